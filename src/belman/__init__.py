@@ -1,0 +1,3 @@
+"""Bayesian bandits on the belief–reward manifold."""
+
+__version__ = "0.1.0"

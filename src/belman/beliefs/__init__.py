@@ -1,0 +1,1 @@
+"""Conjugate beliefs: the points of the manifold, one law a file."""

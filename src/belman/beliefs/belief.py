@@ -1,0 +1,44 @@
+"""The contract of a belief: what geometry asks of a conjugate law.
+
+A belief is a row of coordinates (one array per arm). It is an exponential family b_η(θ) = h(θ) exp(⟨η, S(θ)⟩ − A(η)) with natural
+parameters η, mean parameters m = ∇A(η) = E[S(θ)] and Fisher metric ∇²A(η). Coordinates are those in which a person would write the
+law, such as (α, β); `natural` turns them into η. Every kernel takes `law`, the numbers that the user chose for the family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from belman.compile import Bundle
+
+Kernel = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefKernels(Bundle):
+    """The bundle of kernels of a belief; `out` arrays are filled in place.
+
+    | kernel | what it does |
+    |---|---|
+    | `natural(law, belief, out)` | η |
+    | `from_natural(law, eta, out)` | the coordinates of η |
+    | `blend(law, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in natural parameters |
+    | `log_partition(law, belief)` | A(η) |
+    | `mean_parameters(law, belief, out)` | m(η) |
+    | `solve(law, target, belief)` | moves `belief`, the first guess, to the law whose mean parameters are `target` |
+    | `metric(law, belief, out)` | ∇²A(η) |
+    | `divergence(law, belief, other)` | KL(belief ‖ other), stable |
+    | `log_density(law, belief, theta)` | ln b(θ) |
+    """
+
+    natural: Kernel
+    from_natural: Kernel
+    blend: Kernel
+    log_partition: Kernel
+    mean_parameters: Kernel
+    solve: Kernel
+    metric: Kernel
+    divergence: Kernel
+    log_density: Kernel

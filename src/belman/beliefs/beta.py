@@ -1,0 +1,125 @@
+"""Beta(α, β): the belief on a chance of success. S(θ) = (ln θ, ln(1 − θ)), η = (α, β), A = ln B(α, β)."""
+
+from __future__ import annotations
+
+import math
+
+from belman.beliefs.belief import BeliefKernels
+from belman.compile import kernel
+from belman.special import (
+    digamma_gap,
+    digamma_gap_trigamma,
+    entropy_excess,
+    lift_count,
+    lift_excess,
+    log_beta,
+    ratio_excess,
+    stirling_excess,
+    trigamma,
+)
+
+_STEPS = 200
+_TINY = 1e-300
+
+
+@kernel
+def natural(law, belief, out):
+    out[0] = belief[0]
+    out[1] = belief[1]
+
+
+@kernel
+def blend(law, belief, other, weight):
+    belief[0] = weight * belief[0] + (1.0 - weight) * other[0]
+    belief[1] = weight * belief[1] + (1.0 - weight) * other[1]
+
+
+@kernel
+def log_partition(law, belief):
+    return log_beta(belief[0], belief[1])
+
+
+@kernel
+def mean_parameters(law, belief, out):
+    total = belief[0] + belief[1]
+    gap = digamma_gap(total)
+    out[0] = math.log(belief[0] / total) - digamma_gap(belief[0]) + gap
+    out[1] = math.log(belief[1] / total) - digamma_gap(belief[1]) + gap
+
+
+@kernel
+def metric(law, belief, out):
+    total = trigamma(belief[0] + belief[1])
+    out[0, 0] = trigamma(belief[0]) - total
+    out[1, 1] = trigamma(belief[1]) - total
+    out[0, 1] = -total
+    out[1, 0] = -total
+
+
+@kernel
+def first_guess(target, belief):
+    """The classical estimate of (α, β) from geometric means, exact for large counts."""
+    first, second = math.exp(target[0]), math.exp(target[1])
+    spread = max(1.0 - first - second, 1e-17)
+    belief[0] = 0.5 + 0.5 * first / spread
+    belief[1] = 0.5 + 0.5 * second / spread
+
+
+@kernel
+def solve(law, target, belief):
+    """Newton on the convex function A(η) − ⟨η, target⟩, in (α, β) with steps kept inside the domain."""
+    a, b = belief[0], belief[1]
+    noise = 1e-15 * (1.0 + abs(target[0]) + abs(target[1]))
+    for _ in range(_STEPS):
+        c = a + b
+        gap_a, tri_a = digamma_gap_trigamma(a)
+        gap_b, tri_b = digamma_gap_trigamma(b)
+        gap_c, tri_c = digamma_gap_trigamma(c)
+        off_a = math.log(a / c) - gap_a + gap_c - target[0]
+        off_b = math.log(b / c) - gap_b + gap_c - target[1]
+        determinant = tri_a * tri_b - tri_c * (tri_a + tri_b)
+        step_a = -(off_a * (tri_b - tri_c) + off_b * tri_c) / determinant
+        step_b = -(off_b * (tri_a - tri_c) + off_a * tri_c) / determinant
+        size = max(abs(step_a) / a, abs(step_b) / b)
+        shrink = 1.0
+        if step_a < -0.8 * a:
+            shrink = -0.8 * a / step_a
+        if step_b * shrink < -0.8 * b:
+            shrink = -0.8 * b / step_b
+        a = max(a + shrink * step_a, _TINY)
+        b = max(b + shrink * step_b, _TINY)
+        if size < 1e-6 or abs(off_a) + abs(off_b) <= noise or not size < math.inf:
+            break
+    belief[0] = a
+    belief[1] = b
+
+
+@kernel
+def divergence(law, belief, other):
+    """KL between Beta laws as a sum of terms that do not cancel: small arguments are lifted, the leading order is a Bernoulli KL."""
+    a, b, new_a, new_b = belief[0], belief[1], other[0], other[1]
+    count_a, count_b = lift_count(min(a, new_a)), lift_count(min(b, new_b))
+    x, y, new_x, new_y = a + count_a, b + count_b, new_a + count_a, new_b + count_b
+    z, new_z = x + y, new_x + new_y
+    step_a, step_b = new_a - a, new_b - b
+    step = step_a + step_b
+    # p̄ − p of the success chances x/z, from exact differences
+    shift = (step_a * y - step_b * x) / (z * new_z)
+    success = x / z * entropy_excess((new_x / new_z) / (x / z), shift * z / x)
+    failure = y / z * entropy_excess((new_y / new_z) / (y / z), -shift * z / y)
+    half = ratio_excess(new_x, x, step_a) + ratio_excess(new_y, y, step_b) - ratio_excess(new_z, z, step)
+    small = stirling_excess(new_x, x, step_a) + stirling_excess(new_y, y, step_b) - stirling_excess(new_z, z, step)
+    lifted = lift_excess(new_a, a, step_a, count_a) + lift_excess(new_b, b, step_b, count_b)
+    lifted -= lift_excess(new_a + new_b, a + b, step, count_a + count_b)
+    return max(0.0, new_z * (success + failure) + 0.5 * half + small + lifted)
+
+
+@kernel
+def log_density(law, belief, theta):
+    inside = (belief[0] - 1.0) * math.log(theta) + (belief[1] - 1.0) * math.log1p(-theta)
+    return inside - log_beta(belief[0], belief[1])
+
+
+KERNELS = BeliefKernels(
+    natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
+)

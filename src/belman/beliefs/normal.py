@@ -1,0 +1,72 @@
+"""Normal(mean m, precision κ): the belief on a location. S(θ) = (θ, −θ²/2), η = (κm, κ), A = η₁²/(2η₂) − ½ ln η₂."""
+
+from __future__ import annotations
+
+import math
+
+from belman.beliefs.belief import BeliefKernels
+from belman.compile import kernel
+from belman.special import ratio_excess
+
+
+@kernel
+def natural(law, belief, out):
+    out[0] = belief[1] * belief[0]
+    out[1] = belief[1]
+
+
+@kernel
+def from_natural(law, eta, out):
+    out[0] = eta[0] / eta[1]
+    out[1] = eta[1]
+
+
+@kernel
+def blend(law, belief, other, weight):
+    precision = weight * belief[1] + (1.0 - weight) * other[1]
+    belief[0] = (weight * belief[1] * belief[0] + (1.0 - weight) * other[1] * other[0]) / precision
+    belief[1] = precision
+
+
+@kernel
+def log_partition(law, belief):
+    return 0.5 * belief[1] * belief[0] * belief[0] - 0.5 * math.log(belief[1])
+
+
+@kernel
+def mean_parameters(law, belief, out):
+    out[0] = belief[0]
+    out[1] = -0.5 * (belief[0] * belief[0] + 1.0 / belief[1])
+
+
+@kernel
+def solve(law, target, belief):
+    """Closed form: the mean is the first target, the variance what remains of the second."""
+    belief[0] = target[0]
+    belief[1] = 1.0 / max(-2.0 * target[1] - target[0] * target[0], 1e-300)
+
+
+@kernel
+def metric(law, belief, out):
+    mean, variance = belief[0], 1.0 / belief[1]
+    out[0, 0] = variance
+    out[0, 1] = -mean * variance
+    out[1, 0] = -mean * variance
+    out[1, 1] = 0.5 * variance * variance + mean * mean * variance
+
+
+@kernel
+def divergence(law, belief, other):
+    shift = belief[0] - other[0]
+    return 0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1]) + 0.5 * other[1] * shift * shift
+
+
+@kernel
+def log_density(law, belief, theta):
+    shift = theta - belief[0]
+    return 0.5 * math.log(belief[1] / (2.0 * math.pi)) - 0.5 * belief[1] * shift * shift
+
+
+KERNELS = BeliefKernels(
+    natural, from_natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
+)

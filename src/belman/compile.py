@@ -1,0 +1,241 @@
+"""How and where functions are compiled: the only file that knows Numba.
+
+A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a family or a policy can do.
+An *entry* is where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed over its bundles.
+
+Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in another file changes.
+So an entry is a small generated module whose globals are the bundles, in a directory named by a hash of the package's sources.
+With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the same choices.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import inspect
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import llvmlite.binding
+import numba
+import numba.core.imputils
+import numba.core.typing.templates
+import numba.extending
+import numpy as np
+
+from belman.files import write_atomically
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: True when `NUMBA_DISABLE_JIT=1`: kernels are then ordinary Python.
+INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
+
+_KEPT_CACHES = 8
+_lock = threading.RLock()
+_entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+def kernel(function: Function) -> Function:
+    """Mark a function over floats and arrays as a kernel, compiled at its first use.
+
+    >>> @kernel
+    ... def double(x):
+    ...     return 2.0 * x
+    >>> double(21.0)
+    42.0
+    """
+    compiled: Function = numba.njit(error_model="numpy", nogil=True)(function)
+    return compiled
+
+
+class Bundle:
+    """A frozen dataclass of kernels (or of other bundles) that compiled code receives as one argument.
+
+    To Numba it is a type without contents: its attributes are resolved while compiling, so it costs nothing to pass and,
+    unlike a tuple of functions, leaves no address of this process in the cached code.
+    """
+
+
+class _BundleType(numba.types.Opaque):  # type: ignore[misc]
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        super().__init__(name=f"{type(bundle).__name__}_{id(bundle)}")
+
+
+@numba.extending.typeof_impl.register(Bundle)
+def _type_of_bundle(bundle: Bundle, context: Any) -> _BundleType:
+    return _BundleType(bundle)
+
+
+numba.extending.register_model(_BundleType)(numba.extending.models.OpaqueModel)
+
+
+@numba.core.typing.templates.infer_getattr
+class _BundleAttribute(numba.core.typing.templates.AttributeTemplate):  # type: ignore[misc]
+    key = _BundleType
+
+    def generic_resolve(self, bundle_type: _BundleType, attribute: str) -> Any:
+        return numba.typeof(getattr(bundle_type.bundle, attribute))
+
+
+@numba.core.imputils.lower_constant(_BundleType)
+def _constant_bundle(context: Any, builder: Any, bundle_type: _BundleType, value: Bundle) -> Any:
+    return context.get_dummy_value()
+
+
+@numba.core.imputils.lower_getattr_generic(_BundleType)
+def _bundle_attribute(context: Any, builder: Any, bundle_type: _BundleType, value: Any, attribute: str) -> Any:
+    return context.get_dummy_value()
+
+
+def external(module: ModuleType, symbol: str, reference: Callable[..., Any], arguments: int) -> Callable[..., float]:
+    """A function of `scipy.special.cython_special` as a kernel; `reference` is its twin for interpreted code."""
+    if INTERPRETED:
+        return lambda *values: float(reference(*values))
+    capsule = module.__pyx_capi__[symbol]
+    read_name = ctypes.pythonapi.PyCapsule_GetName
+    read_name.restype, read_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    read_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    read_pointer.restype, read_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    name = f"belman_{symbol}"
+    llvmlite.binding.add_symbol(name, read_pointer(capsule, read_name(capsule)))
+    # Cython appends an int that says whether to skip Python overrides; there are none.
+    signature = numba.types.double(*[numba.types.double] * arguments, numba.types.intc)
+    pointer = numba.types.ExternalFunction(name, signature)
+    names = ", ".join(f"x{i}" for i in range(arguments))
+    scope: dict[str, Any] = {"pointer": pointer, "__name__": __name__}
+    exec(f"def {symbol.strip('_')}({names}): return pointer({names}, 0)", scope)
+    return kernel(scope[symbol.strip("_")])
+
+
+def entry(
+    template: Callable[..., Any],
+    bundles: Mapping[str, tuple[Any, str]],
+    records: Mapping[str, type],
+) -> Callable[..., Any]:
+    """Close `template` over its bundles and spread its records, so that Python calls compiled code with bare arrays.
+
+    `bundles` maps a parameter of the template to (bundle, name of the module where it is a global); `records` maps a
+    parameter to a NamedTuple class whose fields become arguments of their own (passing eight arrays costs 0.6 µs, passing
+    them in a tuple 1.7 µs). What remains of the template's parameters keeps its order.
+    """
+    key = (template, *((name, id(bundle)) for name, (bundle, _) in bundles.items()), *records.items())
+    with _lock:
+        if key not in _entries:
+            _entries[key] = _quiet(_load(template, bundles, records))
+        return _entries[key]
+
+
+def _load(
+    template: Callable[..., Any], bundles: Mapping[str, tuple[Any, str]], records: Mapping[str, type]
+) -> Callable[..., Any]:
+    """Import the generated module of an entry, or run its source in place where a bundle has no importable home."""
+    functions = {"template": (template, template.__module__)}
+    globals_: dict[str, tuple[Any, str]] = {**functions, **bundles}
+    globals_ |= {f"record_{name}": (record, record.__module__) for name, record in records.items()}
+    homes = {name: _home(value, module) for name, (value, module) in globals_.items()}
+    body = _source(template, bundles, records)
+    if INTERPRETED or any(home is None for home in homes.values()):
+        scope: dict[str, Any] = {name: value for name, (value, _) in globals_.items()}
+        exec(body, scope)
+        return kernel(scope["call"])
+    imports = [f"from {module} import {attribute} as {name}" for name, (module, attribute) in homes.items() if module]
+    foreign = "".join(_fingerprint(module) for module, _ in filter(None, homes.values()) if module.split(".")[0] != "belman")
+    header = ["import numba", *imports, "", "@numba.njit(cache=True, nogil=True, error_model='numpy')"]
+    text = "\n".join(header) + "\n" + body
+    path = cache_directory() / f"entry_{hashlib.sha256((text + foreign).encode()).hexdigest()[:24]}.py"
+    if not path.exists():  # never rewritten: Numba's index is bound to the file's time of change
+        write_atomically(path, text)
+    return _import(path).call  # type: ignore[no-any-return]
+
+
+def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: Mapping[str, type]) -> str:
+    """The source of `call`: the template with its bundles as globals and its records spread into fields."""
+    parameters: list[str] = []
+    arguments: list[str] = []
+    for name in inspect.signature(getattr(template, "py_func", template)).parameters:
+        if name in bundles:
+            arguments.append(name)
+        elif name in records:
+            fields = [f"{name}_{field}" for field in records[name]._fields]  # type: ignore[attr-defined]
+            parameters += fields
+            arguments.append(f"record_{name}({', '.join(fields)})")
+        else:
+            parameters.append(name)
+            arguments.append(name)
+    return f"def call({', '.join(parameters)}):\n    return template({', '.join(arguments)})\n"
+
+
+def _home(value: Any, module: str) -> tuple[str, str] | None:
+    """Where a value can be imported from, as (module, attribute); None for `__main__` and for what is no global."""
+    if module != "__main__" and module in sys.modules and getattr(sys.modules[module], "__file__", None):
+        for attribute, candidate in vars(sys.modules[module]).items():
+            if candidate is value:
+                return module, attribute
+    return None
+
+
+def _import(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Numba imports it by name when it unpickles cached code
+    spec.loader.exec_module(module)
+    return module
+
+
+def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs reach zero."""
+    if not INTERPRETED:
+        return call
+
+    @functools.wraps(call)
+    def quiet(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return call(*arguments)
+
+    return quiet
+
+
+def _fingerprint(module: str) -> str:
+    path = getattr(sys.modules[module], "__file__", None)
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else module
+
+
+@functools.cache
+def cache_directory() -> Path:
+    """The directory of compiled code for these very sources: `$BELMAN_CACHE` or the user's cache, else a temporary one."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for source in sorted(package.rglob("*.py")):
+        digest.update(source.relative_to(package).as_posix().encode() + source.read_bytes())
+    name = digest.hexdigest()[:16]
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "belman"
+    root = Path(os.environ.get("BELMAN_CACHE") or default)
+    try:
+        (root / name).mkdir(parents=True, exist_ok=True)
+        os.utime(root / name)
+        with tempfile.TemporaryFile(dir=root / name):
+            pass
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="belman-cache-"))
+    _forget_old(root, name)
+    return root / name
+
+
+def _forget_old(root: Path, current: str) -> None:
+    """Keep the caches of the last few versions of the sources, so that editing does not fill the disk."""
+    others = [folder for folder in root.iterdir() if folder.is_dir() and folder.name != current]
+    by_age = sorted(others, key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in itertools.islice(by_age, _KEPT_CACHES, None):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,86 @@
+"""Everything that `belman` raises on purpose.
+
+    BelmanError
+    ├─ ArmError            an arm that this agent does not play, or plays already
+    ├─ RewardError         a reward outside the support of the family
+    ├─ PriorError          a prior that is not a proper belief
+    ├─ FamilyError         a family that does not exist, or whose parameters make no law
+    ├─ PolicyError         a policy that does not exist, or does not fit the family
+    ├─ ExposureError       an exposure whose parameters make no schedule
+    ├─ SettingError        any other option outside what is allowed
+    ├─ StateError          a saved state that cannot be read or written
+    └─ MissingExtraError   an optional dependency that is not installed
+
+Every class is also a `ValueError` (or `ImportError`, for the last), so that code which knows nothing of `belman` can catch it.
+A message says what was wrong, what was given, what is allowed and, for names, what is near.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BelmanError(Exception):
+    """The root of every error that `belman` raises on purpose."""
+
+
+class ArmError(BelmanError, ValueError):
+    """An arm that this agent does not play, or plays already."""
+
+
+class RewardError(BelmanError, ValueError):
+    """A reward outside the support of the family."""
+
+
+class PriorError(BelmanError, ValueError):
+    """A prior that is not a proper belief."""
+
+
+class FamilyError(BelmanError, ValueError):
+    """A family that does not exist, or whose parameters make no law."""
+
+
+class PolicyError(BelmanError, ValueError):
+    """A policy that does not exist, or does not fit the family."""
+
+
+class ExposureError(BelmanError, ValueError):
+    """An exposure whose parameters make no schedule."""
+
+
+class SettingError(BelmanError, ValueError):
+    """An option outside what is allowed."""
+
+
+class StateError(BelmanError, ValueError):
+    """A saved state that cannot be read or written."""
+
+
+class MissingExtraError(BelmanError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'belman[{extra}]'")
+
+
+def listing(names: Iterable[object], most: int = 12) -> str:
+    """Names as they stand in a message, the first few of a long list.
+
+    >>> listing(["blue", "green"])
+    "'blue', 'green'"
+    """
+    shown = list(names)
+    text = ", ".join(repr(name) for name in shown[:most])
+    return text if len(shown) <= most else f"{text}, … ({len(shown)} in all)"
+
+
+def nearest(name: object, names: Iterable[object]) -> str:
+    """A hint for a misspelt name, ready to end a message; empty where nothing is near.
+
+    >>> nearest("gren", ["blue", "green", "red"])
+    " (did you mean 'green'?)"
+    """
+    spelt = {str(known): known for known in names}
+    close = difflib.get_close_matches(str(name), list(spelt), n=1)
+    return f" (did you mean {spelt[close[0]]!r}?)" if close else ""

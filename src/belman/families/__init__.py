@@ -1,0 +1,55 @@
+"""What a reward is: one family a file, all behind the contract of `family.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from belman.errors import FamilyError, listing, nearest
+from belman.families.bernoulli import Bernoulli
+from belman.families.bounded_exponential import BoundedExponential
+from belman.families.exponential import Exponential
+from belman.families.family import Family, FamilyKernels
+from belman.families.gamma_known_shape import GammaKnownShape
+from belman.families.gaussian import Gaussian
+from belman.families.gaussian_unknown import GaussianUnknown
+from belman.families.geometric import Geometric
+from belman.families.poisson import Poisson
+
+_MEMBERS = (Bernoulli, Exponential, BoundedExponential, Poisson, Gaussian, GaussianUnknown, GammaKnownShape, Geometric)
+
+#: Every family by its name.
+FAMILIES: dict[str, type[Family]] = {member.name: member for member in _MEMBERS}
+
+
+def family(given: str | Family, **settings: Any) -> Family:
+    """The family of that name with these settings, or the family itself.
+
+    >>> family("gaussian", sigma=2.0)
+    Gaussian(sigma=2.0, prior=(0.0, 0.0025))
+    """
+    if isinstance(given, Family):
+        if settings:
+            raise FamilyError(f"{given!r} is complete: give {listing(settings)} where it is made")
+        return given
+    if given not in FAMILIES:
+        raise FamilyError(f"unknown family {given!r}: there are {listing(FAMILIES)}{nearest(given, FAMILIES)}")
+    try:
+        return FAMILIES[given](**settings)
+    except TypeError as error:
+        raise FamilyError(f"family {given!r} does not take {listing(settings)}: {error}") from None
+
+
+__all__ = [
+    "FAMILIES",
+    "Bernoulli",
+    "BoundedExponential",
+    "Exponential",
+    "Family",
+    "FamilyKernels",
+    "GammaKnownShape",
+    "Gaussian",
+    "GaussianUnknown",
+    "Geometric",
+    "Poisson",
+    "family",
+]

@@ -1,0 +1,162 @@
+"""Bernoulli(θ) rewards with a Beta(α, β) belief; rewards inside [0, 1] are played by the pseudo-count update."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman import chance
+from belman.beliefs import beta
+from belman.compile import kernel
+from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.special import (
+    beta_cdf,
+    beta_quantile,
+    beta_upper_quantile,
+    digamma,
+    entropy_excess,
+    log_beta,
+    trigamma,
+)
+
+_EDGE = 1e-16
+
+
+@kernel
+def update(law, belief, reward):
+    belief[0] += reward
+    belief[1] += 1.0 - reward
+
+
+@kernel
+def expected_reward(law, belief):
+    return belief[0] / (belief[0] + belief[1])
+
+
+@kernel
+def imagine(law, belief):
+    update(law, belief, expected_reward(law, belief))
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return beta_cdf(belief[0], belief[1], min(max(x, 0.0), 1.0))
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    if upper:
+        return beta_upper_quantile(belief[0], belief[1], level)
+    return beta_quantile(belief[0], belief[1], level)
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return chance.beta(mind, belief[0], belief[1])
+
+
+@kernel
+def sample(law, belief, mind, theta):
+    theta[0] = chance.beta(mind, belief[0], belief[1])
+
+
+@kernel
+def mean(law, theta):
+    return theta[0]
+
+
+@kernel
+def reward(law, theta, uniform):
+    return 1.0 if uniform >= 1.0 - theta[0] else 0.0
+
+
+@kernel
+def d(law, mean, other, spread):
+    """μ ln(μ/μ′) + (1 − μ) ln((1 − μ)/(1 − μ′))."""
+    if other <= 0.0 or other >= 1.0:
+        return 0.0 if mean == other else math.inf
+    shift = mean - other
+    win = other * entropy_excess(mean / other, shift / other)
+    return win + (1.0 - other) * entropy_excess((1.0 - mean) / (1.0 - other), -shift / (1.0 - other))
+
+
+@kernel
+def terms(law, mean, spread, out):
+    win = mean * math.log(mean) if mean > 0.0 else 0.0
+    lose = (1.0 - mean) * math.log1p(-mean) if mean < 1.0 else 0.0
+    out[0] = win + lose
+    out[1] = mean
+
+
+@kernel
+def weights(law, mean, out):
+    inside = min(max(mean, _EDGE), 1.0 - _EDGE)
+    lose = math.log1p(-inside)
+    out[0] = lose - math.log(inside)
+    out[1] = -lose
+
+
+@kernel
+def tilted(law, belief, pull, gradient, hessian):
+    """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped so that α may run to 0 (ψ(α) + 1/α = ψ(1 + α))."""
+    a, b = belief[0], belief[1]
+    c = a + b
+    fade = math.exp(-pull)
+    e = b * fade
+    heavy = a + e
+    psi_c, tri_c = digamma(c), trigamma(c)
+    gradient[0] = digamma(1.0 + a) - e / (a * heavy) - psi_c - 1.0 / c
+    gradient[1] = digamma(b) + fade / heavy - psi_c - 1.0 / c
+    common = 1.0 / (c * c) - tri_c
+    hessian[0, 0] = trigamma(1.0 + a) + e * (2.0 * a + e) / (a * a * heavy * heavy) + common
+    hessian[1, 1] = trigamma(b) - fade * fade / (heavy * heavy) + common
+    hessian[0, 1] = -fade / (heavy * heavy) + common
+    hessian[1, 0] = hessian[0, 1]
+    return log_beta(a, b) + pull + math.log(heavy) - math.log(c)
+
+
+KERNELS = FamilyKernels(
+    belief=beta.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=unit_spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=linear_evidence,
+    tilted=tilted,
+)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Rewards 0 and 1 (or in between) with an unknown chance θ; the belief is Beta(α, β), by default Beta(1, 1).
+
+    >>> arm = Bernoulli()
+    >>> belief = arm.update(arm.prior, 1)
+    >>> [float(x) for x in belief], round(arm.expected_reward(belief), 3)
+    ([2.0, 1.0], 0.667)
+    """
+
+    name = "bernoulli"
+    coordinates = ("alpha", "beta")
+    support = "numbers from 0 to 1"
+    kernels = KERNELS
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (1.0, 1.0)
+
+    def supports(self, reward: float) -> bool:
+        return 0.0 <= reward <= 1.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        if not 0.0 <= mean <= 1.0:
+            self._mean_between(mean, 0.0, 1.0)
+        return (float(mean),)

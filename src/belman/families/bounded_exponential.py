@@ -1,0 +1,227 @@
+"""Exponential rewards cut at a bound, min(X, M), with a Gamma(α, β) belief on the rate θ of X.
+
+A reward at the bound says only that X was larger, so it adds its length to β and nothing to α.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman import chance
+from belman.beliefs import gamma
+from belman.compile import kernel
+from belman.families.exponential import reward as uncut_reward
+from belman.families.family import Family, FamilyKernels, unit_spread
+from belman.families.gamma_known_shape import rate_quantile, sample
+from belman.special import gamma_survival, log_excess
+
+_STEPS = 60
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+_HALVINGS = 36
+
+
+@kernel
+def mean_of_rate(rate, bound):
+    """(1 − e^(−θM))/θ."""
+    return -math.expm1(-rate * bound) / rate if rate * bound > 1e-12 else bound * (1.0 - 0.5 * rate * bound)
+
+
+@kernel
+def rate_of_mean(mean, bound):
+    """The inverse of `mean_of_rate`: Newton on the logarithms, where it is nearly straight."""
+    share = min(max(mean / bound, 1e-300), 1.0 - 1e-16)
+    x = 2.0 * (1.0 - share) if share > 0.5 else 1.0 / share
+    for _ in range(_STEPS):
+        value = mean_of_rate(x, 1.0)
+        slope = (math.exp(-x) - value) / x
+        step = math.log(share / value) * value / (slope * x)
+        x *= math.exp(min(max(step, -2.0), 2.0))
+        if abs(step) < 1e-14:
+            break
+    return x / bound
+
+
+@kernel
+def update(law, belief, reward):
+    if reward < law[0]:
+        belief[0] += 1.0
+    belief[1] += reward
+
+
+@kernel
+def expected_reward(law, belief):
+    """β/(α − 1)·(1 − (β/(β + M))^(α − 1)), and its limit β ln(1 + M/β) at α = 1: always finite."""
+    order = belief[0] - 1.0
+    log_gain = math.log1p(law[0] / belief[1])
+    if abs(order * log_gain) < 1e-9:
+        return belief[1] * log_gain * (1.0 - 0.5 * order * log_gain)
+    return -belief[1] / order * math.expm1(-order * log_gain)
+
+
+@kernel
+def imagine(law, belief):
+    expected = expected_reward(law, belief)
+    belief[0] += -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
+    belief[1] += expected
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    if x <= 0.0:
+        return 0.0
+    if x >= law[0]:
+        return 1.0
+    return gamma_survival(belief[0], belief[1] * rate_of_mean(x, law[0]))
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    return mean_of_rate(rate_quantile(belief, level, not upper), law[0])
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return mean_of_rate(chance.gamma(mind, belief[0]) / belief[1], law[0])
+
+
+@kernel
+def mean(law, theta):
+    return mean_of_rate(theta[0], law[0])
+
+
+@kernel
+def reward(law, theta, uniform):
+    return min(uncut_reward(law, theta, uniform), law[0])
+
+
+@kernel
+def d(law, mean, other, spread):
+    """(1 − e^(−θM))·(θ′/θ − 1 − ln(θ′/θ)) for the rates θ, θ′ of the two means."""
+    rate, rival = rate_of_mean(mean, law[0]), rate_of_mean(other, law[0])
+    ratio = rival / rate
+    return -math.expm1(-rate * law[0]) * log_excess(ratio, (rival - rate) / rate)
+
+
+@kernel
+def terms(law, mean, spread, out):
+    """P ln θ − P, P and μ, with P = 1 − e^(−θM) the chance of a reward below the bound."""
+    rate = rate_of_mean(mean, law[0])
+    below = -math.expm1(-rate * law[0])
+    out[0] = below * math.log(rate) - below
+    out[1] = below
+    out[2] = mean
+
+
+@kernel
+def weights(law, mean, out):
+    rate = rate_of_mean(mean, law[0])
+    out[0] = -math.log(rate)
+    out[1] = rate
+
+
+@kernel
+def evidence(terms, arm, weights):
+    return terms[0, arm] + weights[0] * terms[1, arm] + weights[1] * terms[2, arm]
+
+
+@kernel
+def _add_panel(low, high, pull, a, b, peak, sums):
+    """Add Gauss–Legendre sums of e^(pull·x − peak)(b/(b + x))^a times 1, u, v, u², uv and v's derivative terms.
+
+    u = −ln(1 + x/b) and v = ax/(b(b + x)) are the derivatives of the logarithm of the integrand in a and b.
+    """
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    for k in range(_NODES.size):
+        x = middle + half * _NODES[k]
+        u = -math.log1p(x / b)
+        v = a * x / (b * (b + x))
+        mass = half * _WEIGHTS[k] * math.exp(pull * x + a * u - peak)
+        sums[0] += mass
+        sums[1] += mass * u
+        sums[2] += mass * v
+        sums[3] += mass * u * u
+        sums[4] += mass * (u * v + x / (b * (b + x)))
+        sums[5] += mass * (v * v - a * x * (2.0 * b + x) / (b * b * (b + x) * (b + x)))
+
+
+@kernel
+def tilted(law, belief, pull, gradient, hessian):
+    """A + ln Z̄ with Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh that is fine at both ends, where the mass is."""
+    a, b, bound = belief[0], belief[1], law[0]
+    peak = max(0.0, pull * bound - a * math.log1p(bound / b))
+    sums = np.zeros(6)
+    for k in range(_HALVINGS):
+        near, far = 0.5 * bound * 2.0 ** -(k + 1), 0.5 * bound * 2.0**-k
+        if k == _HALVINGS - 1:
+            near = 0.0
+        _add_panel(near, far, pull, a, b, peak, sums)
+        _add_panel(bound - far, bound - near, pull, a, b, peak, sums)
+    z = math.exp(-peak) + pull * sums[0]
+    g0, g1 = pull * sums[1] / z, pull * sums[2] / z
+    own = np.empty(2)
+    gamma.mean_parameters(law, belief, own)
+    gamma.metric(law, belief, hessian)
+    gradient[0] = own[0] + g0
+    gradient[1] = own[1] + g1
+    hessian[0, 0] += pull * sums[3] / z - g0 * g0
+    hessian[0, 1] += pull * sums[4] / z - g0 * g1
+    hessian[1, 0] = hessian[0, 1]
+    hessian[1, 1] += pull * sums[5] / z - g1 * g1
+    return gamma.log_partition(law, belief) + peak + math.log(z)
+
+
+KERNELS = FamilyKernels(
+    belief=gamma.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=unit_spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=evidence,
+    tilted=tilted,
+)
+
+
+@dataclass(frozen=True)
+class BoundedExponential(Family):
+    """Exponential rewards cut at a bound; the belief on their rate is Gamma(α, β), by default Gamma(1, 1).
+
+    >>> arm = BoundedExponential(bound=10.0)
+    >>> [float(x) for x in arm.update(arm.update(arm.prior, 4.0), 10.0)]
+    [2.0, 15.0]
+    """
+
+    bound: float = 1.0
+
+    name = "bounded-exponential"
+    coordinates = ("alpha", "beta")
+    kernels = KERNELS
+
+    @property
+    def support(self) -> str:  # type: ignore[override]
+        return f"numbers from 0 to the bound {self.bound:g}"
+
+    def __post_init__(self) -> None:
+        self._positive(bound=self.bound)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (1.0, 1.0)
+
+    def supports(self, reward: float) -> bool:
+        return 0.0 <= reward <= self.bound
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        """The rate of the uncut law with that mean."""
+        return (1.0 / self._mean_between(mean, 0.0, math.inf),)

@@ -1,0 +1,342 @@
+"""The contract of a family: what a reward is, and what a belief about it says of the reward to expect.
+
+A family is a bundle of kernels with a frozen dataclass in front. The dataclass holds what the user chose (the prior and constants
+such as a known variance) and validates at the door; the kernels never do.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman import chance
+from belman.beliefs.belief import BeliefKernels
+from belman.compile import Bundle, entry, kernel
+from belman.errors import FamilyError, PriorError, RewardError
+
+Floats = NDArray[np.float64]
+Kernel = Callable[..., Any]
+
+#: How many numbers per arm `terms` may fill.
+TERMS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyKernels(Bundle):
+    """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean, `belief` a row of coordinates.
+
+    | kernel | what it does |
+    |---|---|
+    | `belief` | the bundle of the conjugate belief |
+    | `update(law, belief, reward)` | Bayes' theorem, in place |
+    | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
+    | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
+    | `spread(law, belief)` | the estimated variance of a reward, for families in which `d` needs one; else 1 |
+    | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
+    | `mean_quantile(law, belief, level, upper)` | the x with that probability below it, or above it if `upper` |
+    | `sample(law, belief, mind, theta)` | draws θ |
+    | `sample_mean(law, belief, mind)` | draws E_θ[X] |
+    | `mean(law, theta)` | E_θ[X] |
+    | `reward(law, theta, uniform)` | the reward at that quantile of f_θ |
+    | `d(law, mean, other, spread)` | KL between the reward laws of two means |
+    | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
+    | `weights(law, mean, out)` | … with numbers kept per rival, … |
+    | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `tilted(law, belief, pull, gradient, hessian)` | A with ln E[exp(pull·X)] added, for the joint projection; None where it is no use |
+    """
+
+    belief: BeliefKernels
+    update: Kernel
+    imagine: Kernel
+    expected_reward: Kernel
+    spread: Kernel
+    mean_cdf: Kernel
+    mean_quantile: Kernel
+    sample: Kernel
+    sample_mean: Kernel
+    mean: Kernel
+    reward: Kernel
+    d: Kernel
+    terms: Kernel
+    weights: Kernel
+    evidence: Kernel
+    tilted: Kernel | None = None
+
+
+@kernel
+def unit_spread(law, belief):
+    """For families whose mean fixes the law."""
+    return 1.0
+
+
+@kernel
+def linear_evidence(terms, arm, weights):
+    """d = F_arm + w₀ μ_arm + w₁, the Bregman form with the rival's side precomputed."""
+    return terms[0, arm] + weights[0] * terms[1, arm] + weights[1]
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """What a reward is: a law f_θ with an unknown θ per arm, and the conjugate belief on θ."""
+
+    prior: tuple[float, ...] = field(default=(), kw_only=True)
+
+    name: ClassVar[str]
+    coordinates: ClassVar[tuple[str, ...]]
+    support: ClassVar[str]
+    kernels: ClassVar[FamilyKernels]
+    #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
+    no_joint: ClassVar[str] = ""
+    #: How many numbers a parameter θ of the reward law has.
+    parameters: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.prior:
+            object.__setattr__(self, "prior", self.default_prior())
+        object.__setattr__(self, "prior", self.check_belief(self.prior))
+
+    @abstractmethod
+    def default_prior(self) -> tuple[float, ...]:
+        """The prior of an arm of which nothing is known."""
+
+    @abstractmethod
+    def supports(self, reward: float) -> bool:
+        """Whether a finite number is a possible reward."""
+
+    @abstractmethod
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        """θ of the reward law with that mean; raises FamilyError where there is none."""
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        """Whether finite coordinates make a law that integrates to one."""
+        return all(value > 0.0 for value in belief)
+
+    @property
+    def law(self) -> Floats:
+        """The numbers that the user chose, as kernels read them."""
+        chosen = [getattr(self, f.name) for f in fields(self) if f.name != "prior"]
+        return np.array(chosen or [0.0], dtype=np.float64)
+
+    @property
+    def dimension(self) -> int:
+        """How many coordinates a belief has."""
+        return len(self.coordinates)
+
+    def check_reward(self, reward: object) -> float:
+        """The reward as a float; raises RewardError, and says why, where it is none of this family's."""
+        try:
+            value = float(reward)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            value = math.nan
+        if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
+            raise RewardError(f"reward {reward!r} cannot be: {self.name} rewards are {self.support}")
+        return value
+
+    def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
+        """The coordinates as floats; raises PriorError where they make no proper belief."""
+        wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
+        try:
+            values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
+        except (TypeError, ValueError):
+            raise PriorError(f"prior {belief!r} is not a list of numbers: {wanted}") from None
+        if len(values) != self.dimension:
+            raise PriorError(f"prior {belief!r} has {len(values)} numbers: {wanted}")
+        if not all(map(math.isfinite, values)) or not self.proper(values):
+            raise PriorError(f"prior {belief!r} is not proper: {wanted}")
+        return values
+
+    def _proper_words(self) -> str:
+        return "all positive"
+
+    def _positive(self, **values: float) -> None:
+        """Refuse a constant of the law that is not a positive finite number."""
+        for name, value in values.items():
+            if not isinstance(value, (int, float, np.number)) or not math.isfinite(value) or value <= 0.0:
+                raise FamilyError(f"{name}={value!r} makes no {self.name} law: it must be a positive number")
+
+    def _mean_between(self, mean: float, low: float, high: float) -> float:
+        if not low < mean < high:
+            raise FamilyError(f"mean {mean!r} makes no {self.name} law: it must lie strictly between {low:g} and {high:g}")
+        return float(mean)
+
+    # What a belief says, one kernel a method; beliefs are arrays of coordinates.
+
+    def _run(self, template: Kernel, *arguments: Any) -> Any:
+        home = type(self).__module__
+        return entry(template, {"family": (self.kernels, home)}, {})(self.law, *arguments)
+
+    def update(self, belief: ArrayLike, reward: float) -> Floats:
+        """The belief after one reward, by Bayes' theorem."""
+        after = self._row(belief)
+        self._run(_update, after, self.check_reward(reward))
+        return after
+
+    def natural(self, belief: ArrayLike) -> Floats:
+        """The natural parameters η."""
+        out = np.empty(self.dimension)
+        self._run(_natural, self._row(belief), out)
+        return out
+
+    def from_natural(self, eta: ArrayLike) -> Floats:
+        """The belief with natural parameters η."""
+        out = np.empty(self.dimension)
+        self._run(_from_natural, np.array(eta, dtype=np.float64), out)
+        return out
+
+    def log_partition(self, belief: ArrayLike) -> float:
+        """A(η)."""
+        return float(self._run(_log_partition, self._row(belief)))
+
+    def mean_parameters(self, belief: ArrayLike) -> Floats:
+        """m(η) = ∇A(η) = E[S(θ)]."""
+        out = np.empty(self.dimension)
+        self._run(_mean_parameters, self._row(belief), out)
+        return out
+
+    def from_mean_parameters(self, target: ArrayLike, guess: ArrayLike | None = None) -> Floats:
+        """The belief whose mean parameters are `target`: the inverse of `mean_parameters`."""
+        belief = self._row(self.prior if guess is None else guess)
+        self._run(_solve, np.array(target, dtype=np.float64), belief)
+        return belief
+
+    def metric(self, belief: ArrayLike) -> Floats:
+        """The Fisher metric ∇²A(η)."""
+        out = np.empty((self.dimension, self.dimension))
+        self._run(_metric, self._row(belief), out)
+        return out
+
+    def divergence(self, belief: ArrayLike, other: ArrayLike) -> float:
+        """KL(belief ‖ other) ≥ 0, stable from counts of 1e-3 to 1e9."""
+        return float(self._run(_divergence, self._row(belief), self._row(other)))
+
+    def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
+        """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more than one)."""
+        points = np.asarray(theta, dtype=np.float64)
+        flat = points.reshape(-1, self.parameters)
+        out = np.empty(len(flat))
+        self._run(_log_density if self.parameters == 1 else _log_density_rows, self._row(belief), flat, out)
+        return out.reshape(points.shape if self.parameters == 1 else points.shape[:-1])
+
+    def expected_reward(self, belief: ArrayLike) -> float:
+        """E[X] under the belief."""
+        return float(self._run(_expected_reward, self._row(belief)))
+
+    def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
+        """The quantile of the expected reward at `level`, counted from above if `upper`."""
+        return float(self._run(_mean_quantile, self._row(belief), float(level), bool(upper)))
+
+    def mean_cdf(self, belief: ArrayLike, x: float) -> float:
+        """The chance that the expected reward is at most x."""
+        return float(self._run(_mean_cdf, self._row(belief), float(x)))
+
+    def reward_divergence(self, mean: float, other: float, spread: float = 1.0) -> float:
+        """d(μ, μ′): KL between the reward laws of two means."""
+        return float(self._run(_d, float(mean), float(other), float(spread)))
+
+    def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
+        """Draws of θ from the belief, one a row."""
+        out = np.empty((size, self.parameters))
+        self._run(_sample, self._row(belief), mind, out)
+        return out
+
+    def sample_rewards(self, theta: ArrayLike, nature: chance.Words, size: int) -> Floats:
+        """Draws from the reward law f_θ."""
+        out = np.empty(size)
+        self._run(_rewards, np.atleast_1d(np.asarray(theta, dtype=np.float64)), nature, out)
+        return out
+
+    def _row(self, belief: ArrayLike) -> Floats:
+        row = np.array(belief, dtype=np.float64)
+        if row.shape != (self.dimension,):
+            raise PriorError(f"belief {belief!r} has shape {row.shape}: {self.name} needs {self.dimension} numbers")
+        return row
+
+
+@kernel
+def _update(family, law, belief, reward):
+    family.update(law, belief, reward)
+
+
+@kernel
+def _natural(family, law, belief, out):
+    family.belief.natural(law, belief, out)
+
+
+@kernel
+def _from_natural(family, law, eta, out):
+    family.belief.from_natural(law, eta, out)
+
+
+@kernel
+def _log_partition(family, law, belief):
+    return family.belief.log_partition(law, belief)
+
+
+@kernel
+def _mean_parameters(family, law, belief, out):
+    family.belief.mean_parameters(law, belief, out)
+
+
+@kernel
+def _solve(family, law, target, belief):
+    family.belief.solve(law, target, belief)
+
+
+@kernel
+def _metric(family, law, belief, out):
+    family.belief.metric(law, belief, out)
+
+
+@kernel
+def _divergence(family, law, belief, other):
+    return family.belief.divergence(law, belief, other)
+
+
+@kernel
+def _log_density(family, law, belief, points, out):
+    for i in range(out.size):
+        out[i] = family.belief.log_density(law, belief, points[i, 0])
+
+
+@kernel
+def _log_density_rows(family, law, belief, points, out):
+    for i in range(out.size):
+        out[i] = family.belief.log_density(law, belief, points[i])
+
+
+@kernel
+def _expected_reward(family, law, belief):
+    return family.expected_reward(law, belief)
+
+
+@kernel
+def _mean_quantile(family, law, belief, level, upper):
+    return family.mean_quantile(law, belief, level, upper)
+
+
+@kernel
+def _mean_cdf(family, law, belief, x):
+    return family.mean_cdf(law, belief, x)
+
+
+@kernel
+def _d(family, law, mean, other, spread):
+    return family.d(law, mean, other, spread)
+
+
+@kernel
+def _sample(family, law, belief, mind, out):
+    for i in range(len(out)):
+        family.sample(law, belief, mind, out[i])
+
+
+@kernel
+def _rewards(family, law, theta, nature, out):
+    for i in range(out.size):
+        out[i] = family.reward(law, theta, chance.uniform(nature))

@@ -1,0 +1,147 @@
+"""Gamma rewards of known shape k and unknown rate θ, with a Gamma(α, β) belief on the rate.
+
+Erlang waiting times (whole k) and scaled chi-squared rewards (k = ν/2 for ν degrees of freedom) are of this family.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman import chance
+from belman.beliefs import gamma
+from belman.compile import kernel
+from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.special import (
+    gamma_quantile,
+    gamma_survival,
+    gamma_upper_quantile,
+    ratio_excess,
+)
+
+
+@kernel
+def update(law, belief, reward):
+    belief[0] += law[0]
+    belief[1] += reward
+
+
+@kernel
+def expected_reward(law, belief):
+    """kβ/(α − 1), which is E[k/θ], not k/E[θ]."""
+    return law[0] * belief[1] / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+
+
+@kernel
+def imagine(law, belief):
+    """At the expected reward, or at k/E[θ] while that is infinite."""
+    shape = belief[0] - 1.0 if belief[0] > 1.0 else belief[0]
+    belief[1] += law[0] * belief[1] / shape
+    belief[0] += law[0]
+
+
+@kernel
+def rate_quantile(belief, level, upper):
+    if upper:
+        return gamma_upper_quantile(belief[0], level) / belief[1]
+    return gamma_quantile(belief[0], level) / belief[1]
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return gamma_survival(belief[0], belief[1] * law[0] / x) if x > 0.0 else 0.0
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    rate = rate_quantile(belief, level, not upper)
+    return law[0] / rate if rate > 0.0 else math.inf
+
+
+@kernel
+def sample(law, belief, mind, theta):
+    theta[0] = chance.gamma(mind, belief[0]) / belief[1]
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return law[0] * belief[1] * math.exp(-chance.log_gamma_draw(mind, belief[0]))
+
+
+@kernel
+def mean(law, theta):
+    return law[0] / theta[0]
+
+
+@kernel
+def reward(law, theta, uniform):
+    return gamma_quantile(law[0], uniform) / theta[0]
+
+
+@kernel
+def d(law, mean, other, spread):
+    """k (μ/μ′ − 1 − ln(μ/μ′))."""
+    return law[0] * ratio_excess(mean, other, mean - other)
+
+
+@kernel
+def terms(law, mean, spread, out):
+    out[0] = -law[0] * (math.log(max(mean, 1e-300)) + 1.0)
+    out[1] = law[0] * mean
+
+
+@kernel
+def weights(law, mean, out):
+    inside = max(mean, 1e-300)
+    out[0] = 1.0 / inside
+    out[1] = law[0] * math.log(inside)
+
+
+KERNELS = FamilyKernels(
+    belief=gamma.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=unit_spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=linear_evidence,
+)
+
+
+@dataclass(frozen=True)
+class GammaKnownShape(Family):
+    """Positive rewards of a gamma law with known shape k; the belief on its rate is Gamma(α, β), by default Gamma(1, 1).
+
+    >>> erlang = GammaKnownShape(shape=2.0)
+    >>> [float(x) for x in erlang.update(erlang.prior, 3.0)]
+    [3.0, 4.0]
+    """
+
+    shape: float = 1.0
+
+    name = "gamma"
+    coordinates = ("alpha", "beta")
+    support = "numbers from 0 up"
+    kernels = KERNELS
+    no_joint = "the normaliser E[exp(X/τ)] of unbounded rewards with gamma tails is infinite"
+
+    def __post_init__(self) -> None:
+        self._positive(shape=self.shape)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (1.0, 1.0)
+
+    def supports(self, reward: float) -> bool:
+        return reward >= 0.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (self.shape / self._mean_between(mean, 0.0, math.inf),)

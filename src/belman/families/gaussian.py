@@ -1,0 +1,142 @@
+"""Gaussian rewards of known variance σ² with a Normal(m, precision κ) belief on the mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from belman import chance
+from belman.beliefs import normal
+from belman.compile import kernel
+from belman.families.family import Family, FamilyKernels, unit_spread
+from belman.special import normal_cdf, normal_quantile
+
+
+@kernel
+def update(law, belief, reward):
+    weight = 1.0 / (law[0] * law[0])
+    belief[1] += weight
+    belief[0] += (reward - belief[0]) * weight / belief[1]
+
+
+@kernel
+def expected_reward(law, belief):
+    return belief[0]
+
+
+@kernel
+def imagine(law, belief):
+    update(law, belief, belief[0])
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return normal_cdf((x - belief[0]) * math.sqrt(belief[1]))
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    score = normal_quantile(level) / math.sqrt(belief[1])
+    return belief[0] - score if upper else belief[0] + score
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return belief[0] + chance.normal(mind) / math.sqrt(belief[1])
+
+
+@kernel
+def sample(law, belief, mind, theta):
+    theta[0] = sample_mean(law, belief, mind)
+
+
+@kernel
+def mean(law, theta):
+    return theta[0]
+
+
+@kernel
+def reward(law, theta, uniform):
+    return theta[0] + law[0] * normal_quantile(uniform)
+
+
+@kernel
+def d(law, mean, other, spread):
+    """(μ − μ′)²/(2σ²)."""
+    score = (mean - other) / law[0]
+    return 0.5 * score * score
+
+
+@kernel
+def terms(law, mean, spread, out):
+    out[0] = mean / law[0]
+
+
+@kernel
+def weights(law, mean, out):
+    out[0] = mean / law[0]
+
+
+@kernel
+def evidence(terms, arm, weights):
+    score = terms[0, arm] - weights[0]
+    return 0.5 * score * score
+
+
+KERNELS = FamilyKernels(
+    belief=normal.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=unit_spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=evidence,
+)
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Rewards on the line with known standard deviation; the belief on the mean is Normal(mean, precision).
+
+    The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one observation.
+
+    >>> arm = Gaussian(sigma=2.0, prior=(0.0, 0.25))
+    >>> arm.expected_reward(arm.update(arm.prior, 3.0))
+    1.5
+    """
+
+    sigma: float = 1.0
+
+    name = "gaussian"
+    coordinates = ("mean", "precision")
+    support = "finite numbers"
+    kernels = KERNELS
+    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+
+    def __post_init__(self) -> None:
+        self._positive(sigma=self.sigma)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (0.0, 0.01 / self.sigma**2)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return belief[1] > 0.0
+
+    def _proper_words(self) -> str:
+        return "the precision positive"
+
+    def supports(self, reward: float) -> bool:
+        return True
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (self._mean_between(mean, -math.inf, math.inf),)

@@ -1,0 +1,166 @@
+"""Gaussian rewards of unknown mean and variance with a Normal-gamma(m, κ, α, β) belief on mean and precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from belman import chance
+from belman.beliefs import normal_gamma
+from belman.compile import kernel
+from belman.families.family import Family, FamilyKernels
+from belman.special import normal_quantile, student_cdf, student_quantile
+
+
+@kernel
+def update(law, belief, reward):
+    shift = reward - belief[0]
+    belief[3] += 0.5 * shift * shift * belief[1] / (belief[1] + 1.0)
+    belief[1] += 1.0
+    belief[0] += shift / belief[1]
+    belief[2] += 0.5
+
+
+@kernel
+def expected_reward(law, belief):
+    return belief[0]
+
+
+@kernel
+def imagine(law, belief):
+    """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while E[1/λ] is infinite."""
+    shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
+    belief[3] += 0.5 * belief[3] / shape * (belief[1] + 1.0) / belief[1]
+    belief[1] += 1.0
+    belief[2] += 0.5
+
+
+@kernel
+def spread(law, belief):
+    return belief[3] / belief[2]
+
+
+@kernel
+def scale(belief):
+    """Of the Student law of the mean, which has 2α degrees of freedom."""
+    return math.sqrt(belief[3] / (belief[2] * belief[1]))
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return student_cdf(2.0 * belief[2], (x - belief[0]) / scale(belief))
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    score = student_quantile(2.0 * belief[2], level) * scale(belief)
+    return belief[0] - score if upper else belief[0] + score
+
+
+@kernel
+def sample(law, belief, mind, theta):
+    """θ = (mean, precision)."""
+    theta[1] = chance.gamma(mind, belief[2]) / belief[3]
+    log_rate = math.log(max(theta[1], 1e-300))
+    theta[0] = belief[0] + chance.normal(mind) * math.exp(-0.5 * log_rate) / math.sqrt(belief[1])
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    log_rate = chance.log_gamma_draw(mind, belief[2])
+    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(-0.5 * log_rate)
+
+
+@kernel
+def mean(law, theta):
+    return theta[0]
+
+
+@kernel
+def reward(law, theta, uniform):
+    return theta[0] + normal_quantile(uniform) / math.sqrt(theta[1])
+
+
+@kernel
+def d(law, mean, other, spread):
+    """½ ln(1 + (μ − μ′)²/s²): the least KL over the rival's variance, s² the arm's own."""
+    shift = mean - other
+    return 0.5 * math.log1p(shift * shift / spread)
+
+
+@kernel
+def terms(law, mean, spread, out):
+    out[0] = mean
+    out[1] = 1.0 / max(spread, 1e-300)
+
+
+@kernel
+def weights(law, mean, out):
+    out[0] = mean
+
+
+@kernel
+def evidence(terms, arm, weights):
+    shift = terms[0, arm] - weights[0]
+    return 0.5 * math.log1p(shift * shift * terms[1, arm])
+
+
+KERNELS = FamilyKernels(
+    belief=normal_gamma.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=evidence,
+)
+
+
+@dataclass(frozen=True)
+class GaussianUnknown(Family):
+    """Rewards on the line, mean and variance both unknown; the belief is Normal-gamma(mean, kappa, alpha, beta).
+
+    The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your own for another scale.
+    `sigma` is the standard deviation of the rewards that a simulation draws; a belief never reads it.
+
+    >>> arm = GaussianUnknown(prior=(0.0, 1.0, 1.0, 1.0))
+    >>> [float(x) for x in arm.update(arm.prior, 2.0)]
+    [1.0, 2.0, 1.5, 2.0]
+    """
+
+    sigma: float = 1.0
+
+    name = "gaussian-unknown"
+    coordinates = ("mean", "kappa", "alpha", "beta")
+    support = "finite numbers"
+    kernels = KERNELS
+    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+    parameters = 2
+
+    def __post_init__(self) -> None:
+        self._positive(sigma=self.sigma)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (0.0, 0.01, 1.0, 1.0)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return all(value > 0.0 for value in belief[1:])
+
+    def _proper_words(self) -> str:
+        return "the last three positive"
+
+    def supports(self, reward: float) -> bool:
+        return True
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (self._mean_between(mean, -math.inf, math.inf), self.sigma**-2)

@@ -1,0 +1,129 @@
+"""Geometric(θ) rewards on 1, 2, … (the number of trials to a success of chance θ) with a Beta(α, β) belief on θ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman.beliefs import beta
+from belman.compile import kernel
+from belman.families import bernoulli
+from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.special import beta_quantile, beta_survival, beta_upper_quantile
+
+
+@kernel
+def update(law, belief, reward):
+    belief[0] += 1.0
+    belief[1] += reward - 1.0
+
+
+@kernel
+def expected_reward(law, belief):
+    """(α + β − 1)/(α − 1) = E[1/θ]."""
+    return (belief[0] + belief[1] - 1.0) / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+
+
+@kernel
+def imagine(law, belief):
+    """At the expected reward, or at 1/E[θ] while that is infinite."""
+    shape = belief[0] - 1.0 if belief[0] > 1.0 else belief[0]
+    update(law, belief, 1.0 + belief[1] / shape)
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return beta_survival(belief[0], belief[1], 1.0 / x) if x > 1.0 else 0.0
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    if upper:
+        chance = beta_quantile(belief[0], belief[1], level)
+    else:
+        chance = beta_upper_quantile(belief[0], belief[1], level)
+    return 1.0 / chance if chance > 0.0 else math.inf
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return 1.0 / max(bernoulli.sample_mean(law, belief, mind), 1e-300)
+
+
+@kernel
+def mean(law, theta):
+    return 1.0 / theta[0]
+
+
+@kernel
+def reward(law, theta, uniform):
+    if theta[0] >= 1.0:
+        return 1.0
+    return max(1.0, math.ceil(math.log1p(-uniform) / math.log1p(-theta[0])))
+
+
+@kernel
+def d(law, mean, other, spread):
+    """μ times the KL between the chances 1/μ and 1/μ′ of the trials."""
+    return mean * bernoulli.d(law, 1.0 / mean, 1.0 / other, spread)
+
+
+@kernel
+def terms(law, mean, spread, out):
+    rest = mean - 1.0
+    tail = rest * math.log(rest) if rest > 0.0 else 0.0
+    out[0] = tail - mean * math.log(mean)
+    out[1] = mean
+
+
+@kernel
+def weights(law, mean, out):
+    rest = max(mean - 1.0, 1e-16)
+    out[0] = math.log(mean / rest)
+    out[1] = math.log(rest)
+
+
+KERNELS = FamilyKernels(
+    belief=beta.KERNELS,
+    update=update,
+    imagine=imagine,
+    expected_reward=expected_reward,
+    spread=unit_spread,
+    mean_cdf=mean_cdf,
+    mean_quantile=mean_quantile,
+    sample=bernoulli.sample,
+    sample_mean=sample_mean,
+    mean=mean,
+    reward=reward,
+    d=d,
+    terms=terms,
+    weights=weights,
+    evidence=linear_evidence,
+)
+
+
+@dataclass(frozen=True)
+class Geometric(Family):
+    """Whole numbers from 1 up, the trials to a first success; the belief on its chance is Beta(α, β), by default Beta(1, 1).
+
+    >>> arm = Geometric()
+    >>> arm.expected_reward(arm.update(arm.prior, 3))
+    4.0
+    """
+
+    name = "geometric"
+    coordinates = ("alpha", "beta")
+    support = "whole numbers from 1 up"
+    kernels = KERNELS
+    no_joint = "the normaliser E[exp(X/τ)] of unbounded rewards with geometric tails is infinite"
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (1.0, 1.0)
+
+    def supports(self, reward: float) -> bool:
+        return reward >= 1.0 and reward == math.floor(reward)
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        if mean == 1.0:
+            return (1.0,)
+        return (1.0 / self._mean_between(mean, 1.0, math.inf),)
