@@ -97,22 +97,21 @@ def weights(law, mean, out):
 
 
 @kernel
-def tilted(law, belief, pull, gradient, hessian):
+def tilted(law, a, b, pull):
     """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped so that α may run to 0 (ψ(α) + 1/α = ψ(1 + α))."""
-    a, b = belief[0], belief[1]
     c = a + b
     fade = math.exp(-pull)
     e = b * fade
     heavy = a + e
-    psi_c, tri_c = digamma(c), trigamma(c)
-    gradient[0] = digamma(1.0 + a) - e / (a * heavy) - psi_c - 1.0 / c
-    gradient[1] = digamma(b) + fade / heavy - psi_c - 1.0 / c
-    common = 1.0 / (c * c) - tri_c
-    hessian[0, 0] = trigamma(1.0 + a) + e * (2.0 * a + e) / (a * a * heavy * heavy) + common
-    hessian[1, 1] = trigamma(b) - fade * fade / (heavy * heavy) + common
-    hessian[0, 1] = -fade / (heavy * heavy) + common
-    hessian[1, 0] = hessian[0, 1]
-    return log_beta(a, b) + pull + math.log(heavy) - math.log(c)
+    value = log_beta(a, b) + pull + math.log(heavy) - math.log(c)
+    total = digamma(c) + 1.0 / c
+    common = 1.0 / (c * c) - trigamma(c)
+    slope_a = digamma(1.0 + a) - e / (a * heavy) - total
+    slope_b = digamma(b) + fade / heavy - total
+    bend_aa = trigamma(1.0 + a) + e * (2.0 * a + e) / (a * a * heavy * heavy) + common
+    bend_ab = common - fade / (heavy * heavy)
+    bend_bb = trigamma(b) - fade * fade / (heavy * heavy) + common
+    return value, slope_a, slope_b, bend_aa, bend_ab, bend_bb
 
 
 KERNELS = FamilyKernels(

@@ -16,7 +16,7 @@ from belman.compile import kernel
 from belman.families.exponential import reward as uncut_reward
 from belman.families.family import Family, FamilyKernels, unit_spread
 from belman.families.gamma_known_shape import rate_quantile, sample
-from belman.special import gamma_survival, log_excess
+from belman.special import digamma_gap, gamma_survival, log_excess, log_gamma, trigamma
 
 _STEPS = 60
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -128,49 +128,57 @@ def evidence(terms, arm, weights):
 
 
 @kernel
-def _add_panel(low, high, pull, a, b, peak, sums):
-    """Add Gauss–Legendre sums of e^(pull·x − peak)(b/(b + x))^a times 1, u, v, u², uv and v's derivative terms.
+def _panel(low, high, pull, a, b, peak):
+    """∫ of g = e^(pull·x − peak)(b/(b + x))^a from low to high, with its first and second derivatives in a and b.
 
-    u = −ln(1 + x/b) and v = ax/(b(b + x)) are the derivatives of the logarithm of the integrand in a and b.
+    u = −ln(1 + x/b) and v = ax/(b(b + x)) are the derivatives of ln g.
     """
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    one, in_a, in_b, in_aa, in_ab, in_bb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(_NODES.size):
         x = middle + half * _NODES[k]
         u = -math.log1p(x / b)
-        v = a * x / (b * (b + x))
+        share = x / (b * (b + x))
+        v = a * share
         mass = half * _WEIGHTS[k] * math.exp(pull * x + a * u - peak)
-        sums[0] += mass
-        sums[1] += mass * u
-        sums[2] += mass * v
-        sums[3] += mass * u * u
-        sums[4] += mass * (u * v + x / (b * (b + x)))
-        sums[5] += mass * (v * v - a * x * (2.0 * b + x) / (b * b * (b + x) * (b + x)))
+        one += mass
+        in_a += mass * u
+        in_b += mass * v
+        in_aa += mass * u * u
+        in_ab += mass * (u * v + share)
+        in_bb += mass * (v * v - v * (1.0 / b + 1.0 / (b + x)))
+    return one, in_a, in_b, in_aa, in_ab, in_bb
 
 
 @kernel
-def tilted(law, belief, pull, gradient, hessian):
+def tilted(law, a, b, pull):
     """A + ln Z̄ with Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh that is fine at both ends, where the mass is."""
-    a, b, bound = belief[0], belief[1], law[0]
+    bound = law[0]
     peak = max(0.0, pull * bound - a * math.log1p(bound / b))
-    sums = np.zeros(6)
+    one, in_a, in_b, in_aa, in_ab, in_bb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    far = 0.5 * bound
     for k in range(_HALVINGS):
-        near, far = 0.5 * bound * 2.0 ** -(k + 1), 0.5 * bound * 2.0**-k
-        if k == _HALVINGS - 1:
-            near = 0.0
-        _add_panel(near, far, pull, a, b, peak, sums)
-        _add_panel(bound - far, bound - near, pull, a, b, peak, sums)
-    z = math.exp(-peak) + pull * sums[0]
-    g0, g1 = pull * sums[1] / z, pull * sums[2] / z
-    own = np.empty(2)
-    gamma.mean_parameters(law, belief, own)
-    gamma.metric(law, belief, hessian)
-    gradient[0] = own[0] + g0
-    gradient[1] = own[1] + g1
-    hessian[0, 0] += pull * sums[3] / z - g0 * g0
-    hessian[0, 1] += pull * sums[4] / z - g0 * g1
-    hessian[1, 0] = hessian[0, 1]
-    hessian[1, 1] += pull * sums[5] / z - g1 * g1
-    return gamma.log_partition(law, belief) + peak + math.log(z)
+        near = 0.5 * far if k < _HALVINGS - 1 else 0.0
+        left = _panel(near, far, pull, a, b, peak)
+        right = _panel(bound - far, bound - near, pull, a, b, peak)
+        one += left[0] + right[0]
+        in_a += left[1] + right[1]
+        in_b += left[2] + right[2]
+        in_aa += left[3] + right[3]
+        in_ab += left[4] + right[4]
+        in_bb += left[5] + right[5]
+        far = near
+    scale = pull / (math.exp(-peak) + pull * one)
+    slope_a, slope_b = scale * in_a, scale * in_b
+    value = log_gamma(a) - a * math.log(b) + peak + math.log(math.exp(-peak) + pull * one)
+    return (
+        value,
+        math.log(a / b) - digamma_gap(a) + slope_a,
+        -a / b + slope_b,
+        trigamma(a) + scale * in_aa - slope_a * slope_a,
+        -1.0 / b + scale * in_ab - slope_a * slope_b,
+        a / (b * b) + scale * in_bb - slope_b * slope_b,
+    )
 
 
 KERNELS = FamilyKernels(

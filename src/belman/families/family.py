@@ -48,7 +48,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `tilted(law, belief, pull, gradient, hessian)` | A with ln E[exp(pull·X)] added, for the joint projection; None where it is no use |
+    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at coordinates (x, y), its gradient (2) and Hessian (xx, xy, yy), for the joint projection; None where that is no use |
     """
 
     belief: BeliefKernels
@@ -227,6 +227,10 @@ class Family(ABC):
         """E[X] under the belief."""
         return float(self._run(_expected_reward, self._row(belief)))
 
+    def spread(self, belief: ArrayLike) -> float:
+        """The estimated variance of a reward, where `reward_divergence` needs one; else 1."""
+        return float(self._run(_spread, self._row(belief)))
+
     def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
         """The quantile of the expected reward at `level`, counted from above if `upper`."""
         return float(self._run(_mean_quantile, self._row(belief), float(level), bool(upper)))
@@ -313,6 +317,11 @@ def _log_density_rows(family, law, belief, points, out):
 @kernel
 def _expected_reward(family, law, belief):
     return family.expected_reward(law, belief)
+
+
+@kernel
+def _spread(family, law, belief):
+    return family.spread(law, belief)
 
 
 @kernel

@@ -1,0 +1,478 @@
+"""The conjugate belief of any one-parameter exponential family, by quadrature.
+
+Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief is b(θ) ∝ exp(χθ − νB(θ)), with
+η = (χ, ν) and S(θ) = (θ, −B(θ)). The range is stretched to a line u, and the belief is told from its mode θ₀ there: with δ = θ − θ₀
+and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and not subtracted, the logarithm of the density
+is cδ − νD with c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Gauss–Legendre panels cover the belief until it has
+fallen by a factor e⁵⁰ on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman.beliefs import beta
+from belman.beliefs.belief import BeliefKernels, Kernel
+from belman.compile import Bundle, kernel
+from belman.special import log_excess
+
+#: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the mode.
+PANELS = 8
+ORDER = 14
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
+#: From values at the nodes of a panel to the coefficients of their Legendre series, and to its integral up to each node.
+SERIES = np.array([(k + 0.5) * WEIGHTS * np.polynomial.Legendre.basis(k)(NODES) for k in range(ORDER)])
+_INTEGRALS = [np.polynomial.Legendre.basis(k).integ(lbnd=-1.0) for k in range(ORDER)]
+_CUMULATE = np.array([integral(NODES) for integral in _INTEGRALS]).T @ SERIES
+
+_COARSE_NODES, _COARSE_WEIGHTS = np.polynomial.legendre.leggauss(6)
+_DEEP = 50.0
+_STEPS = 100
+_ULP = 2.3e-16
+
+
+@dataclass(frozen=True, eq=False)
+class RewardLaw(Bundle):
+    """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high, constants of the user …].
+
+    | kernel | what it gives |
+    |---|---|
+    | `statistic(law, x)` | T(x) |
+    | `log_partition(law, theta)` | B(θ) |
+    | `mean(law, theta)` | E_θ[X], monotone in θ |
+    | `quantile(law, theta, uniform)` | the reward with that chance below it |
+    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, Richardson's extrapolation of B, some 20 times slower |
+    | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
+    """
+
+    statistic: Kernel
+    log_partition: Kernel
+    mean: Kernel
+    quantile: Kernel
+    slope: Kernel | None = None
+    parameter: Kernel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrature(Bundle):
+    """A belief and the kernels below it, which a family needs for its own integrals.
+
+    | kernel | what it does |
+    |---|---|
+    | `slope(law, theta)`, `parameter(law, mean)` | those of the reward law, or what stands in for them |
+    | `excess(law, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
+    | `window(law, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
+    | `lay(law, chi, nu, centre, left, right, mesh)` | fills the mesh; gives θ₀, B′(θ₀) and A − χθ₀ + νB(θ₀) |
+    """
+
+    belief: BeliefKernels
+    slope: Kernel
+    parameter: Kernel
+    excess: Kernel
+    window: Kernel
+    lay: Kernel
+
+
+@kernel
+def farthest(law):
+    """How far u may go: where the range ends, θ is within e⁻⁷⁰⁰ of its end, or as large as e⁷⁰⁰."""
+    return 1e30 if law[0] == -math.inf and law[1] == math.inf else 700.0
+
+
+@kernel
+def place(law, u):
+    """θ and dθ/du at u: θ = u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by which ends are finite."""
+    low, high = law[0], law[1]
+    far = farthest(law)
+    u = min(max(u, -far), far)
+    if low == -math.inf and high == math.inf:
+        return u, 1.0
+    if high == math.inf:
+        stretch = math.exp(u)
+        return low + max(stretch, _ULP * abs(low)), stretch
+    if low == -math.inf:
+        stretch = math.exp(-u)
+        return high - max(stretch, _ULP * abs(high)), stretch
+    share = 1.0 / (1.0 + math.exp(abs(u)))
+    gap = max((high - low) * share, _ULP * max(abs(low), abs(high)))
+    return (low + gap if u < 0.0 else high - gap), (high - low) * share * (1.0 - share)
+
+
+@kernel
+def log_stretch(law, u):
+    """ln dθ/du and its derivative."""
+    low, high = law[0], law[1]
+    if low == -math.inf and high == math.inf:
+        return 0.0, 0.0
+    if high == math.inf:
+        return u, 1.0
+    if low == -math.inf:
+        return -u, -1.0
+    return math.log(high - low) - abs(u) - 2.0 * math.log1p(math.exp(-abs(u))), -math.tanh(0.5 * u)
+
+
+@kernel
+def locate(law, theta):
+    """The u of a θ."""
+    low, high = law[0], law[1]
+    if low == -math.inf and high == math.inf:
+        return theta
+    if high == math.inf:
+        return math.log(max(theta - low, 1e-300))
+    if low == -math.inf:
+        return -math.log(max(high - theta, 1e-300))
+    return math.log(max(theta - low, 1e-300)) - math.log(max(high - theta, 1e-300))
+
+
+@kernel
+def offset(law, u, z):
+    """θ(u + z) − θ(u) without cancellation."""
+    low, high = law[0], law[1]
+    if low == -math.inf and high == math.inf:
+        return z
+    if high == math.inf:
+        return math.exp(u) * math.expm1(z)
+    if low == -math.inf:
+        return -math.exp(-u) * math.expm1(-z)
+    rise = math.expm1(-abs(z)) * (high - low)
+    if z < 0.0:
+        return rise / (1.0 + math.exp(-u)) / (1.0 + math.exp(u + z))
+    return -rise / (1.0 + math.exp(u)) / (1.0 + math.exp(-u - z))
+
+
+@kernel
+def panel_edges(panel, left, right):
+    """The ends of a panel as distances from the mode: panels widen outwards, the more so the longer a side is."""
+    side = right if panel >= PANELS else left
+    rank = panel - PANELS if panel >= PANELS else PANELS - 1 - panel
+    growth = 1.0 + 6.0 * max(1.0, side / min(left, right))
+    inner = side * (growth ** (rank / PANELS) - 1.0) / (growth - 1.0)
+    outer = side * (growth ** ((rank + 1) / PANELS) - 1.0) / (growth - 1.0)
+    return (inner, outer) if panel >= PANELS else (-outer, -inner)
+
+
+def searcher(function: Kernel) -> Kernel:
+    """A kernel for the root in u of a monotone function(law, a, b, u): doubling, then Ridders' method, exact for exponentials."""
+
+    @kernel
+    def search(law, a, b):
+        low, high = -1.0, 1.0
+        below, above = function(law, a, b, low), function(law, a, b, high)
+        while (below > 0.0) == (above > 0.0) and high < farthest(law):
+            low, high = 2.0 * low, 2.0 * high
+            below, above = function(law, a, b, low), function(law, a, b, high)
+        if (below > 0.0) == (above > 0.0):
+            return low if abs(below) < abs(above) else high
+        x = low
+        for _ in range(_STEPS):
+            middle, before = 0.5 * (low + high), x
+            value = function(law, a, b, middle)
+            if value == 0.0:
+                return middle
+            rightwards = (below > 0.0) == (value > 0.0)
+            root = math.sqrt(1.0 - min((below / value) * (above / value), 0.0))
+            x = middle
+            if root < math.inf:
+                x += (0.5 if rightwards else -0.5) * (high - low) / root
+            if rightwards:
+                low, below = middle, value
+            else:
+                high, above = middle, value
+            if abs(x - before) <= _ULP * abs(x) or high - low <= _ULP * abs(x):
+                break
+            if low < x < high:
+                value = function(law, a, b, x)
+                if (below > 0.0) == (value > 0.0):
+                    low, below = x, value
+                else:
+                    high, above = x, value
+        return x
+
+    return search
+
+
+def richardson(function: Kernel) -> Kernel:
+    """A kernel for the derivative of function(law, theta): central differences at halved steps, the best of Neville's table."""
+
+    @kernel
+    def derivative(law, theta):
+        table = np.empty(8)
+        step = 0.25 * min(max(1.0, abs(theta)), min(theta - law[0], law[1] - theta))
+        best, error = 0.0, math.inf
+        for level in range(table.size):
+            fresh = (function(law, theta + step) - function(law, theta - step)) / (2.0 * step)
+            factor = 1.0
+            for k in range(level):
+                factor *= 4.0
+                old, table[k] = table[k], fresh
+                fresh += (fresh - old) / (factor - 1.0)
+                if abs(fresh - old) + abs(fresh - table[k]) < error:
+                    best, error = fresh, abs(fresh - old) + abs(fresh - table[k])
+            table[level] = fresh
+            step *= 0.5
+        return best
+
+    return derivative
+
+
+@kernel
+def moments(mesh):
+    """Means, variances and covariance of δ and D over a mesh: E δ, E D, Var δ, Cov(δ, D), Var D."""
+    first, second = 0.0, 0.0
+    for i in range(mesh.shape[1]):
+        first += mesh[2, i] * mesh[0, i]
+        second += mesh[2, i] * mesh[1, i]
+    square, cross, other = 0.0, 0.0, 0.0
+    for i in range(mesh.shape[1]):
+        x, y = mesh[0, i] - first, mesh[1, i] - second
+        square += mesh[2, i] * x * x
+        cross += mesh[2, i] * x * y
+        other += mesh[2, i] * y * y
+    return first, second, square, cross, other
+
+
+@kernel
+def new_mesh():
+    return np.empty((3, 2 * PANELS * ORDER))
+
+
+def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
+    """The kernels `window` and `lay` of a quadrature."""
+
+    @kernel
+    def climb(law, chi, nu, u):
+        """The derivative in u of the logarithm of the density: it falls through 0 once, because B is convex."""
+        theta, stretch = place(law, u)
+        return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
+
+    find_mode = searcher(climb)
+
+    @kernel
+    def fall(law, chi, nu, centre, z):
+        """By how much the logarithm of the density falls from the mode to a distance z."""
+        total = 0.0
+        for k in range(_COARSE_NODES.size):
+            total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k]))
+        return -0.5 * z * total
+
+    @kernel
+    def reach(law, chi, nu, centre, z):
+        """A distance on the side of z at which the density has fallen by e⁵⁰ or somewhat more."""
+        depth = fall(law, chi, nu, centre, z)
+        while depth > _DEEP and abs(z) > 1e-30:
+            z *= 0.25
+            depth = fall(law, chi, nu, centre, z)
+        inner, shallow = 0.0, 0.0
+        while depth < _DEEP and abs(z) < farthest(law):
+            inner, shallow = z, depth
+            z *= 2.0
+            depth = fall(law, chi, nu, centre, z)
+        for _ in range(4):  # a tail is nearly a power of the distance
+            if not depth > 1.5 * _DEEP:
+                break
+            share = 0.5
+            if shallow > 0.0 and depth < 1e6 * shallow:
+                share = math.log(1.2 * _DEEP / shallow) / math.log(depth / shallow)
+            between = inner * (z / inner) ** share if inner != 0.0 else 0.5 * z
+            found = fall(law, chi, nu, centre, between)
+            if found < _DEEP:
+                inner, shallow = between, found
+            else:
+                z, depth = between, found
+        return abs(z)
+
+    @kernel
+    def window(law, chi, nu):
+        centre = find_mode(law, chi, nu)
+        right = reach(law, chi, nu, centre, 1.0)
+        return centre, reach(law, chi, nu, centre, -right), right
+
+    @kernel
+    def lay(law, chi, nu, centre, left, right, mesh):
+        theta = place(law, centre)[0]
+        rate, base = slope(law, theta), log_stretch(law, centre)[0]
+        tilt = chi - nu * rate
+        gains = np.empty(ORDER)
+        peak = -math.inf
+        for side in range(2):
+            inner_excess = 0.0
+            for rank in range(PANELS):
+                panel = PANELS + rank if side == 1 else PANELS - 1 - rank
+                low, high = panel_edges(panel, left, right)
+                middle, half = 0.5 * (low + high), 0.5 * (high - low)
+                gain = 0.0
+                for i in range(ORDER):
+                    here, stretch = place(law, centre + (middle + half * NODES[i]))
+                    gains[i] = half * (slope(law, here) - rate) * stretch
+                    gain += WEIGHTS[i] * gains[i]
+                start = inner_excess if side == 1 else inner_excess - gain
+                inner_excess += gain if side == 1 else -gain
+                for i in range(ORDER):
+                    excess = start
+                    for j in range(ORDER):
+                        excess += _CUMULATE[i, j] * gains[j]
+                    z = middle + half * NODES[i]
+                    delta = offset(law, centre, z)
+                    height = tilt * delta - nu * excess + (log_stretch(law, centre + z)[0] - base)
+                    peak = max(peak, height)
+                    k = panel * ORDER + i
+                    mesh[0, k], mesh[1, k] = delta, excess
+                    mesh[2, k] = height + math.log(half * WEIGHTS[i])
+        total = 0.0
+        for k in range(mesh.shape[1]):
+            mesh[2, k] = math.exp(mesh[2, k] - peak)
+            total += mesh[2, k]
+        for k in range(mesh.shape[1]):
+            mesh[2, k] /= total
+        return theta, rate, base + peak + math.log(total)
+
+    return window, lay
+
+
+def quadrature(reward_law: RewardLaw) -> Quadrature:
+    """The conjugate belief of a reward law."""
+    partition, mean = reward_law.log_partition, reward_law.mean
+    slope = reward_law.slope or richardson(partition)
+    window, lay = mesher(slope)
+
+    @kernel
+    def mean_gap(law, target, unused, u):
+        return mean(law, place(law, u)[0]) - target
+
+    find_mean = searcher(mean_gap)
+
+    @kernel
+    def found_parameter(law, mean):
+        return place(law, find_mean(law, mean, 0.0))[0]
+
+    @kernel
+    def excess(law, theta, other):
+        base, rate, step = partition(law, theta), slope(law, theta), other - theta
+        value = partition(law, other) - base - rate * step
+        if not value < 1e-3 * (abs(base) + abs(rate * step)):
+            return value
+        total = 0.0
+        for k in range(ORDER):
+            total += 0.5 * WEIGHTS[k] * (slope(law, theta + 0.5 * step * (1.0 + NODES[k])) - rate)
+        return max(0.0, total * step)
+
+    @kernel
+    def survey(law, chi, nu, mesh):
+        centre, left, right = window(law, chi, nu)
+        return lay(law, chi, nu, centre, left, right, mesh)
+
+    @kernel
+    def log_partition(law, belief):
+        theta, _, level = survey(law, belief[0], belief[1], new_mesh())
+        return belief[0] * theta - belief[1] * partition(law, theta) + level
+
+    @kernel
+    def mean_parameters(law, belief, out):
+        mesh = new_mesh()
+        theta, rate, _ = survey(law, belief[0], belief[1], mesh)
+        delta, excess = moments(mesh)[:2]
+        out[0] = theta + delta
+        out[1] = -(partition(law, theta) + rate * delta + excess)
+
+    @kernel
+    def metric(law, belief, out):
+        mesh = new_mesh()
+        rate = survey(law, belief[0], belief[1], mesh)[1]
+        square, cross, other = moments(mesh)[2:]
+        out[0, 0] = square
+        out[0, 1] = -(rate * square + cross)
+        out[1, 0] = out[0, 1]
+        out[1, 1] = rate * (rate * square + 2.0 * cross) + other
+
+    @kernel
+    def solve(law, target, belief):
+        """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ, D), which hardly correlate.
+
+        Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for large counts.
+        """
+        mesh = new_mesh()
+        chi, nu = belief[0], belief[1]
+        old_chi, old_nu, least = chi, nu, math.inf
+        guessed = False
+        for _ in range(_STEPS):
+            decrement, value, noise = math.nan, math.nan, 0.0
+            if nu > 0.0:
+                theta, rate, level = survey(law, chi, nu, mesh)
+                base = partition(law, theta)
+                delta, excess, square, cross, other = moments(mesh)
+                off = target[0] - theta - delta
+                miss = -target[1] - base - rate * (target[0] - theta) - excess
+                size = square * other - cross * cross
+                tilt, thin = (off * other - miss * cross) / size, (off * cross - miss * square) / size
+                decrement = math.sqrt(max(0.0, off * tilt - miss * thin))
+                value = chi * (theta - target[0]) - nu * (base + target[1]) + level
+                noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
+            if not guessed and not decrement < 1.0:
+                guessed = True
+                theta = min(max(target[0], place(law, -farthest(law))[0]), place(law, farthest(law))[0])
+                base = partition(law, theta)
+                nu = 0.5 / max(-target[1] - base, _ULP * (1.0 + abs(base)))
+                chi = nu * slope(law, theta)
+                old_chi, old_nu, least = chi, nu, math.inf
+            elif not value <= least + noise:
+                chi, nu = 0.5 * (chi + old_chi), 0.5 * (nu + old_nu)
+            else:
+                old_chi, old_nu, least = chi, nu, value
+                shrink = 1.0 / (1.0 + decrement) if decrement > 0.1 else 1.0
+                if shrink * thin < -0.8 * nu:
+                    shrink = -0.8 * nu / thin
+                chi, nu = chi + shrink * (tilt + rate * thin), nu + shrink * thin
+                if decrement < 1e-6:
+                    break
+        belief[0] = chi
+        belief[1] = nu
+
+    @kernel
+    def divergence(law, belief, other):
+        """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀, θ₀′) and small ones."""
+        chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
+        mesh = new_mesh()
+        theta, rate, level = survey(law, chi, nu, mesh)
+        turn, thin = (chi - new_chi) - (nu - new_nu) * rate, nu - new_nu
+        spread, shift = 0.0, 0.0
+        for i in range(mesh.shape[1]):
+            q = turn * mesh[0, i] - thin * mesh[1, i]
+            spread += mesh[2, i] * q * q
+            shift += mesh[2, i] * math.expm1(min(max(-q, -600.0), 600.0))
+        if spread < 1.0:
+            shift = math.log1p(max(shift, -0.999))
+            total = 0.0
+            for i in range(mesh.shape[1]):
+                r = min(max(turn * mesh[0, i] - thin * mesh[1, i] + shift, -600.0), 600.0)
+                total += mesh[2, i] * log_excess(math.exp(-r), math.expm1(-r))
+            if total < 0.05:
+                return total
+        delta, lost = moments(mesh)[:2]
+        new_theta, new_rate, new_level = survey(law, new_chi, new_nu, mesh)
+        tilt = new_chi - new_nu * new_rate
+        total = turn * delta - thin * lost + new_nu * excess(law, new_theta, theta) - tilt * (theta - new_theta)
+        return max(0.0, total + new_level - level)
+
+    @kernel
+    def log_density(law, belief, theta):
+        if not law[0] < theta < law[1]:
+            return -math.inf
+        mode, rate, level = survey(law, belief[0], belief[1], new_mesh())
+        tilt = belief[0] - belief[1] * rate
+        return tilt * (theta - mode) - belief[1] * excess(law, mode, theta) - level
+
+    belief = BeliefKernels(
+        natural=beta.natural,
+        from_natural=beta.natural,
+        blend=beta.blend,
+        log_partition=log_partition,
+        mean_parameters=mean_parameters,
+        solve=solve,
+        metric=metric,
+        divergence=divergence,
+        log_density=log_density,
+    )
+    return Quadrature(belief, slope, reward_law.parameter or found_parameter, excess, window, lay)

@@ -1,0 +1,228 @@
+"""How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law exp(x/τ).
+
+Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ per arm, by the evidence against
+it; its schedule is the weight c_t of that evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.errors import ExposureError
+
+Floats = NDArray[np.float64]
+
+
+def _require(condition: bool, name: str, value: object, allowed: str) -> None:
+    if not condition:
+        raise ExposureError(f"{name}={value!r} makes no exposure: it must be {allowed}")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(float(value))
+
+
+@dataclass(frozen=True)
+class Exposure(ABC):
+    """A schedule: the pull at each turn, for a given number of arms."""
+
+    name: ClassVar[str]
+    #: Whether every arm has an exposure of its own, set by the evidence against it.
+    per_arm: ClassVar[bool] = False
+
+    @abstractmethod
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        """s = 1/τ (or the weight of the evidence, where the exposure is per arm) at each of these turns."""
+
+    @property
+    def prior_plays(self) -> float:
+        """How many observations of evidence the prior is worth, for exposures that are per arm."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Paper(Exposure):
+    """The paper's schedule s(t) = ln t + C ln ln t, 0 for t < 3 and never negative.
+
+    >>> [round(float(s), 3) for s in Paper().pull(np.array([1.0, 2.0, 3.0, 1000.0]), arms=2)]
+    [0.0, 0.0, 2.509, 35.897]
+    """
+
+    C: float = 15.0
+
+    name = "paper"
+
+    def __post_init__(self) -> None:
+        _require(_number(self.C), "C", self.C, "a finite number")
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        late = np.maximum(turns, 3.0)
+        return np.where(turns < 3.0, 0.0, np.maximum(np.log(late) + self.C * np.log(np.log(late)), 0.0))
+
+
+@dataclass(frozen=True)
+class Constant(Exposure):
+    """One exposure τ for ever.
+
+    >>> [float(s) for s in Constant(tau=0.25).pull(np.array([1.0, 9.0]), arms=2)]
+    [4.0, 4.0]
+    """
+
+    tau: float = 1.0
+
+    name = "constant"
+
+    def __post_init__(self) -> None:
+        _require(_number(self.tau) and self.tau > 0.0, "tau", self.tau, "a positive number (Infinite() explores for ever)")
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return np.full(np.shape(turns), 1.0 / self.tau)
+
+
+@dataclass(frozen=True)
+class Infinite(Exposure):
+    """Infinite exposure, s = 0: pure exploration, which the paper calls BelMan-Explore."""
+
+    name = "infinite"
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return np.zeros(np.shape(turns))
+
+
+@dataclass(frozen=True)
+class SquareRoot(Exposure):
+    """s(t) = c·sqrt(t/K).
+
+    >>> [float(s) for s in SquareRoot(c=2.0).pull(np.array([8.0, 32.0]), arms=2)]
+    [4.0, 8.0]
+    """
+
+    c: float = 1.0
+
+    name = "square-root"
+
+    def __post_init__(self) -> None:
+        _require(_number(self.c) and self.c >= 0.0, "c", self.c, "a number from 0 up")
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return self.c * np.sqrt(turns / arms)
+
+
+@dataclass(frozen=True)
+class Schedule(Exposure):
+    """Any function of the turn t = 1, 2, … that returns the exposure τ(t) > 0 (`math.inf` to explore).
+
+    >>> [float(s) for s in Schedule(lambda t: 1.0 / t).pull(np.array([1.0, 4.0]), arms=2)]
+    [1.0, 4.0]
+    """
+
+    tau: Callable[[int], float] = field(default=lambda t: math.inf)
+
+    name = "schedule"
+
+    def __post_init__(self) -> None:
+        _require(callable(self.tau), "tau", self.tau, "a function of the turn")
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        taus = [float(self.tau(int(turn))) for turn in np.atleast_1d(turns)]
+        for turn, tau in zip(np.atleast_1d(turns), taus, strict=True):
+            _require(tau > 0.0, f"τ({int(turn)})", tau, "positive (math.inf explores)")
+        return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
+
+
+@dataclass(frozen=True)
+class Evidence(Exposure):
+    """One τ per arm, set by the evidence against it: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L), with L the leader.
+
+    c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED, which is asymptotically optimal,
+    and a larger weight is greedier. With p = 0 an arm that was never observed has no evidence against it.
+
+    >>> [round(float(c), 3) for c in Evidence().pull(np.array([1.0, 1000.0]), arms=10)]
+    [2.325, 1.76]
+    """
+
+    gain: float = 0.8
+    fade: float = 0.1
+    floor: float = 0.5
+    p: float = 0.0
+
+    name = "evidence"
+    per_arm = True
+
+    def __post_init__(self) -> None:
+        for name in ("gain", "fade", "floor", "p"):
+            value = getattr(self, name)
+            _require(_number(value) and value >= 0.0, name, value, "a number from 0 up")
+
+    @property
+    def prior_plays(self) -> float:
+        return self.p
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return self.floor + self.gain * math.log(arms) / (1.0 + self.fade * np.log1p(turns / arms))
+
+
+@dataclass(frozen=True)
+class TwoPhase(Exposure):
+    """Pure exploration for `explore` turns, then another exposure, whose clock has been running all along.
+
+    >>> [float(s) for s in TwoPhase(2, Constant(0.5)).pull(np.array([1.0, 2.0, 3.0]), arms=2)]
+    [0.0, 0.0, 2.0]
+    """
+
+    explore: int
+    then: Exposure = field(default_factory=Evidence)
+
+    name = "two-phase"
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.explore, (int, np.integer)) and not isinstance(self.explore, bool)
+        _require(whole and self.explore >= 0, "explore", self.explore, "a whole number of turns from 0 up")
+        object.__setattr__(self, "then", exposure(self.then))
+
+    @property
+    def per_arm(self) -> bool:  # type: ignore[override]
+        return self.then.per_arm
+
+    @property
+    def prior_plays(self) -> float:
+        return self.then.prior_plays
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return np.where(turns <= self.explore, 0.0, self.then.pull(turns, arms))
+
+
+#: Every exposure by its name.
+EXPOSURES: dict[str, type[Exposure]] = {
+    member.name: member for member in (Evidence, Paper, Constant, Infinite, SquareRoot, TwoPhase, Schedule)
+}
+
+
+def exposure(given: Exposure | Callable[[int], float]) -> Exposure:
+    """The exposure itself, or the schedule of a function τ(t).
+
+    >>> exposure(Infinite())
+    Infinite()
+    """
+    if isinstance(given, Exposure):
+        return given
+    if callable(given):
+        return Schedule(given)
+    kinds = ", ".join(sorted(member.__name__ for member in EXPOSURES.values()))
+    raise ExposureError(f"exposure {given!r} is neither one of belman.exposure ({kinds}) nor a function of the turn")
+
+
+def two_phase(explore: int, then: Exposure | Callable[[int], float] | None = None) -> TwoPhase:
+    """Pure exploration for `explore` turns, then exploration–exploitation (the default exposure, unless told otherwise).
+
+    >>> two_phase(explore=500).explore
+    500
+    """
+    return TwoPhase(explore, Evidence() if then is None else exposure(then))

@@ -1,0 +1,209 @@
+"""BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law, learn, and re-centre.
+
+a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `Evidence` exposure each arm has its own τ, measured from the leader L:
+a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.errors import PolicyError, listing, nearest
+from belman.exposure import Evidence, Exposure, Paper, exposure
+from belman.families.family import TERMS, Family
+from belman.manifold import check_joint
+from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
+from belman.manifold.projection import least_kl_from_arms_tilted, nearness
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index, share_of_ties
+
+
+class Memory(NamedTuple):
+    """What a turn needs of the arms and of the pseudobelief (D coordinates, K arms)."""
+
+    expected: Floats  # (K) expected reward
+    points: Floats  # (D, K) mean parameters
+    negentropy: Floats  # (K) Φ = ⟨η, m⟩ − A
+    averaged: Floats  # (D, K) what the barycentre averages: mean or natural parameters
+    total: Floats  # (D) its sum over the arms
+    refreshes: Floats  # (1) since that sum was taken afresh
+    pseudobelief: Floats  # (D) its coordinates, where the next solution starts
+    eta: Floats  # (D) its natural parameters
+    terms: Floats  # (TERMS, K) the arms' side of the evidence
+    scratch: Floats  # (3, max(D, TERMS))
+
+
+def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
+    """Refresh for a reading that averages natural or mean parameters, with or without the terms of the evidence."""
+
+    @kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        belief = ledger.beliefs[arm]
+        dimension = belief.size
+        point, natural, terms = memory.scratch[0, :dimension], memory.scratch[1, :dimension], memory.scratch[2]
+        expected = family.expected_reward(law, belief)
+        family.belief.mean_parameters(law, belief, point)
+        family.belief.natural(law, belief, natural)
+        product = 0.0
+        for i in range(dimension):
+            memory.points[i, arm] = point[i]
+            product += natural[i] * point[i]
+        memory.negentropy[arm] = product - family.belief.log_partition(law, belief)
+        memory.expected[arm] = expected
+        if weighs and math.isfinite(expected):
+            family.terms(law, expected, family.spread(law, belief), terms)
+            for i in range(TERMS):
+                memory.terms[i, arm] = terms[i]
+        replace_point(
+            memory.averaged, memory.total, memory.refreshes, arm, natural if averages_natural else point
+        )
+
+    return refresh
+
+
+def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
+    """Indices under one exposure for all arms."""
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        recentre(family, law, memory.total, index.size, dial, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, dial, index)
+
+    return indices
+
+
+def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
+    """Indices under evidence: one exposure per arm. Params: (p,)."""
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
+        if dial > 0.0:
+            weigh(family, law, ledger.plays, memory.expected, memory.terms, params[0], dial, memory.scratch[2], index)
+
+    return indices
+
+
+@kernel
+def weigh(family, law, plays, expected, terms, prior_plays, weight, weights, index):
+    """Subtract the evidence of every arm against the leader; arms of infinite expected reward come first."""
+    leading = -np.inf
+    for a in range(index.size):
+        leading = max(leading, expected[a])
+    if leading == np.inf:
+        for a in range(index.size):
+            if expected[a] == np.inf:
+                index[a] = np.inf
+    else:
+        family.weights(law, leading, weights)
+        for a in range(index.size):
+            index[a] -= weight * (plays[a] + prior_plays) * max(family.evidence(terms, a, weights), 0.0)
+
+
+def _bundle(recentre: Callable[..., None], averages_natural: bool, weighs: bool) -> PolicyKernels:
+    indices = _weighed(recentre) if weighs else _pulled(recentre)
+    return PolicyKernels(_refresh_with(averages_natural, weighs), indices, choose_by_index, share_of_ties)
+
+
+BARYCENTRE = _bundle(least_kl_from_arms, averages_natural=False, weighs=False)
+BARYCENTRE_EVIDENCE = _bundle(least_kl_from_arms, averages_natural=False, weighs=True)
+NATURAL = _bundle(least_kl_to_arms, averages_natural=True, weighs=False)
+NATURAL_EVIDENCE = _bundle(least_kl_to_arms, averages_natural=True, weighs=True)
+JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, weighs=False)
+
+#: Readings of the reverse projection, as (one exposure for all arms, one exposure per arm).
+READINGS: dict[str, tuple[PolicyKernels, PolicyKernels | None]] = {
+    "barycentre": (BARYCENTRE, BARYCENTRE_EVIDENCE),
+    "natural": (NATURAL, NATURAL_EVIDENCE),
+    "joint": (JOINT, None),
+}
+
+
+@dataclass(frozen=True)
+class BelMan(Policy):
+    """Play the arm nearest to the pseudobelief under the focal law.
+
+    `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse projection makes the pseudobelief:
+    'barycentre' (least sum of KL from the arms, Theorem 1), 'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with
+    the normaliser of the focal law inside). With no arguments it is the best default we know; `BelMan.paper()` is the paper's.
+
+    >>> BelMan.paper()
+    BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    """
+
+    exposure: Exposure | Callable[[int], float] = field(default_factory=Evidence)
+    reading: str = "barycentre"
+
+    name = "belman"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exposure", exposure(self.exposure))
+        if self.reading not in READINGS:
+            raise PolicyError(
+                f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}"
+            )
+        if self.schedule.per_arm and READINGS[self.reading][1] is None:
+            raise PolicyError(
+                f"reading {self.reading!r} has one exposure for all arms, and evidence one per arm: "
+                "give another exposure, such as belman.exposure.Paper(), or the reading 'barycentre'"
+            )
+
+    @classmethod
+    def paper(cls, reading: str = "barycentre") -> BelMan:
+        """The paper to the letter: τ(t) = 1/(ln t + 15 ln ln t) for all arms."""
+        return cls(Paper(), reading)
+
+    @property
+    def schedule(self) -> Exposure:
+        """The exposure, as a schedule."""
+        return exposure(self.exposure)
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        shared, per_arm = READINGS[self.reading]
+        return per_arm if self.schedule.per_arm and per_arm is not None else shared
+
+    @property
+    def params(self) -> Floats:
+        return np.array([self.schedule.prior_plays])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(
+            expected=np.zeros(arms),
+            points=np.zeros((dimension, arms)),
+            negentropy=np.zeros(arms),
+            averaged=np.zeros((dimension, arms)),
+            total=np.zeros(dimension),
+            refreshes=np.zeros(1),
+            pseudobelief=np.ones(dimension),
+            eta=np.zeros(dimension),
+            terms=np.zeros((TERMS, arms)),
+            scratch=np.zeros((3, max(dimension, TERMS))),
+        )
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        return self.schedule.pull(turns, arms)
+
+    def check(self, family: Family, arms: int) -> None:
+        if self.reading == "joint":
+            check_joint(family)
+
+    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:
+        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where exposure is per arm)."""
+        kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
+        pull = np.full(len(kl), dial)
+        if self.schedule.per_arm:
+            leading = float(memory.expected.max())
+            for a, mean in enumerate(memory.expected):
+                gap = leading - mean
+                known = math.isfinite(leading) and gap > 0.0
+                against = family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a])) if known else 0.0
+                pull[a] = dial * (ledger.plays[a] + self.params[0]) * against / gap if known else 0.0
+        with np.errstate(divide="ignore"):
+            return {"KL to pseudobelief": kl, "exposure": 1.0 / pull}

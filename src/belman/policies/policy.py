@@ -1,0 +1,144 @@
+"""The contract of a policy: how the state of knowledge becomes an index per arm.
+
+The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a policy derives from it. When the ledger
+of an arm changes, `refresh` renews that arm's part of the memory; `indices` gives every arm a number, and the arm with the largest is
+played, ties broken uniformly at random. What changes with the turn alone is the *dial*, tabulated by the dataclass in front.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.compile import Bundle, kernel
+
+if TYPE_CHECKING:
+    from belman.families.family import Family
+
+Floats = NDArray[np.float64]
+Kernel = Callable[..., Any]
+
+
+class Ledger(NamedTuple):
+    """What was observed of each arm: the belief (K × D), and the count, sum and sum of squares of its rewards (K)."""
+
+    beliefs: Floats
+    plays: Floats
+    sums: Floats
+    squares: Floats
+
+
+class NoMemory(NamedTuple):
+    """The memory of a policy that reads the ledger alone."""
+
+    nothing: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyKernels(Bundle):
+    """The bundle of kernels of a policy.
+
+    | kernel | what it does |
+    |---|---|
+    | `refresh(family, law, params, ledger, memory, arm)` | renews the memory of an arm whose ledger has changed |
+    | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
+    | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
+    | `propensity(params, ledger, turn, dial, count, ties, tied)` | the chance of the chosen arm; `tied` if it is among the best |
+    """
+
+    refresh: Kernel
+    indices: Kernel
+    choose: Kernel
+    propensity: Kernel
+
+
+@kernel
+def record(family, law, ledger, arm, reward):
+    """Enter one reward of one arm in the ledger."""
+    family.update(law, ledger.beliefs[arm], reward)
+    ledger.plays[arm] += 1.0
+    ledger.sums[arm] += reward
+    ledger.squares[arm] += reward * reward
+
+
+@kernel
+def no_refresh(family, law, params, ledger, memory, arm):
+    """For policies that read the ledger alone."""
+
+
+@kernel
+def pick(index, mind):
+    """The arm with the largest index and how many share it, one of them drawn uniformly."""
+    best = -np.inf
+    first, ties = 0, 0
+    for a in range(index.size):
+        if index[a] > best:
+            best, first, ties = index[a], a, 1
+        elif index[a] == best:
+            ties += 1
+    if ties > 1:
+        return _nth_tied(index, best, chance.below(mind, ties)), ties
+    return first, ties
+
+
+@kernel
+def _nth_tied(index, best, rank):
+    for a in range(index.size):
+        if index[a] == best:
+            if rank == 0:
+                return a
+            rank -= 1
+    return 0
+
+
+@kernel
+def choose_by_index(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+    """Compute every index and play the largest."""
+    policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+    return pick(index, mind)
+
+
+@kernel
+def share_of_ties(params, ledger, turn, dial, count, ties, tied):
+    """A policy that draws nothing but ties plays each of the best arms with the same chance."""
+    return 1.0 / ties if tied else 0.0
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """Who chooses: what the user chose of an algorithm. State lives in the agent or in the lab."""
+
+    name: ClassVar[str]
+    #: Whether its indices are draws, so that the chance of an arm has to be integrated.
+    draws: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def kernels(self) -> PolicyKernels:
+        """The bundle of kernels, a global of the module of this class."""
+
+    @property
+    def params(self) -> Floats:
+        """The numbers that the user chose, as kernels read them."""
+        return np.zeros(1)
+
+    def memory(self, arms: int, dimension: int) -> Any:
+        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` coordinates."""
+        return NoMemory(np.zeros(1))
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        """What changes with the turn alone, for each of these turns."""
+        return np.zeros(len(turns))
+
+    def check(self, family: Family, arms: int) -> None:
+        """Raise PolicyError where this policy does not exist for the family or the number of arms."""
+
+    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:
+        """Columns that say how the indices come about, one number an arm."""
+        return {}

@@ -1,0 +1,33 @@
+"""Thompson sampling: draw an expected reward from each belief and play the largest draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from belman.compile import kernel
+from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, share_of_ties
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    for a in range(index.size):
+        index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
+
+
+KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class Thompson(Policy):
+    """Play each arm with the chance that it is the best one.
+
+    >>> Thompson()
+    Thompson()
+    """
+
+    name = "thompson"
+    draws = True
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS
