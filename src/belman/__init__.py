@@ -1,3 +1,56 @@
-"""Bayesian bandits on the belief–reward manifold."""
+"""Bayesian bandits on the belief–reward manifold: decide, turn by turn, which option to try.
+
+>>> import belman
+>>> agent = belman.Agent(["blue", "green", "red"], seed=7)
+>>> arm = agent.ask()
+>>> agent.tell(arm, 1)
+"""
+
+from __future__ import annotations
+
+from belman import exposure, families, manifold, measures, policies
+from belman.agent import Agent, Choice
+from belman.compile import Bundle, allocating_kernel, kernel
+from belman.errors import BelmanError
+from belman.exposure import two_phase
+from belman.families import (
+    Bernoulli,
+    BoundedExponential,
+    Exponential,
+    Family,
+    GammaKnownShape,
+    Gaussian,
+    GaussianUnknown,
+    Geometric,
+    Poisson,
+)
+from belman.policies import BelMan, Policy, Thompson
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Agent",
+    "BelMan",
+    "BelmanError",
+    "Bernoulli",
+    "BoundedExponential",
+    "Bundle",
+    "Choice",
+    "Exponential",
+    "Family",
+    "GammaKnownShape",
+    "Gaussian",
+    "GaussianUnknown",
+    "Geometric",
+    "Poisson",
+    "Policy",
+    "Thompson",
+    "allocating_kernel",
+    "exposure",
+    "families",
+    "kernel",
+    "manifold",
+    "measures",
+    "policies",
+    "two_phase",
+]

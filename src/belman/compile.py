@@ -170,9 +170,12 @@ def _load(
         scope: dict[str, Any] = {name: value for name, (value, _) in globals_.items()}
         exec(body, scope)
         return kernel(scope["call"])
-    imports = [f"from {module} import {attribute} as {name}" for name, (module, attribute) in homes.items() if module]
-    foreign = "".join(_fingerprint(module) for module, _ in filter(None, homes.values()) if module.split(".")[0] != "belman")
-    header = ["import numba", *imports, "", f"@numba.njit(cache=True, **{_OPTIONS})"]
+    found = {name: home for name, home in homes.items() if home is not None}
+    modules = dict.fromkeys(module for module, _ in found.values())
+    imports = ["from importlib import import_module", "", "import numba", ""]
+    names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]
+    foreign = "".join(_fingerprint(module) for module in modules if module.split(".")[0] != "belman")
+    header = [*imports, *names, "", f"@numba.njit(cache=True, **{_OPTIONS})"]
     text = "\n".join(header) + "\n" + body
     path = cache_directory() / f"entry_{hashlib.sha256((text + foreign).encode()).hexdigest()[:24]}.py"
     if not path.exists():  # never rewritten: Numba's index is bound to the file's time of change
@@ -198,11 +201,19 @@ def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: M
 
 
 def _home(value: Any, module: str) -> tuple[str, str] | None:
-    """Where a value can be imported from, as (module, attribute); None for `__main__` and for what is no global."""
-    if module != "__main__" and module in sys.modules and getattr(sys.modules[module], "__file__", None):
-        for attribute, candidate in vars(sys.modules[module]).items():
-            if candidate is value:
-                return module, attribute
+    """Where a value can be imported from, as (module, expression); None for `__main__` and for what is no global.
+
+    The expression is a name, or a name and a key where the value stands in a dictionary.
+    """
+    if module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
+        return None
+    for name, candidate in vars(sys.modules[module]).items():
+        if candidate is value:
+            return module, name
+        if isinstance(candidate, dict) and name != "__builtins__":
+            for key, member in candidate.items():
+                if member is value and isinstance(key, str):
+                    return module, f"{name}[{key!r}]"
     return None
 
 

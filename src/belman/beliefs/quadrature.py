@@ -9,19 +9,22 @@ fallen by a factor e⁵⁰ on both sides.
 
 from __future__ import annotations
 
+import hashlib
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from belman.beliefs import beta
 from belman.beliefs.belief import BeliefKernels, Kernel
-from belman.compile import Bundle, kernel
+from belman.compile import Bundle, allocating_kernel, kernel
 from belman.special import log_excess
 
 #: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the mode.
 PANELS = 8
 ORDER = 14
+MESH = (3, 2 * PANELS * ORDER)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
 #: From values at the nodes of a panel to the coefficients of their Legendre series, and to its integral up to each node.
 SERIES = np.array([(k + 0.5) * WEIGHTS * np.polynomial.Legendre.basis(k)(NODES) for k in range(ORDER)])
@@ -54,6 +57,25 @@ class RewardLaw(Bundle):
     quantile: Kernel
     slope: Kernel | None = None
     parameter: Kernel | None = None
+
+    def marks(self, purpose: str = "") -> tuple[Callable[[Kernel], Kernel], Callable[[Kernel], Kernel]]:
+        """`kernel` and `allocating_kernel` for functions that are made anew for each reward law.
+
+        Such functions share a qualified name, by which code from the disk cache would take one law's for another's; so each
+        gets the names of this law's kernels into its own.
+        """
+        given = (getattr(self, field.name) for field in fields(self))
+        names = " ".join(f"{function.__module__}.{function.__qualname__}" for function in given if function)
+        tag = hashlib.sha256(names.encode()).hexdigest()[:12] + purpose
+
+        def marked(compiler: Callable[[Kernel], Kernel]) -> Callable[[Kernel], Kernel]:
+            def mark(function: Kernel) -> Kernel:
+                function.__qualname__ += f"_{tag}"
+                return compiler(function)
+
+            return mark
+
+        return marked(kernel), marked(allocating_kernel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +176,10 @@ def panel_edges(panel, left, right):
     return (inner, outer) if panel >= PANELS else (-outer, -inner)
 
 
-def searcher(function: Kernel) -> Kernel:
+def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
     """A kernel for the root in u of a monotone function(law, a, b, u): doubling, then Ridders' method, exact for exponentials."""
 
-    @kernel
+    @mark
     def search(law, a, b):
         low, high = -1.0, 1.0
         below, above = function(law, a, b, low), function(law, a, b, high)
@@ -194,10 +216,10 @@ def searcher(function: Kernel) -> Kernel:
     return search
 
 
-def richardson(function: Kernel) -> Kernel:
+def richardson(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
     """A kernel for the derivative of function(law, theta): central differences at halved steps, the best of Neville's table."""
 
-    @kernel
+    @mark
     def derivative(law, theta):
         table = np.empty(8)
         step = 0.25 * min(max(1.0, abs(theta)), min(theta - law[0], law[1] - theta))
@@ -234,23 +256,19 @@ def moments(mesh):
     return first, second, square, cross, other
 
 
-@kernel
-def new_mesh():
-    return np.empty((3, 2 * PANELS * ORDER))
-
-
-def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
+def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
     """The kernels `window` and `lay` of a quadrature."""
+    mark, _ = reward_law.marks()
 
-    @kernel
+    @mark
     def climb(law, chi, nu, u):
         """The derivative in u of the logarithm of the density: it falls through 0 once, because B is convex."""
         theta, stretch = place(law, u)
         return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
 
-    find_mode = searcher(climb)
+    find_mode = searcher(climb, reward_law.marks("_mode")[0])
 
-    @kernel
+    @mark
     def fall(law, chi, nu, centre, z):
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
@@ -258,7 +276,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
             total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k]))
         return -0.5 * z * total
 
-    @kernel
+    @mark
     def reach(law, chi, nu, centre, z):
         """A distance on the side of z at which the density has fallen by e⁵⁰ or somewhat more."""
         depth = fall(law, chi, nu, centre, z)
@@ -284,43 +302,43 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 z, depth = between, found
         return abs(z)
 
-    @kernel
+    @mark
     def window(law, chi, nu):
         centre = find_mode(law, chi, nu)
         right = reach(law, chi, nu, centre, 1.0)
         return centre, reach(law, chi, nu, centre, -right), right
 
-    @kernel
+    @mark
     def lay(law, chi, nu, centre, left, right, mesh):
         theta = place(law, centre)[0]
         rate, base = slope(law, theta), log_stretch(law, centre)[0]
         tilt = chi - nu * rate
-        gains = np.empty(ORDER)
         peak = -math.inf
         for side in range(2):
-            inner_excess = 0.0
+            inner = 0.0
             for rank in range(PANELS):
                 panel = PANELS + rank if side == 1 else PANELS - 1 - rank
+                first = panel * ORDER
                 low, high = panel_edges(panel, left, right)
                 middle, half = 0.5 * (low + high), 0.5 * (high - low)
                 gain = 0.0
                 for i in range(ORDER):
                     here, stretch = place(law, centre + (middle + half * NODES[i]))
-                    gains[i] = half * (slope(law, here) - rate) * stretch
-                    gain += WEIGHTS[i] * gains[i]
-                start = inner_excess if side == 1 else inner_excess - gain
-                inner_excess += gain if side == 1 else -gain
+                    mesh[2, first + i] = half * (slope(law, here) - rate) * stretch
+                    gain += WEIGHTS[i] * mesh[2, first + i]
                 for i in range(ORDER):
-                    excess = start
+                    excess = inner if side == 1 else inner - gain
                     for j in range(ORDER):
-                        excess += _CUMULATE[i, j] * gains[j]
+                        excess += _CUMULATE[i, j] * mesh[2, first + j]
+                    mesh[1, first + i] = excess
+                inner += gain if side == 1 else -gain
+                for i in range(ORDER):
                     z = middle + half * NODES[i]
                     delta = offset(law, centre, z)
-                    height = tilt * delta - nu * excess + (log_stretch(law, centre + z)[0] - base)
+                    height = tilt * delta - nu * mesh[1, first + i] + (log_stretch(law, centre + z)[0] - base)
                     peak = max(peak, height)
-                    k = panel * ORDER + i
-                    mesh[0, k], mesh[1, k] = delta, excess
-                    mesh[2, k] = height + math.log(half * WEIGHTS[i])
+                    mesh[0, first + i] = delta
+                    mesh[2, first + i] = height + math.log(half * WEIGHTS[i])
         total = 0.0
         for k in range(mesh.shape[1]):
             mesh[2, k] = math.exp(mesh[2, k] - peak)
@@ -334,21 +352,22 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
+    mark, mark_allocating = reward_law.marks()
     partition, mean = reward_law.log_partition, reward_law.mean
-    slope = reward_law.slope or richardson(partition)
-    window, lay = mesher(slope)
+    slope = reward_law.slope or richardson(partition, mark_allocating)
+    window, lay = mesher(reward_law, slope)
 
-    @kernel
+    @mark
     def mean_gap(law, target, unused, u):
         return mean(law, place(law, u)[0]) - target
 
-    find_mean = searcher(mean_gap)
+    find_mean = searcher(mean_gap, reward_law.marks("_mean")[0])
 
-    @kernel
+    @mark
     def found_parameter(law, mean):
         return place(law, find_mean(law, mean, 0.0))[0]
 
-    @kernel
+    @mark
     def excess(law, theta, other):
         base, rate, step = partition(law, theta), slope(law, theta), other - theta
         value = partition(law, other) - base - rate * step
@@ -359,27 +378,27 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
             total += 0.5 * WEIGHTS[k] * (slope(law, theta + 0.5 * step * (1.0 + NODES[k])) - rate)
         return max(0.0, total * step)
 
-    @kernel
+    @mark
     def survey(law, chi, nu, mesh):
         centre, left, right = window(law, chi, nu)
         return lay(law, chi, nu, centre, left, right, mesh)
 
-    @kernel
+    @mark_allocating
     def log_partition(law, belief):
-        theta, _, level = survey(law, belief[0], belief[1], new_mesh())
+        theta, _, level = survey(law, belief[0], belief[1], np.empty(MESH))
         return belief[0] * theta - belief[1] * partition(law, theta) + level
 
-    @kernel
+    @mark_allocating
     def mean_parameters(law, belief, out):
-        mesh = new_mesh()
+        mesh = np.empty(MESH)
         theta, rate, _ = survey(law, belief[0], belief[1], mesh)
         delta, excess = moments(mesh)[:2]
         out[0] = theta + delta
         out[1] = -(partition(law, theta) + rate * delta + excess)
 
-    @kernel
+    @mark_allocating
     def metric(law, belief, out):
-        mesh = new_mesh()
+        mesh = np.empty(MESH)
         rate = survey(law, belief[0], belief[1], mesh)[1]
         square, cross, other = moments(mesh)[2:]
         out[0, 0] = square
@@ -387,13 +406,13 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         out[1, 0] = out[0, 1]
         out[1, 1] = rate * (rate * square + 2.0 * cross) + other
 
-    @kernel
+    @mark_allocating
     def solve(law, target, belief):
         """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ, D), which hardly correlate.
 
         Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for large counts.
         """
-        mesh = new_mesh()
+        mesh = np.empty(MESH)
         chi, nu = belief[0], belief[1]
         old_chi, old_nu, least = chi, nu, math.inf
         guessed = False
@@ -421,20 +440,21 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 chi, nu = 0.5 * (chi + old_chi), 0.5 * (nu + old_nu)
             else:
                 old_chi, old_nu, least = chi, nu, value
+                if thin < -0.8 * nu:  # as far as ν may fall, and c to its best for that ν
+                    thin = -0.8 * nu
+                    tilt = (off + cross * thin) / square
                 shrink = 1.0 / (1.0 + decrement) if decrement > 0.1 else 1.0
-                if shrink * thin < -0.8 * nu:
-                    shrink = -0.8 * nu / thin
                 chi, nu = chi + shrink * (tilt + rate * thin), nu + shrink * thin
                 if decrement < 1e-6:
                     break
         belief[0] = chi
         belief[1] = nu
 
-    @kernel
+    @mark_allocating
     def divergence(law, belief, other):
         """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀, θ₀′) and small ones."""
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
-        mesh = new_mesh()
+        mesh = np.empty(MESH)
         theta, rate, level = survey(law, chi, nu, mesh)
         turn, thin = (chi - new_chi) - (nu - new_nu) * rate, nu - new_nu
         spread, shift = 0.0, 0.0
@@ -456,11 +476,11 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         total = turn * delta - thin * lost + new_nu * excess(law, new_theta, theta) - tilt * (theta - new_theta)
         return max(0.0, total + new_level - level)
 
-    @kernel
+    @mark_allocating
     def log_density(law, belief, theta):
         if not law[0] < theta < law[1]:
             return -math.inf
-        mode, rate, level = survey(law, belief[0], belief[1], new_mesh())
+        mode, rate, level = survey(law, belief[0], belief[1], np.empty(MESH))
         tilt = belief[0] - belief[1] * rate
         return tilt * (theta - mode) - belief[1] * excess(law, mode, theta) - level
 

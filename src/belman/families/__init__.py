@@ -21,10 +21,10 @@ _MEMBERS = (Bernoulli, Exponential, BoundedExponential, Poisson, Gaussian, Gauss
 FAMILIES: dict[str, type[Family]] = {member.name: member for member in _MEMBERS}
 
 
-def family(given: str | Family, **settings: Any) -> Family:
+def family_named(given: str | Family, **settings: Any) -> Family:
     """The family of that name with these settings, or the family itself.
 
-    >>> family("gaussian", sigma=2.0)
+    >>> family_named("gaussian", sigma=2.0)
     Gaussian(sigma=2.0, prior=(0.0, 0.0025))
     """
     if isinstance(given, Family):
@@ -51,5 +51,5 @@ __all__ = [
     "GaussianUnknown",
     "Geometric",
     "Poisson",
-    "family",
+    "family_named",
 ]

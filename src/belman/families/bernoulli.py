@@ -149,6 +149,10 @@ class Bernoulli(Family):
     support = "numbers from 0 to 1"
     kernels = KERNELS
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return (0.0, 1.0)
+
     def default_prior(self) -> tuple[float, ...]:
         return (1.0, 1.0)
 

@@ -224,6 +224,10 @@ class BoundedExponential(Family):
         self._positive(bound=self.bound)
         super().__post_init__()
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return (0.0, self.bound)
+
     def default_prior(self) -> tuple[float, ...]:
         return (1.0, 1.0)
 

@@ -124,6 +124,11 @@ class Family(ABC):
         return np.array(chosen or [0.0], dtype=np.float64)
 
     @property
+    def reward_range(self) -> tuple[float, float] | None:
+        """The least interval that holds every reward, where there is one."""
+        return None
+
+    @property
     def dimension(self) -> int:
         """How many coordinates a belief has."""
         return len(self.coordinates)

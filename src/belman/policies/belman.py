@@ -169,8 +169,7 @@ class BelMan(Policy):
         shared, per_arm = READINGS[self.reading]
         return per_arm if self.schedule.per_arm and per_arm is not None else shared
 
-    @property
-    def params(self) -> Floats:
+    def params(self, family: Family) -> Floats:
         return np.array([self.schedule.prior_plays])
 
     def memory(self, arms: int, dimension: int) -> Memory:
@@ -204,6 +203,6 @@ class BelMan(Policy):
                 gap = leading - mean
                 known = math.isfinite(leading) and gap > 0.0
                 against = family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a])) if known else 0.0
-                pull[a] = dial * (ledger.plays[a] + self.params[0]) * against / gap if known else 0.0
+                pull[a] = dial * (ledger.plays[a] + self.schedule.prior_plays) * against / gap if known else 0.0
         with np.errstate(divide="ignore"):
             return {"KL to pseudobelief": kl, "exposure": 1.0 / pull}

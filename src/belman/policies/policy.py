@@ -49,7 +49,7 @@ class PolicyKernels(Bundle):
     | `refresh(family, law, params, ledger, memory, arm)` | renews the memory of an arm whose ledger has changed |
     | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
     | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
-    | `propensity(params, ledger, turn, dial, count, ties, tied)` | the chance of the chosen arm; `tied` if it is among the best |
+    | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | the chance of that choice; NaN if it has to be integrated |
     """
 
     refresh: Kernel
@@ -81,6 +81,7 @@ def pick(index, mind):
         if index[a] > best:
             best, first, ties = index[a], a, 1
         elif index[a] == best:
+            first = a if ties == 0 else first
             ties += 1
     if ties > 1:
         return _nth_tied(index, best, chance.below(mind, ties)), ties
@@ -105,9 +106,15 @@ def choose_by_index(policy, family, law, params, ledger, memory, turn, dial, min
 
 
 @kernel
-def share_of_ties(params, ledger, turn, dial, count, ties, tied):
+def share_of_ties(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
     """A policy that draws nothing but ties plays each of the best arms with the same chance."""
-    return 1.0 / ties if tied else 0.0
+    return 1.0 / ties
+
+
+@kernel
+def to_be_integrated(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+    """A policy whose indices are draws: `Policy.chances` gives the chance of an arm from the chances of being best."""
+    return np.nan
 
 
 @dataclass(frozen=True)
@@ -115,16 +122,15 @@ class Policy(ABC):
     """Who chooses: what the user chose of an algorithm. State lives in the agent or in the lab."""
 
     name: ClassVar[str]
-    #: Whether its indices are draws, so that the chance of an arm has to be integrated.
-    draws: ClassVar[bool] = False
+    #: Whether it is told the true means, as its params: for the lab only.
+    sees_truth: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def kernels(self) -> PolicyKernels:
         """The bundle of kernels, a global of the module of this class."""
 
-    @property
-    def params(self) -> Floats:
+    def params(self, family: Family) -> Floats:
         """The numbers that the user chose, as kernels read them."""
         return np.zeros(1)
 
@@ -138,6 +144,10 @@ class Policy(ABC):
 
     def check(self, family: Family, arms: int) -> None:
         """Raise PolicyError where this policy does not exist for the family or the number of arms."""
+
+    def chances(self, best: Floats) -> Floats:
+        """The chance of playing each arm, for a policy whose propensity has to be integrated, from each arm's chance of being best."""
+        return best
 
     def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:
         """Columns that say how the indices come about, one number an arm."""

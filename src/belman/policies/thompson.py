@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from belman.compile import kernel
-from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, share_of_ties
+from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, to_be_integrated
 
 
 @kernel
@@ -14,7 +14,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
 
 
-KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties)
+KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,6 @@ class Thompson(Policy):
     """
 
     name = "thompson"
-    draws = True
 
     @property
     def kernels(self) -> PolicyKernels:

@@ -1,0 +1,515 @@
+"""ask / tell for a person: names, checks, beliefs one can look at, and state one can trust."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman import chance
+from belman.agent import decide, state_file
+from belman.compile import entry
+from belman.errors import ArmError, PolicyError, RewardError, SettingError, StateError, listing, nearest
+from belman.families import Bernoulli, Family, family_named
+from belman.families.mirror import Mirror
+from belman.files import write_atomically
+from belman.measures.best import best_probabilities
+from belman.policies import BelMan, Ledger, Policy
+from belman.table import Table
+
+Floats = NDArray[np.float64]
+
+_DIALS = 256  # turns for which the dial is tabulated at a time
+_NONE_CLOSED = np.zeros(0, dtype=np.bool_)
+
+
+class Choice(NamedTuple):
+    """One decision: the arm, the turn for which it was made, and the chance with which the policy would have made it."""
+
+    arm: Hashable
+    turn: int
+    probability: float
+
+
+class Agent:
+    """Decides, turn by turn, which arm to try.
+
+    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family), `policy` who chooses (BelMan by default).
+    `prior` is the belief about every arm at first, `priors` that about single ones. `range=(low, high)` takes bounded rewards on another
+    scale, `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every reward, for a world that drifts.
+
+    >>> agent = Agent(["blue", "green", "red"], seed=7)
+    >>> for reward in (0, 1, 1):
+    ...     arm = agent.ask()
+    ...     agent.tell(arm, reward)
+    >>> agent
+    Agent(3 arms, family='bernoulli', policy=BelMan(exposure=Evidence(...), reading='barycentre'), 3 rewards told)
+    """
+
+    def __init__(
+        self,
+        arms: Iterable[Hashable],
+        family: str | Family = "bernoulli",
+        policy: Policy | None = None,
+        *,
+        prior: ArrayLike | None = None,
+        priors: Mapping[Hashable, ArrayLike] | None = None,
+        range: tuple[float, float] | None = None,
+        minimise: bool = False,
+        discount: float = 1.0,
+        seed: int | None = None,
+    ) -> None:
+        self._arms: list[Hashable] = []
+        for arm in self._check_iterable(arms):
+            self._check_new(arm)
+            self._arms.append(arm)
+        if not self._arms:
+            raise ArmError("an agent needs at least one arm: the list of arms is empty")
+        base = family_named(family)
+        if prior is not None:
+            base = replace(base, prior=base.check_belief(prior))
+        self._range = self._check_range(range, base)
+        self._minimise = bool(minimise)
+        self._family: Family = Mirror(base) if self._minimise else base
+        if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+            raise SettingError(f"discount={discount!r} makes no agent: it must be above 0 and at most 1 (1 never forgets)")
+        self._discount = float(discount)
+        self._mind = chance.generator(self._check_seed(seed))
+        own = dict(priors or {})
+        for arm in own:
+            self._place(arm)
+        self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
+        self._told = 0
+        self._tells = np.zeros(len(self._arms), dtype=np.int64)
+        self._pending = np.zeros(len(self._arms), dtype=np.int64)
+        self._last: list[tuple[int, int, float, Floats | None, NDArray[np.bool_]]] = []
+        blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
+        self._truth = Ledger(self._priors.copy(), *blank)
+        self._seat(BelMan() if policy is None else policy)
+
+    # Asking
+
+    @overload
+    def ask(self, n: None = None, *, among: Iterable[Hashable] | None = None) -> Any: ...
+    @overload
+    def ask(self, n: int, *, among: Iterable[Hashable] | None = None) -> list[Any]: ...
+    def ask(self, n: int | None = None, *, among: Iterable[Hashable] | None = None) -> Any:
+        """The arm to try now, or a list of `n` for a batch; `among` names the arms that are available.
+
+        Asks whose reward is not told yet count as observed at their expected statistic, so that a batch spreads.
+        """
+        closed = _NONE_CLOSED if among is None else self._closed(among)
+        if n is None:
+            self._last.clear()
+            return self._arms[self._choose(closed)]
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise SettingError(f"ask({n!r}) asks for no arm: n must be a whole number from 1 up")
+        self._last.clear()
+        return [self._arms[self._choose(closed)] for _ in range(n)]
+
+    def _choose(self, closed: NDArray[np.bool_]) -> int:
+        turn = self._told + 1
+        arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
+        drawn = self._working.beliefs.copy() if math.isnan(probability) else None
+        self._last.append((arm, turn, probability, drawn, closed))
+        return arm  # type: ignore[no-any-return]
+
+    def _dial(self, turn: int) -> float:
+        if not 0 <= turn - self._dial_start < _DIALS:
+            self._dial_start = turn
+            turns = np.arange(turn, turn + _DIALS, dtype=np.float64)
+            self._dials = self._policy.dial(turns, len(self._arms)).tolist()
+        return self._dials[turn - self._dial_start]
+
+    @property
+    def last(self) -> list[Choice]:
+        """What the last `ask` chose, with the chance of each choice, so that a later replay is honest.
+
+        >>> agent = Agent(["blue", "red"], seed=1)
+        >>> arm = agent.ask()
+        >>> agent.last[0].probability
+        0.5
+        """
+        choices = []
+        for arm, turn, probability, drawn, closed in self._last:
+            if drawn is not None:
+                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(drawn))
+                chances = self._policy.chances(best_probabilities(self._family, drawn[open_arms]))
+                probability = float(chances[np.flatnonzero(open_arms == arm)[0]])
+            choices.append(Choice(self._arms[arm], turn, probability))
+        return choices
+
+    @property
+    def outstanding(self) -> dict[Hashable, int]:
+        """Asks whose reward is not told yet, per arm."""
+        return {arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count}
+
+    # Telling
+
+    def tell(self, arm: Hashable, reward: float) -> None:
+        """Learn the reward of an arm; late, out of order and unasked rewards are welcome."""
+        place = self._place(arm)
+        self._learn(*self._lessons, place, self._inward(reward))
+        self._told += 1
+        self._tells[place] += 1
+
+    def cancel(self, arm: Hashable) -> None:
+        """Forget one outstanding ask of an arm whose reward will never come."""
+        place = self._place(arm)
+        if not self._pending[place]:
+            raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+        self._pending[place] -= 1
+        entry(decide.mark_stale, {}, {})(self._stale, place)
+
+    def _inward(self, reward: float) -> float:
+        """A reward of the user as the family sees it."""
+        base = self._family.of if isinstance(self._family, Mirror) else self._family
+        if self._range is None:
+            value = base.check_reward(reward)
+        else:
+            low, high = self._range
+            value = base.check_reward(self._scaled(reward, low, high))
+        return -value if self._minimise else value
+
+    @staticmethod
+    def _scaled(reward: float, low: float, high: float) -> float:
+        try:
+            value = float(reward)
+        except (TypeError, ValueError):
+            value = math.nan
+        if isinstance(reward, (str, bytes)) or not low <= value <= high:
+            raise RewardError(f"reward {reward!r} cannot be: this agent's range is from {low:g} to {high:g}")
+        return min(max((value - low) / (high - low), 0.0), 1.0)
+
+    def _outward(self, value: float) -> float:
+        """A reward of the family as the user sees it."""
+        value = float(-value if self._minimise and math.isfinite(value) else value)
+        return value if self._range is None else self._range[0] + value * (self._range[1] - self._range[0])
+
+    # Arms
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """The names of the arms, in order."""
+        return tuple(self._arms)
+
+    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
+        """Take in a new arm, of which the prior says all that is known."""
+        self._check_new(arm)
+        belief = self._family.check_belief(self._family.prior if prior is None else prior)
+        self._arms.append(arm)
+        self._priors = np.vstack([self._priors, belief])
+        self._tells, self._pending = np.append(self._tells, 0), np.append(self._pending, 0)
+        grown = [np.append(column, 0.0) for column in self._truth[1:]]
+        self._truth = Ledger(np.vstack([self._truth.beliefs, belief]), *grown)
+        self._reseat()
+
+    def remove_arm(self, arm: Hashable) -> None:
+        """Retire an arm, with all that was learnt of it."""
+        place = self._place(arm)
+        if len(self._arms) == 1:
+            raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
+        del self._arms[place]
+        self._priors = np.delete(self._priors, place, axis=0)
+        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
+        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
+        self._reseat()
+
+    # Looking
+
+    @property
+    def family(self) -> Family:
+        """What a reward is (mirrored, if this agent minimises)."""
+        return self._family
+
+    @property
+    def policy(self) -> Policy:
+        """Who chooses."""
+        return self._policy
+
+    @property
+    def turn(self) -> int:
+        """The turn being decided: the rewards told so far, plus one."""
+        return self._told + 1
+
+    def belief(self, arm: Hashable) -> tuple[float, ...]:
+        """The coordinates of the belief about an arm, from the rewards told."""
+        return tuple(map(float, self._truth.beliefs[self._place(arm)]))
+
+    def beliefs(self, level: float = 0.95) -> Table:
+        """Per arm: plays, expected reward, credible interval and probability of being best.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.tell("blue", 1)
+        >>> print(agent.beliefs())
+        arm   plays  expected reward     low    high  P(best)
+        blue      1           0.6667  0.1581  0.9874   0.6667
+        red       0              0.5   0.025   0.975   0.3333
+        """
+        if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
+            raise SettingError(f"level={level!r} makes no interval: it must lie strictly between 0 and 1")
+        tail = 0.5 * (1.0 - level)
+        rows = self._truth.beliefs
+        ends = [(self._family.mean_quantile(row, tail), self._family.mean_quantile(row, tail, upper=True)) for row in rows]
+        shown = [sorted(map(self._outward, pair)) for pair in ends]
+        return Table(
+            {
+                "arm": self._arms,
+                "plays": self._tells.tolist(),
+                "expected cost" if self._minimise else "expected reward": [
+                    self._outward(self._family.expected_reward(row)) for row in rows
+                ],
+                "low": [low for low, _ in shown],
+                "high": [high for _, high in shown],
+                "P(best)": [round(float(chance), 6) for chance in best_probabilities(self._family, rows)],
+            }
+        )
+
+    def explain(self) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is changed by looking.
+
+        >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
+        >>> agent.tell("blue", 1); agent.tell("red", 0)
+        >>> print(agent.explain())
+        turn 3: the arm with the largest index is played
+        arm   expected reward  KL to pseudobelief  exposure   index
+        blue           0.6667               0.204    0.3986   1.662
+        red            0.3333               0.204    0.3986  0.8259
+        """
+        turn = self.turn
+        dial = self._dial(turn)
+        copies = [column.copy() for column in self._arguments]
+        self._survey(*copies, turn, dial)
+        fields = len(Ledger._fields)
+        working = Ledger(*copies[2 + fields : 2 + 2 * fields])
+        memory = type(self._memory)(*copies[2 + 2 * fields : 2 + 2 * fields + len(self._memory)])
+        index = copies[-2]
+        order = np.argsort(-index, kind="stable")
+        columns: dict[str, Sequence[Any]] = {
+            "expected cost" if self._minimise else "expected reward": [
+                self._outward(self._family.expected_reward(row)) for row in working.beliefs
+            ],
+            **self._policy.explanation(self._family, working, memory, dial),
+            "index": index,
+        }
+        ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
+        title = f"turn {turn}: the arm with the largest index is played"
+        return Table({"arm": [self._arms[a] for a in order], **ranked}, title)
+
+    @property
+    def pseudobelief(self) -> tuple[float, ...]:
+        """The coordinates of the barycentre of the beliefs about all arms."""
+        from belman.manifold import least_kl_from_arms
+
+        return tuple(map(float, least_kl_from_arms(self._family, self._truth.beliefs)))
+
+    def __repr__(self) -> str:
+        base = self._family.of if isinstance(self._family, Mirror) else self._family
+        waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
+        return (
+            f"Agent({len(self._arms)} arm{'s' * (len(self._arms) != 1)}, family={base.name!r}, policy={self._policy!r}, "
+            f"{self._told} reward{'s' * (self._told != 1)} told{waiting})"
+        )
+
+    # Saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to a file, atomically: a crash leaves the old file or the new one."""
+        write_atomically(path, self.to_json())
+
+    def to_json(self) -> str:
+        """The whole state as text."""
+        base = self._family.of if isinstance(self._family, Mirror) else self._family
+        from belman import __version__
+
+        return state_file.write(
+            {
+                "belman": __version__,
+                "arms": [state_file.encode_arm(arm) for arm in self._arms],
+                "family": state_file.describe(base, "family"),
+                "policy": state_file.describe(self._policy, "policy"),
+                "range": self._range,
+                "minimise": self._minimise,
+                "discount": self._discount,
+                "told": self._told,
+                "tells": self._tells,
+                "pending": self._pending,
+                "stale": self._stale[: self._stale[0] + 1],
+                "priors": self._priors,
+                "truth": self._truth,
+                "working": self._working,
+                "memory": self._memory,
+                "mind": [int(word) for word in self._mind],
+            }
+        )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        arms: Sequence[Hashable] | None = None,
+        family: Family | None = None,
+        policy: Policy | None = None,
+    ) -> Agent:
+        """The agent of a state file, which goes on as if it had never stopped.
+
+        `arms`, `family` and `policy` replace what the file holds; they are needed where it could hold only a name
+        (arms that JSON lacks, a family or policy of your own, an exposure that is a function).
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StateError(f"{os.fspath(path)} cannot be read: {error}") from None
+        return cls.from_json(text, source=os.fspath(path), arms=arms, family=family, policy=policy)
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        *,
+        source: str = "the state",
+        arms: Sequence[Hashable] | None = None,
+        family: Family | None = None,
+        policy: Policy | None = None,
+    ) -> Agent:
+        """The agent of a text that `to_json` gave."""
+        content = state_file.read(text, source)
+        for part, given in (("family", family), ("policy", policy)):
+            if content.get(part) is None and given is None:
+                raise StateError(f"{source} could not hold its {part}: give it again, load(path, {part}=…)")
+        return state_file.trusted(lambda: cls._rebuilt(content, source, arms, family, policy), source)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _rebuilt(
+        cls,
+        content: dict[str, Any],
+        source: str,
+        arms: Sequence[Hashable] | None,
+        family: Family | None,
+        policy: Policy | None,
+    ) -> Agent:
+        saved = content["arms"]
+        names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
+        if len(names) != len(saved):
+            raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
+        agent = cls(
+            names,
+            state_file.rebuild(content["family"], "family") if family is None else family,
+            state_file.rebuild(content["policy"], "policy") if policy is None else policy,
+            range=tuple(content["range"]) if content["range"] else None,
+            minimise=content["minimise"],
+            discount=content["discount"],
+            seed=0,
+        )
+        agent._told = int(content["told"])
+        agent._tells[:] = content["tells"]
+        agent._priors[:] = state_file.floats(content["priors"])
+        agent._mind[:] = np.array(content["mind"], dtype=np.uint64)
+        for name in Ledger._fields:
+            getattr(agent._truth, name)[:] = state_file.floats(content["truth"][name])
+        agent._pending[:] = content["pending"]
+        if policy is None:
+            agent._stale[: len(content["stale"])] = content["stale"]
+            for name in Ledger._fields:
+                getattr(agent._working, name)[:] = state_file.floats(content["working"][name])
+            for name in agent._memory._fields:
+                getattr(agent._memory, name)[:] = state_file.floats(content["memory"][name])
+        else:
+            agent._reseat()
+        return agent
+
+    # Seating a policy: all that kernels need, in the order in which they take it
+
+    def _seat(self, policy: Policy) -> None:
+        if not isinstance(policy, Policy):
+            raise PolicyError(f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()")
+        if policy.sees_truth:
+            raise PolicyError(f"policy {policy.name!r} is told the true means: it plays in simulations only")
+        policy.check(self._family, len(self._arms))
+        self._policy = policy
+        self._reseat()
+
+    def _reseat(self) -> None:
+        """Lay out the arrays anew for the arms there are, and renew what the policy derives from the ledger."""
+        self._places = {arm: place for place, arm in enumerate(self._arms)}
+        self._working = Ledger(*(column.copy() for column in self._truth))
+        self._memory = self._policy.memory(len(self._arms), self._family.dimension)
+        self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
+        self._stale[0] = len(self._arms)
+        self._dial_start = -_DIALS
+        law, params = self._family.law, self._policy.params(self._family)
+        self._arguments = (
+            *(law, params, *self._truth, *self._working, *self._memory),
+            *(self._pending, self._stale, np.zeros(len(self._arms)), self._mind),
+        )
+        self._lessons = (law, *self._truth, self._priors, self._pending, self._stale, self._discount)
+        family = (self._family.kernels, type(self._family).__module__)
+        policy = (self._policy.kernels, type(self._policy).__module__)
+        records = {"truth": Ledger, "working": Ledger, "memory": type(self._memory)}
+        self._decide = entry(decide.decide, {"policy": policy, "family": family}, records)
+        self._survey = entry(decide.survey, {"policy": policy, "family": family}, records)
+        self._learn = entry(decide.learn, {"family": family}, {"truth": Ledger})
+
+    # Doors
+
+    def _place(self, arm: Hashable) -> int:
+        try:
+            return self._places[arm] if hasattr(self, "_places") else self._arms.index(arm)
+        except (KeyError, TypeError, ValueError):
+            raise ArmError(f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}") from None
+
+    def _check_new(self, arm: Hashable) -> None:
+        try:
+            hash(arm)
+        except TypeError:
+            raise ArmError(f"arm {arm!r} cannot be a name: it is not hashable (a string, a number or a tuple is)") from None
+        if arm in self._arms:
+            raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
+
+    @staticmethod
+    def _check_iterable(arms: Iterable[Hashable]) -> list[Hashable]:
+        if isinstance(arms, (str, bytes)):
+            raise ArmError(f"arms={arms!r} is one name, not a list of names: write [{arms!r}]")
+        try:
+            return list(arms)
+        except TypeError:
+            raise ArmError(f"arms={arms!r} is not a list of names") from None
+
+    @staticmethod
+    def _check_seed(seed: int | None) -> int | None:
+        whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+        if seed is not None and (not whole or seed < 0):
+            raise SettingError(f"seed={seed!r} makes no stream: it must be a whole number from 0 up, or None")
+        return seed
+
+    @staticmethod
+    def _check_range(range: tuple[float, float] | None, base: Family) -> tuple[float, float] | None:
+        if range is None:
+            return None
+        if not isinstance(base, Bernoulli):
+            raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own")
+        try:
+            low, high = (float(end) for end in range)
+        except (TypeError, ValueError):
+            low, high = math.nan, math.nan
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
+        return low, high
+
+    def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
+        closed = np.ones(len(self._arms), dtype=np.bool_)
+        for arm in self._check_iterable(among):
+            closed[self._place(arm)] = False
+        if closed.all():
+            raise ArmError("among is empty: name at least one arm that is available")
+        return closed
+
+
+

@@ -1,0 +1,104 @@
+"""The kernels of an agent: one decision, one reward.
+
+The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth, and each outstanding ask as observed at
+its expected statistic. An arm is *stale* when its working row lags behind; rows are renewed at the next decision, so that an ask
+followed by its tell refreshes an arm once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.policies.policy import pick, record
+
+
+@kernel
+def mark_stale(stale, arm):
+    """Put an arm on the list (its length first) unless it is there."""
+    count = stale[0]
+    for i in range(1, count + 1):
+        if stale[i] == arm:
+            return
+    stale[0] = count + 1
+    stale[count + 1] = arm
+
+
+@kernel
+def mark_all_stale(stale):
+    arms = stale.size - 1
+    stale[0] = arms
+    for a in range(arms):
+        stale[a + 1] = a
+
+
+@kernel
+def _imagine(family, law, ledger, arm):
+    """One outstanding ask: the statistic that the belief expects, and the average reward (or the expected one, at first)."""
+    family.imagine(law, ledger.beliefs[arm])
+    plays = ledger.plays[arm]
+    if plays > 0.0:
+        average, square = ledger.sums[arm] / plays, ledger.squares[arm] / plays
+    else:
+        average = family.expected_reward(law, ledger.beliefs[arm])
+        average = average if np.isfinite(average) else 0.0
+        square = average * average
+    ledger.plays[arm] = plays + 1.0
+    ledger.sums[arm] += average
+    ledger.squares[arm] += square
+
+
+@kernel
+def renew(policy, family, law, params, truth, working, memory, pending, stale):
+    """Bring the working rows of all stale arms up to date."""
+    for i in range(1, stale[0] + 1):
+        arm = stale[i]
+        for j in range(truth.beliefs.shape[1]):
+            working.beliefs[arm, j] = truth.beliefs[arm, j]
+        working.plays[arm] = truth.plays[arm]
+        working.sums[arm] = truth.sums[arm]
+        working.squares[arm] = truth.squares[arm]
+        for _ in range(pending[arm]):
+            _imagine(family, law, working, arm)
+        policy.refresh(family, law, params, working, memory, arm)
+    stale[0] = 0
+
+
+@kernel
+def decide(policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed, turn, dial):
+    """Choose an arm that is not closed (an empty array closes none), mark it outstanding, and give the chance of the choice."""
+    renew(policy, family, law, params, truth, working, memory, pending, stale)
+    if closed.size == 0:
+        arm, ties = policy.choose(policy, family, law, params, working, memory, turn, dial, mind, index)
+    else:
+        policy.indices(family, law, params, working, memory, turn, dial, mind, index)
+        for a in range(index.size):
+            if closed[a]:
+                index[a] = np.nan
+        arm, ties = pick(index, mind)
+    pending[arm] += 1
+    mark_stale(stale, arm)
+    return arm, policy.propensity(family, law, params, working, memory, turn, dial, closed, arm, ties)
+
+
+@kernel
+def survey(policy, family, law, params, truth, working, memory, pending, stale, index, mind, turn, dial):
+    """The index of every arm, without choosing."""
+    renew(policy, family, law, params, truth, working, memory, pending, stale)
+    policy.indices(family, law, params, working, memory, turn, dial, mind, index)
+
+
+@kernel
+def learn(family, law, truth, priors, pending, stale, discount, arm, reward):
+    """Enter a reward. With a discount below 1 every belief first fades towards its prior, and every count with it."""
+    if discount < 1.0:
+        for a in range(truth.plays.size):
+            family.belief.blend(law, truth.beliefs[a], priors[a], discount)
+            truth.plays[a] *= discount
+            truth.sums[a] *= discount
+            truth.squares[a] *= discount
+        mark_all_stale(stale)
+    record(family, law, truth, arm, reward)
+    if pending[arm] > 0:
+        pending[arm] -= 1
+    mark_stale(stale, arm)

@@ -1,0 +1,132 @@
+"""An agent as text: versioned JSON that a person can read, exact to the last bit, with a checksum that tells damage from data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from belman.errors import StateError
+from belman.exposure import EXPOSURES
+from belman.families import FAMILIES
+from belman.policies import POLICIES
+
+FORMAT = "belman agent"
+VERSION = 1
+
+_PARTS: dict[str, Mapping[str, type]] = {"family": FAMILIES, "policy": POLICIES, "exposure": EXPOSURES}
+
+
+def write(content: Mapping[str, Any]) -> str:
+    """The text of a state file."""
+    body = {name: _plain(value) for name, value in content.items()}
+    text = json.dumps({"format": FORMAT, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False)
+    document = json.loads(text)
+    return json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1) + "\n"
+
+
+def read(text: str, source: str) -> dict[str, Any]:
+    """The content of a state file; raises StateError, and says why, where it cannot be trusted."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise StateError(f"{source} is not the state of an agent: it lacks the format {FORMAT!r}")
+    version = document.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise StateError(f"{source} has version {version!r}: this belman reads up to {VERSION} (install a newer one)")
+    checksum = document.pop("checksum", None)
+    if checksum != _checksum(document):
+        raise StateError(f"{source} is damaged or was edited: its checksum does not match its content")
+    return document
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    canonical = json.dumps(document, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """JSON's view of a value; numbers that JSON lacks become words."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        if hasattr(value, "_fields"):
+            return {name: _plain(item) for name, item in zip(value._fields, value, strict=True)}
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The array of a nested list, words for infinity included."""
+    return np.array(value, dtype=np.float64)
+
+
+def describe(thing: Any, part: str) -> dict[str, Any] | None:
+    """A policy, family or exposure as its name and settings; None where it holds what a file cannot (a function, a user's class)."""
+    known = _PARTS[part].get(thing.name)
+    if known is not type(thing) or not is_dataclass(thing):
+        return None
+    settings: dict[str, Any] = {}
+    for setting in fields(thing):
+        value = getattr(thing, setting.name)
+        if type(value) in EXPOSURES.values():
+            value = describe(value, "exposure")
+            if value is None:
+                return None
+        elif callable(value):
+            return None
+        settings[setting.name] = value
+    return {"name": thing.name, **settings}
+
+
+def rebuild(description: Mapping[str, Any], part: str) -> Any:
+    """What `describe` described."""
+    settings = dict(description)
+    kind = _PARTS[part][settings.pop("name")]
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            settings[name] = rebuild(value, "exposure")
+        elif isinstance(value, list):
+            settings[name] = tuple(value)
+    return kind(**settings)
+
+
+def encode_arm(arm: Hashable) -> Any:
+    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when loading."""
+    if arm is None or isinstance(arm, (str, bool, int, float)):
+        return arm
+    if isinstance(arm, tuple):
+        return {"tuple": [encode_arm(part) for part in arm]}
+    return {"repr": repr(arm)}
+
+
+def decode_arm(text: Any, source: str) -> Hashable:
+    """The arm of that name; raises StateError where only its repr was kept."""
+    if isinstance(text, dict):
+        if "tuple" in text:
+            return tuple(decode_arm(part, source) for part in text["tuple"])
+        raise StateError(f"{source} has arms of a kind that JSON lacks, such as {text['repr']}: give them again, load(path, arms=[…])")
+    return text  # type: ignore[no-any-return]
+
+
+def trusted(build: Callable[[], Any], source: str) -> Any:
+    """Run a reader of content that passed its checksum; anything missing or misshapen still becomes a StateError."""
+    try:
+        return build()
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        if isinstance(error, StateError):
+            raise
+        raise StateError(f"{source} does not hold a whole agent: {type(error).__name__}: {error}") from None

@@ -1,0 +1,82 @@
+"""Beta(θ, b) rewards with known b: T(x) = ln x, B(θ) = ln B(θ, b), E[X] = θ/(θ + b). For b = 1 the belief is Gamma(ν + 1, −χ)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman.beliefs.quadrature import RewardLaw
+from belman.compile import kernel
+from belman.families.generic import OneParameter, generic_kernels
+from belman.special import beta_quantile, digamma_gap, log_beta
+
+_LEAST, _LARGEST = 1e-300, 1.0 - 2.0**-53
+
+
+@kernel
+def statistic(law, x):
+    return math.log(x)
+
+
+@kernel
+def log_partition(law, theta):
+    return log_beta(theta, law[2])
+
+
+@kernel
+def slope(law, theta):
+    """ψ(θ) − ψ(θ + b)."""
+    total = theta + law[2]
+    log_share = math.log(theta / total) if theta < law[2] else math.log1p(-law[2] / total)
+    return log_share - digamma_gap(theta) + digamma_gap(total)
+
+
+@kernel
+def mean(law, theta):
+    return theta / (theta + law[2])
+
+
+@kernel
+def parameter(law, mean):
+    return law[2] * mean / max(1.0 - mean, _LEAST)
+
+
+@kernel
+def quantile(law, theta, uniform):
+    """Strictly inside (0, 1), although small θ and b come as near to the ends as numbers do."""
+    return min(max(beta_quantile(theta, law[2], uniform), _LEAST), _LARGEST)
+
+
+KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter))
+
+
+@dataclass(frozen=True)
+class BetaRewards(OneParameter):
+    """Rewards in (0, 1) of a Beta(θ, b) law; the belief on θ is ∝ exp(χθ) B(θ, b)^(−ν), proper for ν > 0 and χ < 0.
+
+    The default prior (−1, 1) is worth one reward of 1/e.
+
+    >>> arm = BetaRewards(b=2.0)
+    >>> [round(float(x), 3) for x in arm.update(arm.prior, 0.5)]
+    [-1.693, 2.0]
+    """
+
+    b: float = 1.0
+
+    name = "beta"
+    support = "numbers strictly between 0 and 1"
+    kernels = KERNELS
+    range = (0.0, math.inf)
+    statistic_range = (-math.inf, 0.0)
+    mean_range = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        self._positive(b=self.b)
+        super().__post_init__()
+
+    def supports(self, reward: float) -> bool:
+        return 0.0 < reward < 1.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        inside = self._mean_between(mean, *self.mean_range)
+        return (self.b * inside / (1.0 - inside),)

@@ -1,0 +1,71 @@
+"""Chi-squared rewards with unknown degrees of freedom k: θ = k/2, T(x) = ln(x/2), B(θ) = ln Γ(θ), E[X] = k."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman.beliefs.quadrature import RewardLaw
+from belman.compile import kernel
+from belman.families.generic import OneParameter, generic_kernels
+from belman.special import digamma, gamma_quantile, log_gamma
+
+_LEAST = 1e-300
+
+
+@kernel
+def statistic(law, x):
+    return math.log(0.5 * x)
+
+
+@kernel
+def log_partition(law, theta):
+    return log_gamma(theta)
+
+
+@kernel
+def slope(law, theta):
+    return digamma(theta)
+
+
+@kernel
+def mean(law, theta):
+    return 2.0 * theta
+
+
+@kernel
+def parameter(law, mean):
+    return 0.5 * mean
+
+
+@kernel
+def quantile(law, theta, uniform):
+    """Never 0, the logarithm of which is no statistic, although small θ come that near to it."""
+    return max(2.0 * gamma_quantile(theta, uniform), _LEAST)
+
+
+KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter))
+
+
+@dataclass(frozen=True)
+class ChiSquared(OneParameter):
+    """Positive rewards of a chi-squared law; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper for ν > 0 and every χ.
+
+    The default prior (0, 1) is worth one reward of 2.
+
+    >>> arm = ChiSquared()
+    >>> [round(float(x), 3) for x in arm.update(arm.prior, 6.0)]
+    [1.099, 2.0]
+    """
+
+    name = "chi-squared"
+    support = "positive numbers"
+    kernels = KERNELS
+    range = (0.0, math.inf)
+    mean_range = (0.0, math.inf)
+
+    def supports(self, reward: float) -> bool:
+        return reward > 0.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return (0.5 * self._mean_between(mean, *self.mean_range),)

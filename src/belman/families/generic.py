@@ -1,0 +1,325 @@
+"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)) as a family, with its conjugate belief by quadrature.
+
+A family of one's own takes a few kernels (see `RewardLaw`) and a class. Kept as a global of an importable module, `KERNELS` is
+compiled once and cached on disk. Rewards here are waiting times of the logarithmic law p(x) = −pˣ/(x ln(1 − p)), x = 1, 2, …, with
+θ = ln p < 0, T(x) = x and B(θ) = ln(−ln(1 − e^θ)):
+
+>>> import math
+>>> from belman.compile import kernel
+>>> @kernel
+... def statistic(law, x):
+...     return x
+>>> @kernel
+... def log_partition(law, theta):
+...     return math.log(-math.log1p(-math.exp(theta)))
+>>> @kernel
+... def mean(law, theta):
+...     return -1.0 / (math.expm1(-theta) * math.log1p(-math.exp(theta)))
+>>> @kernel
+... def quantile(law, theta, uniform):
+...     x, mass = 1.0, -math.exp(theta) / math.log1p(-math.exp(theta))
+...     total = mass
+...     while total < uniform and mass > 1e-18:
+...         mass *= math.exp(theta) * x / (x + 1.0)
+...         total, x = total + mass, x + 1.0
+...     return x
+>>> KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope=mean))
+>>> class Logarithmic(OneParameter):
+...     name, support, kernels = "logarithmic", "whole numbers from 1 up", KERNELS
+...     range, statistic_range, mean_range = (-math.inf, 0.0), (1.0, math.inf), (1.0, math.inf)
+...     def supports(self, reward):
+...         return reward >= 1.0 and reward == math.floor(reward)
+>>> arm = Logarithmic()
+>>> arm.prior
+(2.0, 1.0)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from belman import chance
+from belman.beliefs.quadrature import (
+    MESH,
+    NODES,
+    ORDER,
+    PANELS,
+    SERIES,
+    WEIGHTS,
+    RewardLaw,
+    farthest,
+    locate,
+    panel_edges,
+    place,
+    quadrature,
+)
+from belman.compile import kernel
+from belman.families.family import Family, FamilyKernels, Floats, Kernel, linear_evidence, unit_spread
+
+_STEPS = 60
+
+
+@kernel
+def _panel_mass(mesh, panel):
+    total = 0.0
+    for i in range(panel * ORDER, (panel + 1) * ORDER):
+        total += mesh[2, i]
+    return total
+
+
+@kernel
+def _expand(mesh, panel, mirrored):
+    """The Legendre series of the density of a panel over (−1, 1), read from right to left if mirrored, in place of D."""
+    for k in range(ORDER):
+        total = 0.0
+        for j in range(ORDER):
+            total += SERIES[k, j] * mesh[2, panel * ORDER + j] / WEIGHTS[j]
+        mesh[1, k] = -total if mirrored and k % 2 == 1 else total
+
+
+@kernel
+def _series_sum(mesh, t):
+    """The integral of the Legendre series in a mesh from −1 to t, and its value at t."""
+    before, here = 1.0, t
+    mass, value = mesh[1, 0] * (t + 1.0), mesh[1, 0]
+    for k in range(1, ORDER):
+        following = ((2 * k + 1) * t * here - k * before) / (k + 1)
+        mass += mesh[1, k] * (following - before) / (2 * k + 1)
+        value += mesh[1, k] * here
+        before, here = here, following
+    return mass, value
+
+
+@kernel
+def tail_mass(mesh, left, right, z, mirrored):
+    """The probability below a distance z from the mode, or above it if mirrored."""
+    total = 0.0
+    for step in range(2 * PANELS):
+        panel = 2 * PANELS - 1 - step if mirrored else step
+        low, high = panel_edges(panel, left, right)
+        if low < z < high:
+            _expand(mesh, panel, mirrored)
+            t = (2.0 * z - low - high) / (high - low)
+            return total + _series_sum(mesh, -t if mirrored else t)[0]
+        if (z <= low and not mirrored) or (z >= high and mirrored):
+            break
+        total += _panel_mass(mesh, panel)
+    return total
+
+
+@kernel
+def tail_distance(mesh, left, right, level, mirrored):
+    """The distance from the mode with that probability below it, or above it if mirrored: the inverse of `tail_mass`."""
+    for step in range(2 * PANELS):
+        panel = 2 * PANELS - 1 - step if mirrored else step
+        mass = _panel_mass(mesh, panel)
+        if level < mass:
+            break
+        if step < 2 * PANELS - 1:
+            level -= mass
+    _expand(mesh, panel, mirrored)
+    low, high = -1.0, 1.0
+    t = min(max(2.0 * level / mass - 1.0, -1.0), 1.0)
+    for _ in range(_STEPS):
+        found, density = _series_sum(mesh, t)
+        if found < level:
+            low = t
+        else:
+            high = t
+        step_to = t + (level - found) / density if density > 0.0 else low
+        following = step_to if low < step_to < high else 0.5 * (low + high)
+        if abs(following - t) <= 1e-15:
+            break
+        t = following
+    near, far = panel_edges(panel, left, right)
+    return 0.5 * (near + far) + 0.5 * (far - near) * (-t if mirrored else t)
+
+
+def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
+    """The kernels of the family with that reward law."""
+    mark, mark_allocating = reward_law.marks()
+    tools = quadrature(reward_law)
+    window, lay, slope, excess, given_parameter = tools.window, tools.lay, tools.slope, tools.excess, tools.parameter
+    statistic, partition = reward_law.statistic, reward_law.log_partition
+    mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
+
+    @mark
+    def parameter(law, mean):
+        far = farthest(law)
+        return min(max(given_parameter(law, mean), place(law, -far)[0]), place(law, far)[0])
+
+    @mark
+    def update(law, belief, reward):
+        belief[0] += statistic(law, reward)
+        belief[1] += 1.0
+
+    @mark
+    def imagine(law, belief):
+        """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends of the natural range."""
+        expected = belief[0]
+        if law[0] > -math.inf:
+            expected += math.exp(log_density(law, belief, place(law, -700.0)[0]))
+        if law[1] < math.inf:
+            expected -= math.exp(log_density(law, belief, place(law, 700.0)[0]))
+        belief[0] += expected / belief[1]
+        belief[1] += 1.0
+
+    @mark_allocating
+    def expected_reward(law, belief):
+        """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief, else infinite."""
+        mesh = np.empty(MESH)
+        centre, left, right = window(law, belief[0], belief[1])
+        last = mesh.shape[1] - 1
+        for _ in range(_STEPS):
+            theta = lay(law, belief[0], belief[1], centre, left, right, mesh)[0]
+            total, size, low, high = 0.0, 0.0, 0.0, 0.0
+            for i in range(last + 1):
+                panel = i // ORDER
+                near, far = panel_edges(panel, left, right)
+                high = mesh[2, i] * mean_of(law, place(law, centre + 0.5 * (near + far) + 0.5 * (far - near) * NODES[i % ORDER])[0])
+                low = high if i == 0 else low
+                total += high
+                size += abs(high)
+            longer_left, longer_right = abs(low) > 1e-17 * size, abs(high) > 1e-17 * size
+            if not longer_left and not longer_right:
+                return total
+            room = farthest(law) - abs(centre)
+            if (longer_left and left >= room) or (longer_right and right >= room):
+                break
+            left = min(2.0 * left, room) if longer_left else left
+            right = min(2.0 * right, room) if longer_right else right
+        return math.inf if (low if longer_left else high) > 0.0 else -math.inf
+
+    @mark
+    def rising(law, centre, left, right):
+        return mean_of(law, place(law, centre + right)[0]) >= mean_of(law, place(law, centre - left)[0])
+
+    @mark_allocating
+    def mean_cdf(law, belief, x):
+        mesh = np.empty(MESH)
+        centre, left, right = window(law, belief[0], belief[1])
+        lay(law, belief[0], belief[1], centre, left, right, mesh)
+        z = locate(law, parameter(law, x)) - centre
+        side = z > 0.0
+        mass = tail_mass(mesh, left, right, z, side)
+        return mass if side != rising(law, centre, left, right) else 1.0 - mass
+
+    @mark_allocating
+    def belief_quantile(law, belief, level, upper):
+        mesh = np.empty(MESH)
+        centre, left, right = window(law, belief[0], belief[1])
+        lay(law, belief[0], belief[1], centre, left, right, mesh)
+        return place(law, centre + tail_distance(mesh, left, right, level, upper))[0]
+
+    @mark_allocating
+    def mean_quantile(law, belief, level, upper):
+        mesh = np.empty(MESH)
+        centre, left, right = window(law, belief[0], belief[1])
+        lay(law, belief[0], belief[1], centre, left, right, mesh)
+        mirrored = upper == rising(law, centre, left, right)
+        return mean_of(law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0])
+
+    @mark
+    def sample(law, belief, mind, theta):
+        theta[0] = belief_quantile(law, belief, chance.uniform(mind), False)
+
+    @mark
+    def sample_mean(law, belief, mind):
+        return mean_of(law, belief_quantile(law, belief, chance.uniform(mind), False))
+
+    @mark
+    def mean(law, theta):
+        return mean_of(law, theta[0])
+
+    @mark
+    def reward(law, theta, uniform):
+        return quantile(law, theta[0], uniform)
+
+    @mark
+    def d(law, mean, other, spread):
+        """B(θ′) − B(θ) − B′(θ)(θ′ − θ) for the parameters θ, θ′ of the two means."""
+        return excess(law, parameter(law, mean), parameter(law, other))
+
+    @mark
+    def terms(law, mean, spread, out):
+        theta = parameter(law, mean)
+        out[1] = slope(law, theta)
+        out[0] = theta * out[1] - partition(law, theta)
+
+    @mark
+    def weights(law, mean, out):
+        theta = parameter(law, mean)
+        out[0] = -theta
+        out[1] = partition(law, theta)
+
+    return FamilyKernels(
+        belief=tools.belief,
+        update=update,
+        imagine=imagine,
+        expected_reward=expected_reward,
+        spread=unit_spread,
+        mean_cdf=mean_cdf,
+        mean_quantile=mean_quantile,
+        sample=sample,
+        sample_mean=sample_mean,
+        mean=mean,
+        reward=reward,
+        d=d,
+        terms=terms,
+        weights=weights,
+        evidence=linear_evidence,
+    )
+
+
+@dataclass(frozen=True)
+class OneParameter(Family):
+    """A family with `generic_kernels`: the belief b(θ) ∝ exp(χθ − νB(θ)) is proper where ν > 0 and χ/ν is a possible mean of T.
+
+    The default prior is worth one reward, ν = 1, whose statistic χ is the middle of `statistic_range`: 0 on the whole line, 1 from
+    the end of a half-line.
+    """
+
+    coordinates = ("chi", "nu")
+    no_joint = "the normaliser E[exp(X/τ)] is not known for a reward law given by kernels"
+    #: The open ranges of θ, of E_θ[T(X)] and of E_θ[X].
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    statistic_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    mean_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    @property
+    def law(self) -> Floats:
+        """The range of θ, then the numbers that the user chose."""
+        chosen = [getattr(self, f.name) for f in fields(self) if f.name != "prior"]
+        return np.array([*self.range, *chosen], dtype=np.float64)
+
+    def default_prior(self) -> tuple[float, ...]:
+        low, high = self.statistic_range
+        if math.isinf(low) and math.isinf(high):
+            return (0.0, 1.0)
+        if math.isinf(high):
+            return (low + 1.0, 1.0)
+        return (high - 1.0 if math.isinf(low) else 0.5 * (low + high), 1.0)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        chi, nu = belief
+        low, high = self.statistic_range
+        return nu > 0.0 and low * nu < chi < high * nu
+
+    def _proper_words(self) -> str:
+        low, high = self.statistic_range
+        return f"nu positive and chi/nu strictly between {low:g} and {high:g}"
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        weights = np.empty(2)
+        self._run(_weights, self._mean_between(mean, *self.mean_range), weights)
+        return (-float(weights[0]),)
+
+
+@kernel
+def _weights(family, law, mean, out):
+    family.weights(law, mean, out)

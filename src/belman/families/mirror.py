@@ -1,0 +1,142 @@
+"""Costs: the negatives of a family's rewards, so that the least cost is the largest reward and every policy works unchanged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from belman.compile import kernel
+from belman.families import FAMILIES
+from belman.families.family import Family, FamilyKernels, Floats
+
+
+def mirrored(base: FamilyKernels) -> FamilyKernels:
+    """The kernels of the family whose rewards are the negatives of another's."""
+
+    @kernel
+    def update(law, belief, reward):
+        base.update(law, belief, -reward)
+
+    @kernel
+    def expected_reward(law, belief):
+        """Infinite stays plus infinity: an arm of which nothing is known is tried first, be it a cost or a reward."""
+        expected = base.expected_reward(law, belief)
+        return -expected if math.isfinite(expected) else math.inf
+
+    @kernel
+    def mean_cdf(law, belief, x):
+        return 1.0 - base.mean_cdf(law, belief, -x)
+
+    @kernel
+    def mean_quantile(law, belief, level, upper):
+        return -base.mean_quantile(law, belief, level, not upper)
+
+    @kernel
+    def sample_mean(law, belief, mind):
+        return -base.sample_mean(law, belief, mind)
+
+    @kernel
+    def mean(law, theta):
+        return -base.mean(law, theta)
+
+    @kernel
+    def reward(law, theta, uniform):
+        return -base.reward(law, theta, 1.0 - uniform)
+
+    @kernel
+    def d(law, mean, other, spread):
+        return base.d(law, -mean, -other, spread)
+
+    @kernel
+    def terms(law, mean, spread, out):
+        base.terms(law, -mean, spread, out)
+
+    @kernel
+    def weights(law, mean, out):
+        base.weights(law, -mean, out)
+
+    return FamilyKernels(
+        belief=base.belief,
+        update=update,
+        imagine=base.imagine,
+        expected_reward=expected_reward,
+        spread=base.spread,
+        mean_cdf=mean_cdf,
+        mean_quantile=mean_quantile,
+        sample=base.sample,
+        sample_mean=sample_mean,
+        mean=mean,
+        reward=reward,
+        d=d,
+        terms=terms,
+        weights=weights,
+        evidence=base.evidence,
+    )
+
+
+#: The mirrored kernels of every family of ours, by its name.
+MIRRORED: dict[str, FamilyKernels] = {name: mirrored(member.kernels) for name, member in FAMILIES.items()}
+
+
+@dataclass(frozen=True)
+class Mirror(Family):
+    """The family of −X, for costs X of another family.
+
+    >>> from belman.families import Exponential
+    >>> waiting = Mirror(Exponential(prior=(2.0, 6.0)))
+    >>> waiting.expected_reward(waiting.prior), waiting.expected_reward(waiting.update(waiting.prior, -3.0))
+    (-6.0, -4.5)
+    """
+
+    of: Family
+
+    no_joint = "costs are mirrored rewards, for which no tilted log-partition is offered"
+
+    def __init__(self, of: Family) -> None:
+        object.__setattr__(self, "of", of)
+        object.__setattr__(self, "prior", of.prior)
+        known = FAMILIES.get(of.name)
+        ours = known is not None and known.kernels is of.kernels
+        object.__setattr__(self, "_kernels", MIRRORED[of.name] if ours else mirrored(of.kernels))
+
+    @property
+    def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        return self._kernels  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"mirrored {self.of.name}"
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.of.coordinates
+
+    @property
+    def support(self) -> str:  # type: ignore[override]
+        return f"the negatives of {self.of.support}"
+
+    @property
+    def parameters(self) -> int:  # type: ignore[override]
+        return self.of.parameters
+
+    @property
+    def law(self) -> Floats:
+        return self.of.law
+
+    @property
+    def reward_range(self) -> tuple[float, float] | None:
+        ends = self.of.reward_range
+        return None if ends is None else (-ends[1], -ends[0])
+
+    def default_prior(self) -> tuple[float, ...]:
+        return self.of.default_prior()
+
+    def supports(self, reward: float) -> bool:
+        return self.of.supports(-reward)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return self.of.proper(belief)
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        return self.of.parameter_of(-mean)
