@@ -8,9 +8,24 @@
 
 from __future__ import annotations
 
-from belman import exposure, families, manifold, measures, policies
+from belman import environments, exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
 from belman.compile import Bundle, allocating_kernel, kernel
+from belman.environments import (
+    bernoulli,
+    exponential,
+    gamma,
+    gaussian,
+    geometric,
+    lai_robbins,
+    poisson,
+    problem,
+    random_bernoulli,
+    random_exponential,
+    random_gaussian,
+    random_poisson,
+    random_problem,
+)
 from belman.errors import BelmanError
 from belman.exposure import two_phase
 from belman.families import (
@@ -24,9 +39,9 @@ from belman.families import (
     Geometric,
     Poisson,
 )
+from belman.lab import simulate
 from belman.policies import BelMan, Policy, Thompson
-
-__version__ = "0.1.0"
+from belman.version import __version__
 
 __all__ = [
     "Agent",
@@ -45,6 +60,7 @@ __all__ = [
     "Poisson",
     "Policy",
     "Thompson",
+    "__version__",
     "allocating_kernel",
     "exposure",
     "families",

@@ -16,8 +16,10 @@ from belman.compile import kernel
 
 Words = NDArray[np.uint64]
 
-_1, _17, _19, _23, _41, _45 = (np.uint64(n) for n in (1, 17, 19, 23, 41, 45))
+_17, _23, _45 = (np.uint64(n) for n in (17, 23, 45))
 _12, _64 = np.uint64(12), np.uint64(64)
+_8, _27, _30, _31 = (np.uint64(n) for n in (8, 27, 30, 31))
+_GOLDEN, _MIX_ONE, _MIX_TWO = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _LAYER = np.uint64(127)
 _UNIT = 2.0**-52
 
@@ -49,6 +51,22 @@ def generator(seed: int | None | np.random.SeedSequence, *path: int) -> Words:
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed, spawn_key=path)
     words: Words = sequence.generate_state(4, np.uint64)
     return words
+
+
+@kernel
+def _mix(word):
+    """The finaliser of SplitMix64: every bit of the result depends on every bit of the word."""
+    word = (word ^ (word >> _30)) * _MIX_ONE
+    word = (word ^ (word >> _27)) * _MIX_TWO
+    return word ^ (word >> _31)
+
+
+@kernel
+def fork(words, run, role, out):
+    """The generator of one role in one run, from the words of the seed: the same whatever was run before."""
+    path = np.uint64(run) * _8 + np.uint64(role)
+    for i in range(4):
+        out[i] = _mix(words[i] ^ _mix(path + _GOLDEN * np.uint64(i + 1)))
 
 
 @kernel

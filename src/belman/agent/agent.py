@@ -22,6 +22,7 @@ from belman.files import write_atomically
 from belman.measures.best import best_probabilities
 from belman.policies import BelMan, Ledger, Policy
 from belman.table import Table
+from belman.version import __version__
 
 Floats = NDArray[np.float64]
 
@@ -326,8 +327,6 @@ class Agent:
     def to_json(self) -> str:
         """The whole state as text."""
         base = self._family.of if isinstance(self._family, Mirror) else self._family
-        from belman import __version__
-
         return state_file.write(
             {
                 "belman": __version__,

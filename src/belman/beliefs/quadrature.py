@@ -4,7 +4,7 @@ Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (la
 η = (χ, ν) and S(θ) = (θ, −B(θ)). The range is stretched to a line u, and the belief is told from its mode θ₀ there: with δ = θ − θ₀
 and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and not subtracted, the logarithm of the density
 is cδ − νD with c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Gauss–Legendre panels cover the belief until it has
-fallen by a factor e⁵⁰ on both sides.
+fallen by a factor e⁴⁶ on both sides.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from belman.compile import Bundle, allocating_kernel, kernel
 from belman.special import log_excess
 
 #: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the mode.
-PANELS = 8
-ORDER = 14
+PANELS = 7
+ORDER = 12
 MESH = (3, 2 * PANELS * ORDER)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
 #: From values at the nodes of a panel to the coefficients of their Legendre series, and to its integral up to each node.
@@ -32,7 +32,7 @@ _INTEGRALS = [np.polynomial.Legendre.basis(k).integ(lbnd=-1.0) for k in range(OR
 _CUMULATE = np.array([integral(NODES) for integral in _INTEGRALS]).T @ SERIES
 
 _COARSE_NODES, _COARSE_WEIGHTS = np.polynomial.legendre.leggauss(6)
-_DEEP = 50.0
+_DEEP = 46.0
 _STEPS = 100
 _ULP = 2.3e-16
 
@@ -49,6 +49,7 @@ class RewardLaw(Bundle):
     | `quantile(law, theta, uniform)` | the reward with that chance below it |
     | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, Richardson's extrapolation of B, some 20 times slower |
     | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
+    | `floor(law)` | the ν above which every belief can be normalised; if left out, 0. Barycentres of distant beliefs go below it |
     """
 
     statistic: Kernel
@@ -57,6 +58,7 @@ class RewardLaw(Bundle):
     quantile: Kernel
     slope: Kernel | None = None
     parameter: Kernel | None = None
+    floor: Kernel | None = None
 
     def marks(self, purpose: str = "") -> tuple[Callable[[Kernel], Kernel], Callable[[Kernel], Kernel]]:
         """`kernel` and `allocating_kernel` for functions that are made anew for each reward law.
@@ -96,6 +98,11 @@ class Quadrature(Bundle):
     excess: Kernel
     window: Kernel
     lay: Kernel
+
+
+@kernel
+def no_floor(law):
+    return 0.0
 
 
 @kernel
@@ -278,7 +285,7 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
 
     @mark
     def reach(law, chi, nu, centre, z):
-        """A distance on the side of z at which the density has fallen by e⁵⁰ or somewhat more."""
+        """A distance on the side of z at which the density has fallen by e⁴⁶ or somewhat more."""
         depth = fall(law, chi, nu, centre, z)
         while depth > _DEEP and abs(z) > 1e-30:
             z *= 0.25
@@ -338,11 +345,14 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
                     height = tilt * delta - nu * mesh[1, first + i] + (log_stretch(law, centre + z)[0] - base)
                     peak = max(peak, height)
                     mesh[0, first + i] = delta
-                    mesh[2, first + i] = height + math.log(half * WEIGHTS[i])
+                    mesh[2, first + i] = height
         total = 0.0
-        for k in range(mesh.shape[1]):
-            mesh[2, k] = math.exp(mesh[2, k] - peak)
-            total += mesh[2, k]
+        for panel in range(2 * PANELS):
+            low, high = panel_edges(panel, left, right)
+            for i in range(ORDER):
+                k = panel * ORDER + i
+                mesh[2, k] = 0.5 * (high - low) * WEIGHTS[i] * math.exp(mesh[2, k] - peak)
+                total += mesh[2, k]
         for k in range(mesh.shape[1]):
             mesh[2, k] /= total
         return theta, rate, base + peak + math.log(total)
@@ -353,7 +363,7 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
     mark, mark_allocating = reward_law.marks()
-    partition, mean = reward_law.log_partition, reward_law.mean
+    partition, mean, lowest = reward_law.log_partition, reward_law.mean, reward_law.floor or no_floor
     slope = reward_law.slope or richardson(partition, mark_allocating)
     window, lay = mesher(reward_law, slope)
 
@@ -410,23 +420,30 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
     def solve(law, target, belief):
         """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ, D), which hardly correlate.
 
-        Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for large counts.
+        Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for large counts. A target more
+        spread than any belief is met at the floor of ν, where the function is least.
         """
         mesh = np.empty(MESH)
         chi, nu = belief[0], belief[1]
         old_chi, old_nu, least = chi, nu, math.inf
+        floor = lowest(law)
         guessed = False
         for _ in range(_STEPS):
-            decrement, value, noise = math.nan, math.nan, 0.0
-            if nu > 0.0:
+            decrement, value, noise, bound = math.nan, math.nan, 0.0, False
+            if nu > floor:
                 theta, rate, level = survey(law, chi, nu, mesh)
                 base = partition(law, theta)
-                delta, excess, square, cross, other = moments(mesh)
+                delta, lost, square, cross, other = moments(mesh)
                 off = target[0] - theta - delta
-                miss = -target[1] - base - rate * (target[0] - theta) - excess
+                miss = -target[1] - base - rate * (target[0] - theta) - lost
                 size = square * other - cross * cross
                 tilt, thin = (off * other - miss * cross) / size, (off * cross - miss * square) / size
                 decrement = math.sqrt(max(0.0, off * tilt - miss * thin))
+                bound = thin < -0.9 * (nu - floor)
+                if bound:  # as far as ν may fall, and the best c for that
+                    thin = -0.9 * (nu - floor)
+                    tilt = (off + cross * thin) / square
+                    decrement = abs(tilt) * math.sqrt(square)
                 value = chi * (theta - target[0]) - nu * (base + target[1]) + level
                 noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
             if not guessed and not decrement < 1.0:
@@ -440,12 +457,9 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 chi, nu = 0.5 * (chi + old_chi), 0.5 * (nu + old_nu)
             else:
                 old_chi, old_nu, least = chi, nu, value
-                if thin < -0.8 * nu:  # as far as ν may fall, and c to its best for that ν
-                    thin = -0.8 * nu
-                    tilt = (off + cross * thin) / square
                 shrink = 1.0 / (1.0 + decrement) if decrement > 0.1 else 1.0
                 chi, nu = chi + shrink * (tilt + rate * thin), nu + shrink * thin
-                if decrement < 1e-6:
+                if decrement < 1e-6 and (not bound or nu - floor < 1e-12):
                     break
         belief[0] = chi
         belief[1] = nu

@@ -42,12 +42,18 @@ def parameter(law, mean):
 
 
 @kernel
+def floor(law):
+    """The belief falls as θ^ν at 0, and where χ is small as θ^(bν) for a long way."""
+    return -1.0 / max(1.0, law[2])
+
+
+@kernel
 def quantile(law, theta, uniform):
     """Strictly inside (0, 1), although small θ and b come as near to the ends as numbers do."""
     return min(max(beta_quantile(theta, law[2], uniform), _LEAST), _LARGEST)
 
 
-KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter))
+KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor))
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,10 @@ class Family(ABC):
         """d(μ, μ′): KL between the reward laws of two means."""
         return float(self._run(_d, float(mean), float(other), float(spread)))
 
+    def mean_of(self, theta: ArrayLike) -> float:
+        """E_θ[X], the mean of the reward law with that parameter."""
+        return float(self._run(_mean, np.atleast_1d(np.asarray(theta, dtype=np.float64))))
+
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""
         out = np.empty((size, self.parameters))
@@ -342,6 +346,11 @@ def _mean_cdf(family, law, belief, x):
 @kernel
 def _d(family, law, mean, other, spread):
     return family.d(law, mean, other, spread)
+
+
+@kernel
+def _mean(family, law, theta):
+    return family.mean(law, theta)
 
 
 @kernel

@@ -62,6 +62,7 @@ from belman.compile import kernel
 from belman.families.family import Family, FamilyKernels, Floats, Kernel, linear_evidence, unit_spread
 
 _STEPS = 60
+_LEAST = 1e-300
 
 
 @kernel
@@ -74,25 +75,33 @@ def _panel_mass(mesh, panel):
 
 @kernel
 def _expand(mesh, panel, mirrored):
-    """The Legendre series of the density of a panel over (−1, 1), read from right to left if mirrored, in place of D."""
+    """The Legendre series of the logarithm of a panel's density over (−1, 1), read from right to left if mirrored, in place of D."""
     for k in range(ORDER):
         total = 0.0
         for j in range(ORDER):
-            total += SERIES[k, j] * mesh[2, panel * ORDER + j] / WEIGHTS[j]
+            total += SERIES[k, j] * math.log(max(mesh[2, panel * ORDER + j], _LEAST) / WEIGHTS[j])
         mesh[1, k] = -total if mirrored and k % 2 == 1 else total
 
 
 @kernel
-def _series_sum(mesh, t):
-    """The integral of the Legendre series in a mesh from −1 to t, and its value at t."""
+def _density(mesh, t):
+    """The density of the panel that was expanded, at t."""
     before, here = 1.0, t
-    mass, value = mesh[1, 0] * (t + 1.0), mesh[1, 0]
+    total = mesh[1, 0]
     for k in range(1, ORDER):
-        following = ((2 * k + 1) * t * here - k * before) / (k + 1)
-        mass += mesh[1, k] * (following - before) / (2 * k + 1)
-        value += mesh[1, k] * here
-        before, here = here, following
-    return mass, value
+        total += mesh[1, k] * here
+        before, here = here, ((2 * k + 1) * t * here - k * before) / (k + 1)
+    return math.exp(total)
+
+
+@kernel
+def _mass_below(mesh, t):
+    """The probability of (−1, t) in the panel that was expanded."""
+    half = 0.5 * (t + 1.0)
+    total = 0.0
+    for i in range(ORDER):
+        total += WEIGHTS[i] * _density(mesh, half * (1.0 + NODES[i]) - 1.0)
+    return half * total
 
 
 @kernel
@@ -105,7 +114,7 @@ def tail_mass(mesh, left, right, z, mirrored):
         if low < z < high:
             _expand(mesh, panel, mirrored)
             t = (2.0 * z - low - high) / (high - low)
-            return total + _series_sum(mesh, -t if mirrored else t)[0]
+            return total + _mass_below(mesh, -t if mirrored else t)
         if (z <= low and not mirrored) or (z >= high and mirrored):
             break
         total += _panel_mass(mesh, panel)
@@ -114,26 +123,28 @@ def tail_mass(mesh, left, right, z, mirrored):
 
 @kernel
 def tail_distance(mesh, left, right, level, mirrored):
-    """The distance from the mode with that probability below it, or above it if mirrored: the inverse of `tail_mass`."""
+    """The distance from the mode with that probability below it, or above it if mirrored: Newton on the logarithm of `tail_mass`."""
+    panel, mass = 0, 0.0
     for step in range(2 * PANELS):
         panel = 2 * PANELS - 1 - step if mirrored else step
         mass = _panel_mass(mesh, panel)
-        if level < mass:
+        if level < mass or step == 2 * PANELS - 1:
             break
-        if step < 2 * PANELS - 1:
-            level -= mass
+        level -= mass
+    level = min(max(level, _LEAST), mass)
     _expand(mesh, panel, mirrored)
     low, high = -1.0, 1.0
-    t = min(max(2.0 * level / mass - 1.0, -1.0), 1.0)
+    t = min(2.0 * level / mass - 1.0, 1.0)
     for _ in range(_STEPS):
-        found, density = _series_sum(mesh, t)
+        found = max(_mass_below(mesh, t), _LEAST)
         if found < level:
             low = t
         else:
             high = t
-        step_to = t + (level - found) / density if density > 0.0 else low
-        following = step_to if low < step_to < high else 0.5 * (low + high)
-        if abs(following - t) <= 1e-15:
+        following = t + math.log(level / found) * found / max(_density(mesh, t), _LEAST)
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if abs(following - t) <= 1e-14:
             break
         t = following
     near, far = panel_edges(panel, left, right)

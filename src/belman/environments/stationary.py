@@ -1,0 +1,218 @@
+"""Problems whose arms do not change: fixed means, or new ones for every run, drawn from a prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman.environments.environment import Floats, Problem
+from belman.errors import FamilyError, SettingError
+from belman.families import (
+    Bernoulli,
+    BoundedExponential,
+    Exponential,
+    Family,
+    GammaKnownShape,
+    Gaussian,
+    GaussianUnknown,
+    Geometric,
+    Poisson,
+)
+
+
+def _described(family: Family) -> dict[str, Any]:
+    return {"name": family.name, **asdict(family)}
+
+
+@dataclass(frozen=True)
+class Stationary(Problem):
+    """The same means in every run.
+
+    >>> Stationary(Bernoulli(), (0.8, 0.9)).arms
+    2
+    """
+
+    means: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            means = tuple(float(mean) for mean in self.means)
+        except (TypeError, ValueError):
+            raise FamilyError(f"means={self.means!r} is not a list of numbers") from None
+        if not means:
+            raise FamilyError("a problem needs at least one arm: the list of means is empty")
+        object.__setattr__(self, "means", means)
+        _ = self.parameters
+
+    @property
+    def arms(self) -> int:
+        return len(self.means)
+
+    @property
+    def parameters(self) -> Floats:
+        return np.array([self.family.parameter_of(mean) for mean in self.means])
+
+    @property
+    def world(self) -> Floats:
+        return np.zeros(0)
+
+    def describe(self) -> dict[str, Any]:
+        return {"family": _described(self.family), "means": list(self.means)}
+
+
+@dataclass(frozen=True)
+class RandomStationary(Problem):
+    """New arms in every run: θ is drawn from `prior`, a belief of the family, and its mean scaled to `between` if that is given.
+
+    >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
+    10
+    """
+
+    number: int
+    prior: tuple[float, ...]
+    between: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
+        if not whole or self.number < 1:
+            raise SettingError(f"arms={self.number!r} makes no problem: it must be a whole number from 1 up")
+        object.__setattr__(self, "prior", self.family.check_belief(self.prior))
+        if self.between is not None:
+            low, high = self.between
+            if not isinstance(self.family, Bernoulli) or not 0.0 <= low < high <= 1.0:
+                raise SettingError(f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1")
+
+    @property
+    def arms(self) -> int:
+        return self.number
+
+    @property
+    def parameters(self) -> Floats:
+        return np.zeros((self.number, self.family.parameters))
+
+    @property
+    def world(self) -> Floats:
+        low, high = (0.0, 1.0) if self.between is None else self.between
+        return np.array([*self.prior, low, high])
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "family": _described(self.family),
+            "arms": int(self.number),
+            "prior": list(self.prior),
+            "between": self.between and list(self.between),
+        }
+
+
+def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
+    """Rewards 0 and 1 with these chances; `prior` is what players believe of every arm at first.
+
+    >>> bernoulli([0.8, 0.9]).means
+    (0.8, 0.9)
+    """
+    return Stationary(_with_prior(Bernoulli(), prior), tuple(means))
+
+
+def exponential(means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None) -> Stationary:
+    """Exponential rewards with these means, cut at `bound` if that is given (the means are those of the uncut law)."""
+    family: Family = Exponential() if bound is None else BoundedExponential(bound)
+    return Stationary(_with_prior(family, prior), tuple(means))
+
+
+def poisson(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
+    """Counts with these means."""
+    return Stationary(_with_prior(Poisson(), prior), tuple(means))
+
+
+def gaussian(
+    means: Sequence[float], sigma: float = 1.0, *, known: bool = True, prior: ArrayLike | None = None
+) -> Stationary:
+    """Gaussian rewards with these means and one standard deviation, which players know or not."""
+    family: Family = Gaussian(sigma) if known else GaussianUnknown(sigma)
+    return Stationary(_with_prior(family, prior), tuple(means))
+
+
+def gamma(means: Sequence[float], shape: float, *, prior: ArrayLike | None = None) -> Stationary:
+    """Gamma rewards of one known shape with these means."""
+    return Stationary(_with_prior(GammaKnownShape(shape), prior), tuple(means))
+
+
+def geometric(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
+    """Numbers of trials to a success, with these means."""
+    return Stationary(_with_prior(Geometric(), prior), tuple(means))
+
+
+def problem(family: Family, means: Sequence[float]) -> Stationary:
+    """Arms of any family, one of your own included, with these means."""
+    return Stationary(family, tuple(means))
+
+
+def random_problem(
+    family: Family,
+    arms: int,
+    prior: ArrayLike | None = None,
+    *,
+    between: tuple[float, float] | None = None,
+) -> RandomStationary:
+    """New arms in every run, drawn from `prior`; players believe the family's own prior, which is the default of both."""
+    law = family.prior if prior is None else family.check_belief(prior)
+    return RandomStationary(family, arms, law, between)
+
+
+def random_bernoulli(
+    arms: int,
+    prior: ArrayLike = (1.0, 1.0),
+    *,
+    between: tuple[float, float] | None = None,
+    belief: ArrayLike | None = None,
+) -> RandomStationary:
+    """Bernoulli arms with chances drawn from Beta(prior) in every run; players believe `belief`, by default the same law.
+
+    >>> random_bernoulli(10).number
+    10
+    """
+    return random_problem(_with_prior(Bernoulli(), prior if belief is None else belief), arms, prior, between=between)
+
+
+def random_exponential(arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None) -> RandomStationary:
+    """Exponential arms with rates drawn from Gamma(prior) in every run."""
+    return random_problem(_with_prior(Exponential(), prior if belief is None else belief), arms, prior)
+
+
+def random_poisson(arms: int, prior: ArrayLike = (1.0, 1.0), *, belief: ArrayLike | None = None) -> RandomStationary:
+    """Poisson arms with rates drawn from Gamma(prior) in every run."""
+    return random_problem(_with_prior(Poisson(), prior if belief is None else belief), arms, prior)
+
+
+def random_gaussian(
+    arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
+) -> RandomStationary:
+    """Gaussian arms with means drawn from Normal(mean, precision) in every run, and one known standard deviation."""
+    return random_problem(_with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior)
+
+
+def _with_prior(family: Family, prior: ArrayLike | None) -> Family:
+    return family if prior is None else replace(family, prior=family.check_belief(prior))
+
+
+def lai_robbins(problem: Stationary) -> float:
+    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent everywhere.
+
+    >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
+    2.253
+    """
+    family = problem.family
+    means = [family.mean_of(theta) for theta in problem.parameters]
+    best = max(means)
+    slope = 0.0
+    for mean, theta in zip(means, problem.parameters, strict=True):
+        if mean < best:
+            variance = 1.0 / theta[1] if len(theta) > 1 else 1.0
+            against = family.reward_divergence(mean, best, variance)
+            slope += (best - mean) / against if against > 0.0 else math.inf
+    return slope

@@ -1,0 +1,79 @@
+"""Where tasks are done: threads of this machine (kernels release the lock), or the workers of a Dask cluster.
+
+An executor yields (task, results) in any order. Numbers depend on the task alone, so every executor gives the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from belman.errors import MissingExtraError
+from belman.lab.design import Design, Task
+from belman.lab.seat import Results, seat
+
+Done = tuple[Task, Results]
+
+
+def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Results | None:
+    return seat(players[task.player], design.problem, design.horizon).play(task.first, task.runs, design.seed, stop)
+
+
+def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:
+    """Do tasks in threads, by default one per core that this process may use. Closing the iterator stops kernels within a second."""
+    count = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or os.cpu_count() or 1
+    players = tuple(design.players.values())
+    stop = np.zeros(1, dtype=np.int64)
+    waiting = iter(tasks)
+    pool = ThreadPoolExecutor(count, thread_name_prefix="belman")
+    running: dict[Future[Results | None], Task] = {}
+
+    def fill() -> None:
+        for task in waiting:
+            running[pool.submit(_play, players, design, task, stop)] = task
+            if len(running) > count:
+                return
+
+    try:
+        fill()
+        while running:
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                task = running.pop(future)
+                results = future.result()
+                if results is not None:
+                    yield task, results
+            fill()
+    finally:
+        stop[0] = 1
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _play_remotely(design: Design, task: Task) -> Results | None:
+    return _play(tuple(design.players.values()), design, task, np.zeros(1, dtype=np.int64))
+
+
+def on_dask(design: Design, tasks: Iterable[Task], workers: int | None, address: str | None) -> Iterator[Done]:
+    """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes. Tasks of a worker that dies are done again."""
+    try:
+        from dask.distributed import Client, LocalCluster, as_completed
+    except ImportError:
+        raise MissingExtraError("executor='dask'", "dask") from None
+    with contextlib.ExitStack() as stack:
+        if address is None:
+            cluster = LocalCluster(n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None)
+            address = stack.enter_context(cluster).scheduler_address
+        client = stack.enter_context(Client(address))
+        shared = client.scatter(design, broadcast=True)
+        futures = {client.submit(_play_remotely, shared, task, pure=False, retries=3): task for task in tasks}
+        try:
+            for future, results in as_completed(list(futures), with_results=True):
+                yield futures.pop(future), results
+                future.release()
+        finally:
+            client.cancel(list(futures))

@@ -1,0 +1,92 @@
+"""The compiled loop: one player, many runs.
+
+Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a turn, sent through the quantile function of
+the arm that is played), `mind` (what the policy draws) and `world` (the arms of a random problem).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from belman import chance
+from belman.compile import kernel
+from belman.policies.policy import record
+
+NATURE, MIND, WORLD = 0, 1, 2
+_LOOKS = 4096  # turns between two looks at the stop flag
+
+
+@kernel
+def draw_world(family, law, world, generator, theta):
+    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1 are scaled to."""
+    prior = world[: world.size - 2]
+    low, high = world[world.size - 2], world[world.size - 1]
+    for a in range(len(theta)):
+        family.sample(law, prior, generator, theta[a])
+        if low != 0.0 or high != 1.0:
+            theta[a, 0] = low + theta[a, 0] * (high - low)
+
+
+@kernel
+def prepare_run(family, law, world, seed, run, generators, theta, means):
+    """Fork the generators of a run, draw its arms if they are random, and return the best mean."""
+    for role in range(3):
+        chance.fork(seed, run, role, generators[role])
+    if world.size > 0:
+        draw_world(family, law, world, generators[WORLD], theta)
+    best = -np.inf
+    for a in range(means.size):
+        means[a] = family.mean(law, theta[a])
+        best = max(best, means[a])
+    return best
+
+
+@kernel
+def reset(policy, family, law, params, prior, ledger, memory, block, blank):
+    """Forget everything: beliefs at the prior, memory as it was made, then refreshed arm by arm."""
+    for i in range(block.size):
+        block[i] = blank[i]
+    for a in range(ledger.plays.size):
+        for i in range(prior.size):
+            ledger.beliefs[a, i] = prior[i]
+        ledger.plays[a] = 0.0
+        ledger.sums[a] = 0.0
+        ledger.squares[a] = 0.0
+    for a in range(ledger.plays.size):
+        policy.refresh(family, law, params, ledger, memory, a)
+
+
+@kernel
+def play_runs(
+    policy, family, law, params, reveal, prior, ledger, memory, block, blank, world, theta, means, index, generators,
+    dials, checkpoints, seed, first, regret, suboptimal_draws, reward, plays, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
+    horizon = dials.size
+    for r in range(len(regret)):
+        best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        nature, mind = generators[NATURE], generators[MIND]
+        if reveal:
+            for a in range(means.size):
+                params[a] = means[a]
+        reset(policy, family, law, params, prior, ledger, memory, block, blank)
+        lost, missed, earned, mark = 0.0, 0, 0.0, 0
+        for t in range(horizon):
+            arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
+            value = family.reward(law, theta[arm], chance.uniform(nature))
+            record(family, law, ledger, arm, value)
+            policy.refresh(family, law, params, ledger, memory, arm)
+            earned += value
+            if means[arm] < best:
+                lost += best - means[arm]
+                missed += 1
+            if t + 1 == checkpoints[mark]:
+                regret[r, mark] = lost
+                suboptimal_draws[r, mark] = missed
+                reward[r, mark] = earned
+                mark += 1
+            if t % _LOOKS == 0 and stop[0] != 0:
+                return r
+        for a in range(means.size):
+            plays[r, a] = int(ledger.plays[a])
+    return len(regret)

@@ -1,0 +1,97 @@
+"""Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on where it stopped.
+
+A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or does not match it, is done again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from belman.errors import MissingExtraError, StateError
+from belman.files import write_atomically
+from belman.lab.design import Design, Task, checkpoints
+from belman.lab.seat import Results
+
+_DESIGN = "belman-design.json"
+_MARKS = "belman-done"
+
+
+class Store:
+    """The results of one design in a directory."""
+
+    def __init__(self, path: str | Path, design: Design) -> None:
+        try:
+            import zarr
+        except ImportError:
+            raise MissingExtraError("store=…", "store") from None
+        self._path = Path(path)
+        self._claim(design)
+        marks = len(checkpoints(design.horizon))
+        shape = {"plays": (len(design.players), design.runs, design.problem.arms)}
+        whole = (len(design.players), design.runs, marks)
+        group = zarr.open_group(str(self._path), mode="a")
+        like = Results.blank(0, 0, 0)._asdict()
+        self._arrays: dict[str, Any] = {}
+        for name, array in like.items():
+            full = shape.get(name, whole)
+            self._arrays[name] = group.require_array(
+                name,
+                shape=full,
+                chunks=(1, design.chunk, full[2]),
+                dtype=array.dtype,
+                dimension_names=("player", "run", "arm" if name == "plays" else "turn"),
+            )
+
+    def _claim(self, design: Design) -> None:
+        """Take an empty directory for this design, or make sure that it is this design's already."""
+        record = self._path / _DESIGN
+        wanted = json.loads(json.dumps(design.describe()))
+        if record.exists():
+            try:
+                found = json.loads(record.read_text(encoding="utf-8"))
+            except json.JSONDecodeError:
+                raise StateError(f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)") from None
+            differing = [name for name in wanted if found.get(name) != wanted[name]]
+            if differing:
+                raise StateError(
+                    f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
+                )
+            return
+        if self._path.exists() and (not self._path.is_dir() or any(self._path.iterdir())):
+            raise StateError(f"store {self._path} exists and is no store of belman: nothing was overwritten (choose another path)")
+        (self._path / _MARKS).mkdir(parents=True)
+        write_atomically(record, json.dumps(wanted, indent=1))
+
+    def _mark(self, task: Task) -> Path:
+        return self._path / _MARKS / f"{task.player}-{task.first}"
+
+    def _slice(self, task: Task) -> tuple[int, slice]:
+        return task.player, slice(task.first, task.first + task.runs)
+
+    def write(self, task: Task, results: Results) -> None:
+        """Keep the results of a task; its mark comes last."""
+        for name, array in results._asdict().items():
+            self._arrays[name][self._slice(task)] = array
+        write_atomically(self._mark(task), _checksum(results))
+
+    def read(self, tasks: list[Task]) -> Iterator[tuple[Task, Results]]:
+        """What is there already and whole."""
+        for task in tasks:
+            mark = self._mark(task)
+            if mark.exists():
+                results = Results(*(np.asarray(self._arrays[name][self._slice(task)]) for name in Results._fields))
+                if mark.read_text(encoding="utf-8") == _checksum(results):
+                    yield task, results
+
+
+def _checksum(results: Results) -> str:
+    digest = hashlib.sha256()
+    for array in results:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,28 @@
+"""How it looks: beliefs as densities, arms and pseudobelief moving on the manifold, the focal law.
+
+Every picture has a function that gives plain arrays, one that draws them, and one that does both. They take an agent, or anything
+else with arms, beliefs and a family, and draw on the axes that they are given or on new ones.
+"""
+
+from belman.plots import style
+from belman.plots.beliefs import BeliefDensities, belief_densities, beliefs, draw_beliefs
+from belman.plots.believer import Believer
+from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
+from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
+
+__all__ = [
+    "BeliefDensities",
+    "Believer",
+    "FocalDensities",
+    "Paths",
+    "Trail",
+    "belief_densities",
+    "beliefs",
+    "draw_beliefs",
+    "draw_focal",
+    "draw_manifold",
+    "focal",
+    "focal_densities",
+    "manifold",
+    "style",
+]

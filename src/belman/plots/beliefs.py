@@ -1,0 +1,121 @@
+"""Beliefs as densities: what each arm's expected reward may be, and the pseudobelief in their midst."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from belman.families import Family
+from belman.plots import style
+from belman.plots.believer import Believer, Floats, chosen, scale_of
+
+_TAIL = 1e-5  # of probability that a curve leaves out at each end
+
+
+class BeliefDensities(NamedTuple):
+    """Densities of the expected reward of K arms and of the pseudobelief, as the user of the agent counts rewards."""
+
+    arms: tuple[Hashable, ...]
+    x: Floats  # (K, n)
+    density: Floats  # (K, n)
+    best: Floats  # (K) probability of being best
+    pseudobelief_x: Floats  # (n)
+    pseudobelief_density: Floats  # (n)
+    window: tuple[float, float]  # what is worth showing
+    quantity: str  # 'expected reward' or 'expected cost'
+
+
+def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
+    """Where a belief about the expected reward is worth showing: all but 1/1000 of it, heavy tails cut shorter."""
+
+    def quantile(level: float, upper: bool = False) -> float:
+        return family.mean_quantile(belief, level, upper=upper)
+
+    middle = quantile(0.5)
+    low = min(middle - 6.0 * (middle - quantile(0.25)), quantile(0.1))
+    high = max(middle + 6.0 * (quantile(0.25, True) - middle), quantile(0.1, True))
+    return max(low, quantile(5e-4)), min(high, quantile(5e-4, True))
+
+
+def density_of_mean(family: Family, belief: ArrayLike, points: int = 240) -> tuple[Floats, Floats]:
+    """Points x and the density of the expected reward there: rises of its distribution function over short steps."""
+    low, high = window_of(family, belief)
+    below, above = family.mean_cdf(belief, low), 1.0 - family.mean_cdf(belief, high)
+    tail = max(points // 20, 2)
+    left = [family.mean_quantile(belief, p) for p in np.geomspace(_TAIL, max(below, _TAIL), tail)[:-1]]
+    right = [family.mean_quantile(belief, p, upper=True) for p in np.geomspace(max(above, _TAIL), _TAIL, tail)[1:]]
+    edges = np.concatenate([left, np.linspace(low, high, points + 3 - 2 * tail), right])
+    edges = np.maximum.accumulate(np.nan_to_num(edges, posinf=1e300, neginf=-1e300))
+    rises = np.diff([family.mean_cdf(belief, float(edge)) for edge in edges])
+    steps = np.diff(edges)
+    density = np.divide(rises, steps, out=np.zeros(len(steps)), where=steps > 0.0)
+    return 0.5 * edges[:-1] + 0.5 * edges[1:], density
+
+
+def belief_densities(agent: Believer, points: int = 240) -> BeliefDensities:
+    """The data of `beliefs`: a curve of `points` points for each arm and for the pseudobelief."""
+    table = agent.beliefs()
+    scale = scale_of(agent, table)
+    rows = [*(agent.belief(arm) for arm in agent.arms), agent.pseudobelief]
+    curves = [density_of_mean(agent.family, row, points) for row in rows]
+    ends = np.array([window_of(agent.family, row) for row in rows])
+    x, density = (np.array([curve[i] for curve in curves]) for i in (0, 1))
+    x, density = scale.of(x), density / abs(scale.factor)
+    low, high = sorted(scale.of(np.array([ends[:, 0].min(), ends[:, 1].max()])).tolist())
+    best = np.array(table["P(best)"])
+    return BeliefDensities(agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), scale.quantity)
+
+
+def draw_beliefs(
+    data: BeliefDensities,
+    ax: Axes | None = None,
+    *,
+    top: int = 5,
+    highlight: Sequence[Hashable] | None = None,
+    size: str = "screen",
+) -> Axes:
+    """Draw the densities: the `highlight` arms, or the `top` ones, in colour with their names, the others thin and grey."""
+    ax = style.new_axes(ax, size)
+    coloured = chosen(data.arms, data.best, highlight, top)
+    for a in sorted(set(range(len(data.arms))) - set(coloured)):
+        ax.plot(data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1)
+    labels = []
+    peaks = [_peak(data, data.pseudobelief_x, data.pseudobelief_density)]
+    for rank, a in enumerate(coloured):
+        shade = style.colour(rank)
+        ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
+        ax.fill_between(data.x[a], data.density[a], color=shade, alpha=0.12, linewidth=0.0, zorder=2)
+        peaks.append(_peak(data, data.x[a], data.density[a]))
+        labels.append(style.Label(*peaks[-1], str(data.arms[a]), shade))
+    ax.plot(data.pseudobelief_x, data.pseudobelief_density, color=style.ink(ax), linestyle=(0, (4, 2)), zorder=4)
+    labels.append(style.Label(*peaks[0], "pseudobelief", style.ink(ax)))
+    others = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
+    ax.set_xlim(*data.window)
+    ax.set_ylim(0.0, 1.05 * max(*others, peaks[0][1]))
+    ax.set_xlabel(data.quantity)
+    ax.set_ylabel("density of the belief")
+    style.place_labels(ax, labels)
+    return ax
+
+
+def _peak(data: BeliefDensities, x: Floats, density: Floats) -> tuple[float, float]:
+    """The highest point of a curve inside the window."""
+    inside = (data.window[0] <= x) & (x <= data.window[1])
+    top = int(np.argmax(np.where(inside, density, -1.0)))
+    return float(x[top]), float(density[top])
+
+
+def beliefs(
+    agent: Believer,
+    ax: Axes | None = None,
+    *,
+    top: int = 5,
+    highlight: Sequence[Hashable] | None = None,
+    size: str = "screen",
+) -> Axes:
+    """The beliefs of an agent about the expected reward of its arms, as densities, with the pseudobelief dashed."""
+    return draw_beliefs(belief_densities(agent), ax, top=top, highlight=highlight, size=size)

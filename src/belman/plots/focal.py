@@ -1,0 +1,77 @@
+"""The focal law exp(x/τ(t)), normalised on [0, 1]: how strongly high rewards are in focus, as time goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from belman.errors import ExposureError
+from belman.exposure import Exposure, Paper, exposure
+from belman.plots import style
+from belman.plots.believer import Floats
+
+
+class FocalDensities(NamedTuple):
+    """The focal law at each of T turns."""
+
+    turns: tuple[int, ...]  # (T)
+    tau: Floats  # (T) exposure, infinite at first
+    x: Floats  # (n)
+    density: Floats  # (T, n)
+
+
+def focal_densities(
+    schedule: Exposure | Callable[[int], float] | None = None,
+    turns: Sequence[int] = (1, 10, 100, 1000),
+    *,
+    arms: int = 2,
+    points: int = 401,
+) -> FocalDensities:
+    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t), for each of the turns; by default under the paper's schedule.
+
+    >>> data = focal_densities(turns=(1, 1000))
+    >>> [float(tau) for tau in data.tau.round(4)]
+    [inf, 0.0279]
+    """
+    given = Paper() if schedule is None else exposure(schedule)
+    if given.per_arm:
+        raise ExposureError(
+            f"{given!r} has one focal law per arm and none for all: give another exposure, such as belman.exposure.Paper(), "
+            "or see the exposure of each arm in Agent.explain()"
+        )
+    x = np.linspace(0.0, 1.0, points)
+    pull = given.pull(np.array(turns, dtype=np.float64), arms)[:, None]
+    strong = np.maximum(pull, 1e-12)
+    density = strong * np.exp(strong * (x - 1.0)) / -np.expm1(-strong)
+    with np.errstate(divide="ignore"):
+        return FocalDensities(tuple(turns), 1.0 / pull[:, 0], x, density)
+
+
+def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "screen") -> Axes:
+    """Draw one line a turn, named at its right end."""
+    ax = style.new_axes(ax, size)
+    for rank, (turn, tau, density) in enumerate(zip(data.turns, data.tau, data.density, strict=True)):
+        name = f"t = {turn:,}, τ = {'∞' if np.isinf(tau) else f'{tau:.3g}'}"
+        ax.plot(data.x, density, color=style.colour(rank), label=name)
+    ax.set_xlim(0.0, 1.0)
+    ax.set_yscale("log")
+    ax.set_ylim(max(data.density.min() * 0.5, 1e-6), data.density.max() * 2.0)
+    ax.set_xlabel("reward x")
+    ax.set_ylabel("density of the focal law")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def focal(
+    schedule: Exposure | Callable[[int], float] | None = None,
+    turns: Sequence[int] = (1, 10, 100, 1000),
+    ax: Axes | None = None,
+    *,
+    arms: int = 2,
+    size: str = "screen",
+) -> Axes:
+    """The focal law of an exposure at these turns."""
+    return draw_focal(focal_densities(schedule, turns, arms=arms), ax, size=size)

@@ -1,0 +1,155 @@
+"""Arms and pseudobelief as points on the manifold of beliefs, in the coordinates mean and precision, with the trail of the last turns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
+from numpy.typing import ArrayLike
+
+from belman.families import Family
+from belman.plots import style
+from belman.plots.believer import Believer, Floats, Scale, chosen, scale_of
+
+_ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard deviation
+
+
+class Paths(NamedTuple):
+    """Where K arms and the pseudobelief stood at each of n turns; NaN where an arm was not there yet."""
+
+    arms: tuple[Hashable, ...]
+    turns: tuple[int, ...]  # (n)
+    mean: Floats  # (n, K)
+    precision: Floats  # (n, K)
+    pseudobelief_mean: Floats  # (n)
+    pseudobelief_precision: Floats  # (n)
+    best: Floats  # (K) probability of being best, at the last turn
+    quantity: str
+
+
+def position(family: Family, belief: ArrayLike) -> tuple[float, float]:
+    """Mean and precision of the expected reward under a belief.
+
+    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite where a variance is not. Where even
+    the mean is infinite the median stands for it.
+
+    >>> from belman.families import Gaussian
+    >>> [round(x, 6) for x in position(Gaussian(), (3.0, 4.0))]
+    [3.0, 4.0]
+    """
+    low, high = (family.mean_quantile(belief, _ONE_SIGMA, upper=upper) for upper in (False, True))
+    mean = family.expected_reward(belief)
+    return mean if np.isfinite(mean) else family.mean_quantile(belief, 0.5), 4.0 / (high - low) ** 2
+
+
+class _Moment(NamedTuple):
+    turn: int
+    positions: dict[Hashable, tuple[float, float]]
+    pseudobelief: tuple[float, float]
+
+
+class Trail:
+    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if None): feed it the agent every turn.
+
+    >>> from belman.agent import Agent
+    >>> agent, trail = Agent(["blue", "red"], seed=7), Trail(turns=10)
+    >>> for reward in (1, 0, 1):
+    ...     agent.tell("blue", reward)
+    ...     trail.record(agent)
+    >>> trail.paths().turns
+    (2, 3, 4)
+    """
+
+    def __init__(self, turns: int | None = 60) -> None:
+        self._moments: deque[_Moment] = deque(maxlen=turns)
+        self._scale: Scale | None = None
+        self._last: Believer | None = None
+
+    def __len__(self) -> int:
+        return len(self._moments)
+
+    def record(self, agent: Believer) -> None:
+        """Note where the agent's beliefs stand now."""
+        if self._scale is None:
+            self._scale = scale_of(agent, agent.beliefs())
+        scale = self._scale
+
+        def user(place: tuple[float, float]) -> tuple[float, float]:
+            return scale.offset + scale.factor * place[0], place[1] / scale.factor**2
+
+        positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
+        self._moments.append(_Moment(agent.turn, positions, user(position(agent.family, agent.pseudobelief))))
+        self._last = agent
+
+    def paths(self) -> Paths:
+        """The data of `manifold`, for the arms that the agent has now."""
+        if self._last is None or self._scale is None:
+            raise ValueError("the trail is empty: record(agent) at least once")
+        table = self._last.beliefs()
+        arms = tuple(table["arm"])
+        nowhere = (np.nan, np.nan)
+        places = np.array([[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments])
+        middle = np.array([moment.pseudobelief for moment in self._moments])
+        turns = tuple(moment.turn for moment in self._moments)
+        best = np.array(table["P(best)"])
+        return Paths(arms, turns, places[:, :, 0], places[:, :, 1], middle[:, 0], middle[:, 1], best, self._scale.quantity)
+
+
+def draw_manifold(
+    data: Paths,
+    ax: Axes | None = None,
+    *,
+    top: int = 5,
+    highlight: Sequence[Hashable] | None = None,
+    size: str = "screen",
+) -> Axes:
+    """Draw the paths, fading into the past, and where they have come to."""
+    ax = style.new_axes(ax, size)
+    coloured = chosen(data.arms, data.best, highlight, top)
+    for a in sorted(set(range(len(data.arms))) - set(coloured)):
+        _path(ax, data.mean[:, a], data.precision[:, a], style.GREY, "o", 4.0, 1)
+    labels = []
+    for rank, a in enumerate(coloured):
+        _path(ax, data.mean[:, a], data.precision[:, a], style.colour(rank), "o", 7.0, 3)
+        labels.append(style.Label(data.mean[-1, a], data.precision[-1, a], str(data.arms[a]), style.colour(rank)))
+    _path(ax, data.pseudobelief_mean, data.pseudobelief_precision, style.ink(ax), "D", 7.0, 4)
+    labels.append(style.Label(data.pseudobelief_mean[-1], data.pseudobelief_precision[-1], "pseudobelief", style.ink(ax)))
+    ax.set_yscale("log")
+    ax.margins(0.06)
+    ax.autoscale_view()
+    ax.set_xlabel(data.quantity)
+    ax.set_ylabel("precision of the belief")
+    style.place_labels(ax, labels)
+    return ax
+
+
+def _path(ax: Axes, x: Floats, y: Floats, shade: str, marker: str, size: float, layer: int) -> None:
+    """A line that fades into the past, and a point at its end."""
+    if len(x) > 1:
+        corners = np.column_stack([x, y])
+        strength = np.linspace(0.05, 0.8, len(x) - 1)
+        faded = [to_rgba(shade, float(alpha)) for alpha in strength]
+        pieces = np.stack([corners[:-1], corners[1:]], axis=1)
+        ax.add_collection(LineCollection(list(pieces), colors=faded, linewidths=1.3, zorder=layer))
+    ax.plot(x[-1:], y[-1:], marker=marker, color=shade, markersize=size, linestyle="none", zorder=layer + 0.5)
+
+
+def manifold(
+    shown: Trail | Believer,
+    ax: Axes | None = None,
+    *,
+    top: int = 5,
+    highlight: Sequence[Hashable] | None = None,
+    size: str = "screen",
+) -> Axes:
+    """The beliefs of an agent as points, mean against precision; a `Trail` shows also how they came there."""
+    trail = shown
+    if not isinstance(trail, Trail):
+        trail = Trail(turns=1)
+        trail.record(shown)  # type: ignore[arg-type]
+    return draw_manifold(trail.paths(), ax, top=top, highlight=highlight, size=size)

@@ -1,0 +1,58 @@
+"""Special functions for compiled code: gamma functions, differences that do not cancel, distribution functions and quantiles."""
+
+from __future__ import annotations
+
+from belman.special.beta_law import (
+    beta_cdf,
+    beta_quantile,
+    beta_survival,
+    beta_upper_quantile,
+    student_cdf,
+    student_quantile,
+)
+from belman.special.excess import entropy_excess, lift_count, lift_excess, log_excess, ratio_excess, stirling_excess
+from belman.special.gamma_functions import (
+    digamma,
+    digamma_gap,
+    digamma_gap_trigamma,
+    log_beta,
+    log_gamma,
+    stirling,
+    trigamma,
+)
+from belman.special.gamma_law import (
+    gamma_cdf,
+    gamma_quantile,
+    gamma_survival,
+    gamma_upper_quantile,
+    normal_cdf,
+    normal_quantile,
+)
+
+__all__ = [
+    "beta_cdf",
+    "beta_quantile",
+    "beta_survival",
+    "beta_upper_quantile",
+    "digamma",
+    "digamma_gap",
+    "digamma_gap_trigamma",
+    "entropy_excess",
+    "gamma_cdf",
+    "gamma_quantile",
+    "gamma_survival",
+    "gamma_upper_quantile",
+    "lift_count",
+    "lift_excess",
+    "log_beta",
+    "log_excess",
+    "log_gamma",
+    "normal_cdf",
+    "normal_quantile",
+    "ratio_excess",
+    "stirling",
+    "stirling_excess",
+    "student_cdf",
+    "student_quantile",
+    "trigamma",
+]

@@ -1,0 +1,80 @@
+"""Gamma and Normal laws: distribution functions and quantiles, SciPy's except for the lower Gamma tail of shapes over 1e5.
+
+There SciPy 1.17 stops its series after 2,000 terms (P is 74 % off at a shape of 1e9, the quantile 7e-6) and ours is the density
+times a continued fraction. Accuracy: see `beta_law`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy import special as scipy_special
+from scipy.special import cython_special
+
+from belman.compile import external, kernel
+from belman.special.excess import log_excess
+from belman.special.gamma_functions import HALF_LOG_TWO_PI, stirling
+
+normal_cdf = external(cython_special, "__pyx_fuse_1ndtr", scipy_special.ndtr, 1)
+normal_quantile = external(cython_special, "ndtri", scipy_special.ndtri, 1)
+_gamma_cdf = external(cython_special, "gammainc", scipy_special.gammainc, 2)
+_gamma_survival = external(cython_special, "gammaincc", scipy_special.gammaincc, 2)
+_gamma_quantile = external(cython_special, "gammaincinv", scipy_special.gammaincinv, 2)
+_gamma_upper_quantile = external(cython_special, "gammainccinv", scipy_special.gammainccinv, 2)
+
+_LARGE, _LOW = 1e5, 1e-5  # shapes and levels of the tail that is ours
+_TERMS = 40
+_STEPS = 100
+
+
+@kernel
+def _gamma_tail(a, x):
+    """ln P(a, x) and its derivative in ln x, for x well below a."""
+    slope = a + _TERMS - x
+    for k in range(_TERMS, 0, -1):
+        slope = a + (k - 1.0) - x + k * x / slope
+    front = 0.5 * math.log(a) - HALF_LOG_TWO_PI - stirling(a) - a * log_excess(x / a, (x - a) / a)
+    return front - math.log(slope), slope
+
+
+@kernel
+def gamma_cdf(a, x):
+    """P(a, x), the chance below x under Gamma(a, 1)."""
+    if a > _LARGE and 0.0 < x < a - 4.0 * math.sqrt(a):
+        return math.exp(_gamma_tail(a, x)[0])
+    return _gamma_cdf(a, x)
+
+
+@kernel
+def gamma_survival(a, x):
+    """Q(a, x) = 1 − P(a, x)."""
+    if a > _LARGE and 0.0 < x < a - 4.0 * math.sqrt(a):
+        return -math.expm1(_gamma_tail(a, x)[0])
+    return _gamma_survival(a, x)
+
+
+@kernel
+def _gamma_low(a, level):
+    """The Gamma quantile at a small level, for a large shape."""
+    x = a - 4.0 * math.sqrt(a)
+    for _ in range(_STEPS):
+        log_cdf, slope = _gamma_tail(a, x)
+        step = (math.log(level) - log_cdf) / slope
+        x *= math.exp(step)
+        if not abs(step) > 1e-10:
+            break
+    return x
+
+
+@kernel
+def gamma_quantile(a, level):
+    """The x with chance `level` below it under Gamma(a, 1)."""
+    return _gamma_low(a, level) if a > _LARGE and 0.0 < level < _LOW else _gamma_quantile(a, level)
+
+
+@kernel
+def gamma_upper_quantile(a, level):
+    """The x with chance `level` above it under Gamma(a, 1)."""
+    if a > _LARGE and 0.0 < 1.0 - level < _LOW:
+        return _gamma_low(a, 1.0 - level)
+    return _gamma_upper_quantile(a, level)
