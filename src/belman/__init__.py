@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
+
 from belman import environments, exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
 from belman.compile import Bundle, allocating_kernel, kernel
@@ -40,6 +43,7 @@ from belman.families import (
     Poisson,
 )
 from belman.lab import simulate
+from belman.measures import compare
 from belman.policies import BelMan, Policy, Thompson
 from belman.version import __version__
 
@@ -62,11 +66,35 @@ __all__ = [
     "Thompson",
     "__version__",
     "allocating_kernel",
+    "bernoulli",
+    "compare",
+    "environments",
+    "exponential",
     "exposure",
     "families",
+    "gamma",
+    "gaussian",
+    "geometric",
     "kernel",
+    "lai_robbins",
     "manifold",
     "measures",
+    "plots",
+    "poisson",
     "policies",
+    "problem",
+    "random_bernoulli",
+    "random_exponential",
+    "random_gaussian",
+    "random_poisson",
+    "random_problem",
+    "simulate",
     "two_phase",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Pictures need Matplotlib, which is imported at their first use."""
+    if name == "plots":
+        return importlib.import_module("belman.plots")
+    raise AttributeError(f"module 'belman' has no attribute {name!r}")

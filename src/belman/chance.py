@@ -49,8 +49,7 @@ def generator(seed: int | None | np.random.SeedSequence, *path: int) -> Words:
     (True, False)
     """
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed, spawn_key=path)
-    words: Words = sequence.generate_state(4, np.uint64)
-    return words
+    return sequence.generate_state(4, np.uint64).astype(np.uint64)
 
 
 @kernel

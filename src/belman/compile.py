@@ -87,7 +87,7 @@ class Bundle:
     """
 
 
-class _BundleType(numba.types.Opaque):  # type: ignore[misc]
+class _BundleType(numba.types.Opaque):
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         super().__init__(name=f"{type(bundle).__name__}_{id(bundle)}")
@@ -102,7 +102,7 @@ numba.extending.register_model(_BundleType)(numba.extending.models.OpaqueModel)
 
 
 @numba.core.typing.templates.infer_getattr
-class _BundleAttribute(numba.core.typing.templates.AttributeTemplate):  # type: ignore[misc]
+class _BundleAttribute(numba.core.typing.templates.AttributeTemplate):
     key = _BundleType
 
     def generic_resolve(self, bundle_type: _BundleType, attribute: str) -> Any:
@@ -180,7 +180,7 @@ def _load(
     path = cache_directory() / f"entry_{hashlib.sha256((text + foreign).encode()).hexdigest()[:24]}.py"
     if not path.exists():  # never rewritten: Numba's index is bound to the file's time of change
         write_atomically(path, text)
-    return _import(path).call  # type: ignore[no-any-return]
+    return _import(path).call
 
 
 def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: Mapping[str, type]) -> str:

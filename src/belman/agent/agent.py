@@ -19,6 +19,7 @@ from belman.errors import ArmError, PolicyError, RewardError, SettingError, Stat
 from belman.families import Bernoulli, Family, family_named
 from belman.families.mirror import Mirror
 from belman.files import write_atomically
+from belman.manifold import least_kl_from_arms
 from belman.measures.best import best_probabilities
 from belman.policies import BelMan, Ledger, Policy
 from belman.table import Table
@@ -89,6 +90,7 @@ class Agent:
         self._told = 0
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
+        self._dial_start, self._dials = -_DIALS, [0.0]
         self._last: list[tuple[int, int, float, Floats | None, NDArray[np.bool_]]] = []
         blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
         self._truth = Ledger(self._priors.copy(), *blank)
@@ -119,7 +121,7 @@ class Agent:
         arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
         drawn = self._working.beliefs.copy() if math.isnan(probability) else None
         self._last.append((arm, turn, probability, drawn, closed))
-        return arm  # type: ignore[no-any-return]
+        return arm
 
     def _dial(self, turn: int) -> float:
         if not 0 <= turn - self._dial_start < _DIALS:
@@ -292,7 +294,7 @@ class Agent:
         memory = type(self._memory)(*copies[2 + 2 * fields : 2 + 2 * fields + len(self._memory)])
         index = copies[-2]
         order = np.argsort(-index, kind="stable")
-        columns: dict[str, Sequence[Any]] = {
+        columns: dict[str, Any] = {
             "expected cost" if self._minimise else "expected reward": [
                 self._outward(self._family.expected_reward(row)) for row in working.beliefs
             ],
@@ -306,8 +308,6 @@ class Agent:
     @property
     def pseudobelief(self) -> tuple[float, ...]:
         """The coordinates of the barycentre of the beliefs about all arms."""
-        from belman.manifold import least_kl_from_arms
-
         return tuple(map(float, least_kl_from_arms(self._family, self._truth.beliefs)))
 
     def __repr__(self) -> str:
@@ -383,7 +383,7 @@ class Agent:
         for part, given in (("family", family), ("policy", policy)):
             if content.get(part) is None and given is None:
                 raise StateError(f"{source} could not hold its {part}: give it again, load(path, {part}=…)")
-        return state_file.trusted(lambda: cls._rebuilt(content, source, arms, family, policy), source)  # type: ignore[no-any-return]
+        return state_file.trusted(lambda: cls._rebuilt(content, source, arms, family, policy), source)
 
     @classmethod
     def _rebuilt(
@@ -451,7 +451,7 @@ class Agent:
         self._lessons = (law, *self._truth, self._priors, self._pending, self._stale, self._discount)
         family = (self._family.kernels, type(self._family).__module__)
         policy = (self._policy.kernels, type(self._policy).__module__)
-        records = {"truth": Ledger, "working": Ledger, "memory": type(self._memory)}
+        records: dict[str, type] = {"truth": Ledger, "working": Ledger, "memory": type(self._memory)}
         self._decide = entry(decide.decide, {"policy": policy, "family": family}, records)
         self._survey = entry(decide.survey, {"policy": policy, "family": family}, records)
         self._learn = entry(decide.learn, {"family": family}, {"truth": Ledger})

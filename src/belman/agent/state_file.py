@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from belman.policies import POLICIES
 FORMAT = "belman agent"
 VERSION = 1
 
-_PARTS: dict[str, Mapping[str, type]] = {"family": FAMILIES, "policy": POLICIES, "exposure": EXPOSURES}
+_PARTS: dict[str, Mapping[str, Any]] = {"family": FAMILIES, "policy": POLICIES, "exposure": EXPOSURES}
 
 
 def write(content: Mapping[str, Any]) -> str:
@@ -77,10 +77,10 @@ def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 def describe(thing: Any, part: str) -> dict[str, Any] | None:
     """A policy, family or exposure as its name and settings; None where it holds what a file cannot (a function, a user's class)."""
     known = _PARTS[part].get(thing.name)
-    if known is not type(thing) or not is_dataclass(thing):
+    if known is not type(thing):
         return None
     settings: dict[str, Any] = {}
-    for setting in fields(thing):
+    for setting in fields(known):
         value = getattr(thing, setting.name)
         if type(value) in EXPOSURES.values():
             value = describe(value, "exposure")
@@ -119,7 +119,7 @@ def decode_arm(text: Any, source: str) -> Hashable:
         if "tuple" in text:
             return tuple(decode_arm(part, source) for part in text["tuple"])
         raise StateError(f"{source} has arms of a kind that JSON lacks, such as {text['repr']}: give them again, load(path, arms=[…])")
-    return text  # type: ignore[no-any-return]
+    return text
 
 
 def trusted(build: Callable[[], Any], source: str) -> Any:

@@ -88,7 +88,7 @@ def solve(law, target, belief):
             shrink = -0.8 * b / step_b
         a = max(a + shrink * step_a, _TINY)
         b = max(b + shrink * step_b, _TINY)
-        if size < 1e-5 or abs(off_a) + abs(off_b) <= noise or not size < math.inf:
+        if size < 2e-6 or abs(off_a) + abs(off_b) <= noise or not size < math.inf:
             break
     belief[0] = a
     belief[1] = b

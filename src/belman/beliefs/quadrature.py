@@ -1,10 +1,9 @@
 """The conjugate belief of any one-parameter exponential family, by quadrature.
 
-Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief is b(θ) ∝ exp(χθ − νB(θ)), with
-η = (χ, ν) and S(θ) = (θ, −B(θ)). The range is stretched to a line u, and the belief is told from its mode θ₀ there: with δ = θ − θ₀
-and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and not subtracted, the logarithm of the density
-is cδ − νD with c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Gauss–Legendre panels cover the belief until it has
-fallen by a factor e⁴⁶ on both sides.
+Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief is b(θ) ∝ exp(χθ − νB(θ)),
+with η = (χ, ν) and S(θ) = (θ, −B(θ)). It is told from its mode θ₀: with δ = θ − θ₀ and the excess
+D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and not subtracted, the logarithm of the density is cδ − νD,
+c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Panels cover the belief until it has fallen by e⁴⁶ on both sides.
 """
 
 from __future__ import annotations
@@ -13,23 +12,28 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from belman.beliefs import beta
 from belman.beliefs.belief import BeliefKernels, Kernel
+from belman.beliefs.mesh import (
+    CUMULATE,
+    MESH,
+    NODES,
+    ORDER,
+    PANELS,
+    WEIGHTS,
+    farthest,
+    log_stretch,
+    moments,
+    offset,
+    panel_edges,
+    place,
+)
 from belman.compile import Bundle, allocating_kernel, kernel
 from belman.special import log_excess
-
-#: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the mode.
-PANELS = 7
-ORDER = 12
-MESH = (3, 2 * PANELS * ORDER)
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
-#: From values at the nodes of a panel to the coefficients of their Legendre series, and to its integral up to each node.
-SERIES = np.array([(k + 0.5) * WEIGHTS * np.polynomial.Legendre.basis(k)(NODES) for k in range(ORDER)])
-_INTEGRALS = [np.polynomial.Legendre.basis(k).integ(lbnd=-1.0) for k in range(ORDER)]
-_CUMULATE = np.array([integral(NODES) for integral in _INTEGRALS]).T @ SERIES
 
 _COARSE_NODES, _COARSE_WEIGHTS = np.polynomial.legendre.leggauss(6)
 _DEEP = 46.0
@@ -49,7 +53,7 @@ class RewardLaw(Bundle):
     | `quantile(law, theta, uniform)` | the reward with that chance below it |
     | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, Richardson's extrapolation of B, some 20 times slower |
     | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
-    | `floor(law)` | the ν above which every belief can be normalised; if left out, 0. Barycentres of distant beliefs go below it |
+    | `floor(law)` | beliefs can be normalised for ν above it, and barycentres of distant ones go there; if left out, 0 |
     """
 
     statistic: Kernel
@@ -71,7 +75,7 @@ class RewardLaw(Bundle):
         tag = hashlib.sha256(names.encode()).hexdigest()[:12] + purpose
 
         def marked(compiler: Callable[[Kernel], Kernel]) -> Callable[[Kernel], Kernel]:
-            def mark(function: Kernel) -> Kernel:
+            def mark(function: Any) -> Kernel:
                 function.__qualname__ += f"_{tag}"
                 return compiler(function)
 
@@ -103,84 +107,6 @@ class Quadrature(Bundle):
 @kernel
 def no_floor(law):
     return 0.0
-
-
-@kernel
-def farthest(law):
-    """How far u may go: where the range ends, θ is within e⁻⁷⁰⁰ of its end, or as large as e⁷⁰⁰."""
-    return 1e30 if law[0] == -math.inf and law[1] == math.inf else 700.0
-
-
-@kernel
-def place(law, u):
-    """θ and dθ/du at u: θ = u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by which ends are finite."""
-    low, high = law[0], law[1]
-    far = farthest(law)
-    u = min(max(u, -far), far)
-    if low == -math.inf and high == math.inf:
-        return u, 1.0
-    if high == math.inf:
-        stretch = math.exp(u)
-        return low + max(stretch, _ULP * abs(low)), stretch
-    if low == -math.inf:
-        stretch = math.exp(-u)
-        return high - max(stretch, _ULP * abs(high)), stretch
-    share = 1.0 / (1.0 + math.exp(abs(u)))
-    gap = max((high - low) * share, _ULP * max(abs(low), abs(high)))
-    return (low + gap if u < 0.0 else high - gap), (high - low) * share * (1.0 - share)
-
-
-@kernel
-def log_stretch(law, u):
-    """ln dθ/du and its derivative."""
-    low, high = law[0], law[1]
-    if low == -math.inf and high == math.inf:
-        return 0.0, 0.0
-    if high == math.inf:
-        return u, 1.0
-    if low == -math.inf:
-        return -u, -1.0
-    return math.log(high - low) - abs(u) - 2.0 * math.log1p(math.exp(-abs(u))), -math.tanh(0.5 * u)
-
-
-@kernel
-def locate(law, theta):
-    """The u of a θ."""
-    low, high = law[0], law[1]
-    if low == -math.inf and high == math.inf:
-        return theta
-    if high == math.inf:
-        return math.log(max(theta - low, 1e-300))
-    if low == -math.inf:
-        return -math.log(max(high - theta, 1e-300))
-    return math.log(max(theta - low, 1e-300)) - math.log(max(high - theta, 1e-300))
-
-
-@kernel
-def offset(law, u, z):
-    """θ(u + z) − θ(u) without cancellation."""
-    low, high = law[0], law[1]
-    if low == -math.inf and high == math.inf:
-        return z
-    if high == math.inf:
-        return math.exp(u) * math.expm1(z)
-    if low == -math.inf:
-        return -math.exp(-u) * math.expm1(-z)
-    rise = math.expm1(-abs(z)) * (high - low)
-    if z < 0.0:
-        return rise / (1.0 + math.exp(-u)) / (1.0 + math.exp(u + z))
-    return -rise / (1.0 + math.exp(u)) / (1.0 + math.exp(-u - z))
-
-
-@kernel
-def panel_edges(panel, left, right):
-    """The ends of a panel as distances from the mode: panels widen outwards, the more so the longer a side is."""
-    side = right if panel >= PANELS else left
-    rank = panel - PANELS if panel >= PANELS else PANELS - 1 - panel
-    growth = 1.0 + 6.0 * max(1.0, side / min(left, right))
-    inner = side * (growth ** (rank / PANELS) - 1.0) / (growth - 1.0)
-    outer = side * (growth ** ((rank + 1) / PANELS) - 1.0) / (growth - 1.0)
-    return (inner, outer) if panel >= PANELS else (-outer, -inner)
 
 
 def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
@@ -247,22 +173,6 @@ def richardson(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
     return derivative
 
 
-@kernel
-def moments(mesh):
-    """Means, variances and covariance of δ and D over a mesh: E δ, E D, Var δ, Cov(δ, D), Var D."""
-    first, second = 0.0, 0.0
-    for i in range(mesh.shape[1]):
-        first += mesh[2, i] * mesh[0, i]
-        second += mesh[2, i] * mesh[1, i]
-    square, cross, other = 0.0, 0.0, 0.0
-    for i in range(mesh.shape[1]):
-        x, y = mesh[0, i] - first, mesh[1, i] - second
-        square += mesh[2, i] * x * x
-        cross += mesh[2, i] * x * y
-        other += mesh[2, i] * y * y
-    return first, second, square, cross, other
-
-
 def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
     """The kernels `window` and `lay` of a quadrature."""
     mark, _ = reward_law.marks()
@@ -307,7 +217,7 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
                 inner, shallow = between, found
             else:
                 z, depth = between, found
-        return abs(z)
+        return min(abs(z), max(farthest(law) - abs(centre), 1.0))
 
     @mark
     def window(law, chi, nu):
@@ -336,7 +246,7 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
                 for i in range(ORDER):
                     excess = inner if side == 1 else inner - gain
                     for j in range(ORDER):
-                        excess += _CUMULATE[i, j] * mesh[2, first + j]
+                        excess += CUMULATE[i, j] * mesh[2, first + j]
                     mesh[1, first + i] = excess
                 inner += gain if side == 1 else -gain
                 for i in range(ORDER):
@@ -402,9 +312,9 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
     def mean_parameters(law, belief, out):
         mesh = np.empty(MESH)
         theta, rate, _ = survey(law, belief[0], belief[1], mesh)
-        delta, excess = moments(mesh)[:2]
+        delta, lost = moments(mesh)[:2]
         out[0] = theta + delta
-        out[1] = -(partition(law, theta) + rate * delta + excess)
+        out[1] = -(partition(law, theta) + rate * delta + lost)
 
     @mark_allocating
     def metric(law, belief, out):

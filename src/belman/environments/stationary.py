@@ -204,7 +204,7 @@ def lai_robbins(problem: Stationary) -> float:
     """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent everywhere.
 
     >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
-    2.253
+    2.252
     """
     family = problem.family
     means = [family.mean_of(theta) for theta in problem.parameters]

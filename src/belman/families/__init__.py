@@ -6,16 +6,30 @@ from typing import Any
 
 from belman.errors import FamilyError, listing, nearest
 from belman.families.bernoulli import Bernoulli
+from belman.families.beta_rewards import BetaRewards
 from belman.families.bounded_exponential import BoundedExponential
+from belman.families.chi_squared import ChiSquared
 from belman.families.exponential import Exponential
 from belman.families.family import Family, FamilyKernels
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.gaussian import Gaussian
 from belman.families.gaussian_unknown import GaussianUnknown
+from belman.families.generic import OneParameter
 from belman.families.geometric import Geometric
 from belman.families.poisson import Poisson
 
-_MEMBERS = (Bernoulli, Exponential, BoundedExponential, Poisson, Gaussian, GaussianUnknown, GammaKnownShape, Geometric)
+_MEMBERS = (
+    Bernoulli,
+    Exponential,
+    BoundedExponential,
+    Poisson,
+    Gaussian,
+    GaussianUnknown,
+    GammaKnownShape,
+    Geometric,
+    ChiSquared,
+    BetaRewards,
+)
 
 #: Every family by its name.
 FAMILIES: dict[str, type[Family]] = {member.name: member for member in _MEMBERS}
@@ -42,7 +56,9 @@ def family_named(given: str | Family, **settings: Any) -> Family:
 __all__ = [
     "FAMILIES",
     "Bernoulli",
+    "BetaRewards",
     "BoundedExponential",
+    "ChiSquared",
     "Exponential",
     "Family",
     "FamilyKernels",
@@ -50,6 +66,7 @@ __all__ = [
     "Gaussian",
     "GaussianUnknown",
     "Geometric",
+    "OneParameter",
     "Poisson",
     "family_named",
 ]

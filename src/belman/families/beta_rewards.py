@@ -80,6 +80,10 @@ class BetaRewards(OneParameter):
         self._positive(b=self.b)
         super().__post_init__()
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return (0.0, 1.0)
+
     def supports(self, reward: float) -> bool:
         return 0.0 < reward < 1.0
 

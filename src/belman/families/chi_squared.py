@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
 from belman.compile import kernel
+from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.generic import OneParameter, generic_kernels
 from belman.special import digamma, gamma_quantile, log_gamma
 
@@ -61,6 +62,7 @@ class ChiSquared(OneParameter):
     name = "chi-squared"
     support = "positive numbers"
     kernels = KERNELS
+    no_joint = GammaKnownShape.no_joint
     range = (0.0, math.inf)
     mean_range = (0.0, math.inf)
 

@@ -1,37 +1,38 @@
-"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)) as a family, with its conjugate belief by quadrature.
+"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), with its conjugate belief by quadrature.
 
-A family of one's own takes a few kernels (see `RewardLaw`) and a class. Kept as a global of an importable module, `KERNELS` is
-compiled once and cached on disk. Rewards here are waiting times of the logarithmic law p(x) = −pˣ/(x ln(1 − p)), x = 1, 2, …, with
-θ = ln p < 0, T(x) = x and B(θ) = ln(−ln(1 − e^θ)):
+A family of one's own is a few kernels (see `RewardLaw`) and a class. For counts that are never 0, such as the size of an order,
+Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1) and a belief of no known form:
 
->>> import math
->>> from belman.compile import kernel
 >>> @kernel
 ... def statistic(law, x):
 ...     return x
 >>> @kernel
 ... def log_partition(law, theta):
-...     return math.log(-math.log1p(-math.exp(theta)))
+...     return math.exp(theta) + math.log(-math.expm1(-math.exp(theta)))
 >>> @kernel
 ... def mean(law, theta):
-...     return -1.0 / (math.expm1(-theta) * math.log1p(-math.exp(theta)))
+...     return math.exp(theta) / -math.expm1(-math.exp(theta))
 >>> @kernel
 ... def quantile(law, theta, uniform):
-...     x, mass = 1.0, -math.exp(theta) / math.log1p(-math.exp(theta))
+...     x, mass = 1.0, math.exp(theta) / math.expm1(math.exp(theta))
 ...     total = mass
-...     while total < uniform and mass > 1e-18:
-...         mass *= math.exp(theta) * x / (x + 1.0)
-...         total, x = total + mass, x + 1.0
+...     while total < uniform and mass > 1e-300:
+...         x += 1.0
+...         mass *= math.exp(theta) / x
+...         total += mass
 ...     return x
 >>> KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope=mean))
->>> class Logarithmic(OneParameter):
-...     name, support, kernels = "logarithmic", "whole numbers from 1 up", KERNELS
-...     range, statistic_range, mean_range = (-math.inf, 0.0), (1.0, math.inf), (1.0, math.inf)
+>>> class OrderSizes(OneParameter):
+...     name, support, kernels = "order-sizes", "whole numbers from 1 up", KERNELS
+...     statistic_range, mean_range = (1.0, math.inf), (1.0, math.inf)
 ...     def supports(self, reward):
 ...         return reward >= 1.0 and reward == math.floor(reward)
->>> arm = Logarithmic()
->>> arm.prior
-(2.0, 1.0)
+>>> arm = OrderSizes()
+>>> belief = arm.update(arm.prior, 4)
+>>> [float(x) for x in belief], round(arm.expected_reward(belief), 6)
+([6.0, 2.0], 3.0)
+
+In a module that can be imported, with `KERNELS` a global of it, such a family is compiled once and cached on disk.
 """
 
 from __future__ import annotations
@@ -44,111 +45,12 @@ from typing import ClassVar
 import numpy as np
 
 from belman import chance
-from belman.beliefs.quadrature import (
-    MESH,
-    NODES,
-    ORDER,
-    PANELS,
-    SERIES,
-    WEIGHTS,
-    RewardLaw,
-    farthest,
-    locate,
-    panel_edges,
-    place,
-    quadrature,
-)
+from belman.beliefs.mesh import MESH, farthest, locate, node_distance, place, tail_distance, tail_mass
+from belman.beliefs.quadrature import RewardLaw, quadrature
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, Floats, Kernel, linear_evidence, unit_spread
+from belman.families.family import Family, FamilyKernels, Floats, linear_evidence, unit_spread
 
 _STEPS = 60
-_LEAST = 1e-300
-
-
-@kernel
-def _panel_mass(mesh, panel):
-    total = 0.0
-    for i in range(panel * ORDER, (panel + 1) * ORDER):
-        total += mesh[2, i]
-    return total
-
-
-@kernel
-def _expand(mesh, panel, mirrored):
-    """The Legendre series of the logarithm of a panel's density over (−1, 1), read from right to left if mirrored, in place of D."""
-    for k in range(ORDER):
-        total = 0.0
-        for j in range(ORDER):
-            total += SERIES[k, j] * math.log(max(mesh[2, panel * ORDER + j], _LEAST) / WEIGHTS[j])
-        mesh[1, k] = -total if mirrored and k % 2 == 1 else total
-
-
-@kernel
-def _density(mesh, t):
-    """The density of the panel that was expanded, at t."""
-    before, here = 1.0, t
-    total = mesh[1, 0]
-    for k in range(1, ORDER):
-        total += mesh[1, k] * here
-        before, here = here, ((2 * k + 1) * t * here - k * before) / (k + 1)
-    return math.exp(total)
-
-
-@kernel
-def _mass_below(mesh, t):
-    """The probability of (−1, t) in the panel that was expanded."""
-    half = 0.5 * (t + 1.0)
-    total = 0.0
-    for i in range(ORDER):
-        total += WEIGHTS[i] * _density(mesh, half * (1.0 + NODES[i]) - 1.0)
-    return half * total
-
-
-@kernel
-def tail_mass(mesh, left, right, z, mirrored):
-    """The probability below a distance z from the mode, or above it if mirrored."""
-    total = 0.0
-    for step in range(2 * PANELS):
-        panel = 2 * PANELS - 1 - step if mirrored else step
-        low, high = panel_edges(panel, left, right)
-        if low < z < high:
-            _expand(mesh, panel, mirrored)
-            t = (2.0 * z - low - high) / (high - low)
-            return total + _mass_below(mesh, -t if mirrored else t)
-        if (z <= low and not mirrored) or (z >= high and mirrored):
-            break
-        total += _panel_mass(mesh, panel)
-    return total
-
-
-@kernel
-def tail_distance(mesh, left, right, level, mirrored):
-    """The distance from the mode with that probability below it, or above it if mirrored: Newton on the logarithm of `tail_mass`."""
-    panel, mass = 0, 0.0
-    for step in range(2 * PANELS):
-        panel = 2 * PANELS - 1 - step if mirrored else step
-        mass = _panel_mass(mesh, panel)
-        if level < mass or step == 2 * PANELS - 1:
-            break
-        level -= mass
-    level = min(max(level, _LEAST), mass)
-    _expand(mesh, panel, mirrored)
-    low, high = -1.0, 1.0
-    t = min(2.0 * level / mass - 1.0, 1.0)
-    for _ in range(_STEPS):
-        found = max(_mass_below(mesh, t), _LEAST)
-        if found < level:
-            low = t
-        else:
-            high = t
-        following = t + math.log(level / found) * found / max(_density(mesh, t), _LEAST)
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if abs(following - t) <= 1e-14:
-            break
-        t = following
-    near, far = panel_edges(panel, left, right)
-    return 0.5 * (near + far) + 0.5 * (far - near) * (-t if mirrored else t)
 
 
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
@@ -185,26 +87,24 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief, else infinite."""
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
-        last = mesh.shape[1] - 1
+        room = farthest(law) - abs(centre)
+        low, high = 0.0, 0.0
         for _ in range(_STEPS):
-            theta = lay(law, belief[0], belief[1], centre, left, right, mesh)[0]
-            total, size, low, high = 0.0, 0.0, 0.0, 0.0
-            for i in range(last + 1):
-                panel = i // ORDER
-                near, far = panel_edges(panel, left, right)
-                high = mesh[2, i] * mean_of(law, place(law, centre + 0.5 * (near + far) + 0.5 * (far - near) * NODES[i % ORDER])[0])
+            lay(law, belief[0], belief[1], centre, left, right, mesh)
+            total, size = 0.0, 0.0
+            for i in range(mesh.shape[1]):
+                high = mesh[2, i] * mean_of(law, place(law, centre + node_distance(i, left, right))[0])
                 low = high if i == 0 else low
                 total += high
                 size += abs(high)
-            longer_left, longer_right = abs(low) > 1e-17 * size, abs(high) > 1e-17 * size
-            if not longer_left and not longer_right:
+            more_left, more_right = abs(low) > 1e-17 * size, abs(high) > 1e-17 * size
+            if not more_left and not more_right:
                 return total
-            room = farthest(law) - abs(centre)
-            if (longer_left and left >= room) or (longer_right and right >= room):
+            if (more_left and left >= room) or (more_right and right >= room):
                 break
-            left = min(2.0 * left, room) if longer_left else left
-            right = min(2.0 * right, room) if longer_right else right
-        return math.inf if (low if longer_left else high) > 0.0 else -math.inf
+            left = min(2.0 * left, room) if more_left else left
+            right = min(2.0 * right, room) if more_right else right
+        return math.inf if max(low, high) > -min(low, high) else -math.inf
 
     @mark
     def rising(law, centre, left, right):
@@ -291,12 +191,12 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 class OneParameter(Family):
     """A family with `generic_kernels`: the belief b(θ) ∝ exp(χθ − νB(θ)) is proper where ν > 0 and χ/ν is a possible mean of T.
 
-    The default prior is worth one reward, ν = 1, whose statistic χ is the middle of `statistic_range`: 0 on the whole line, 1 from
-    the end of a half-line.
+    The default prior is worth one reward, ν = 1, whose statistic χ is the middle of `statistic_range`: 0 on the whole line, and 1
+    away from the end of a half-line.
     """
 
     coordinates = ("chi", "nu")
-    no_joint = "the normaliser E[exp(X/τ)] is not known for a reward law given by kernels"
+    no_joint = "the normaliser E[exp(X/τ)] of a reward law given by its kernels is not known"
     #: The open ranges of θ, of E_θ[T(X)] and of E_θ[X].
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     statistic_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)

@@ -102,7 +102,7 @@ class Mirror(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
-        return self._kernels  # type: ignore[attr-defined, no-any-return]
+        return self._kernels  # type: ignore[attr-defined]
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.environments.environment import Problem
+from belman.policies.policy import Policy
 from belman.version import __version__
 
 _EVERY_TURN = 1_000  # turns up to which every one is a checkpoint
@@ -74,12 +75,12 @@ class Design:
 
 def describe_player(player: Any) -> dict[str, Any]:
     """A player's policy by its name and settings; what is no data is described by its repr."""
-    if not is_dataclass(player):
-        return {"name": getattr(player, "__qualname__", type(player).__qualname__), "module": player.__module__}
-    settings = asdict(player)  # type: ignore[arg-type]
+    if not isinstance(player, Policy):
+        return {"name": player.__qualname__, "module": player.__module__}
+    settings = asdict(player)
     plain = {name: value if _is_data(value) else repr(getattr(player, name)) for name, value in settings.items()}
     kinds = {name: type(getattr(player, name)).__name__ for name in settings if is_dataclass(getattr(player, name))}
-    return {"name": player.name, **plain, **({"kinds": kinds} if kinds else {})}  # type: ignore[attr-defined]
+    return {"name": player.name, **plain, **({"kinds": kinds} if kinds else {})}
 
 
 def _is_data(value: Any) -> bool:

@@ -12,7 +12,7 @@ The functions here are for a person with a handful of beliefs; the kernels of `b
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,54 +21,38 @@ from belman.compile import entry
 from belman.errors import PolicyError
 from belman.manifold import barycentre, projection
 
+if TYPE_CHECKING:
+    from belman.families.family import Family
+
 Floats = NDArray[np.float64]
 
 
-class HasBeliefs(Protocol):
-    """What geometry asks of a family."""
-
-    name: Any
-    prior: tuple[float, ...]
-    kernels: Any
-    no_joint: Any
-
-    @property
-    def law(self) -> Floats: ...
-    @property
-    def dimension(self) -> int: ...
-    def natural(self, belief: ArrayLike) -> Floats: ...
-    def mean_parameters(self, belief: ArrayLike) -> Floats: ...
-    def log_partition(self, belief: ArrayLike) -> float: ...
-    def expected_reward(self, belief: ArrayLike) -> float: ...
-    def divergence(self, belief: ArrayLike, other: ArrayLike) -> float: ...
-
-
-def _centre(kernel: Any, family: HasBeliefs, points: list[Floats], guess: ArrayLike, pull: float) -> Floats:
+def _centre(kernel: Any, family: Family, points: list[Floats], guess: ArrayLike, pull: float) -> Floats:
     pseudobelief, eta = np.array(guess, dtype=np.float64), np.empty(family.dimension)
     call = entry(kernel, {"family": (family.kernels, type(family).__module__)}, {})
     call(family.law, np.sum(points, axis=0), len(points), float(pull), pseudobelief, eta)
     return pseudobelief
 
 
-def divergence(family: HasBeliefs, belief: ArrayLike, other: ArrayLike) -> float:
+def divergence(family: Family, belief: ArrayLike, other: ArrayLike) -> float:
     """KL(belief ‖ other), which is also the KL between the two belief–reward laws."""
     return family.divergence(belief, other)
 
 
-def least_kl_from_arms(family: HasBeliefs, beliefs: ArrayLike) -> Floats:
+def least_kl_from_arms(family: Family, beliefs: ArrayLike) -> Floats:
     """The barycentre argmin_b Σ_a KL(b_a ‖ b), whose mean parameters are the average of the arms' (Theorem 1)."""
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
     return _centre(barycentre.least_kl_from_arms, family, points, rows.mean(axis=0), 0.0)
 
 
-def least_kl_to_arms(family: HasBeliefs, beliefs: ArrayLike) -> Floats:
+def least_kl_to_arms(family: Family, beliefs: ArrayLike) -> Floats:
     """The other barycentre argmin_b Σ_a KL(b ‖ b_a), whose natural parameters are the average of the arms'."""
     points = [family.natural(row) for row in np.asarray(beliefs, dtype=np.float64)]
     return _centre(barycentre.least_kl_to_arms, family, points, family.prior, 0.0)
 
 
-def least_kl_from_arms_tilted(family: HasBeliefs, beliefs: ArrayLike, pull: float) -> Floats:
+def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -> Floats:
     """The pseudobelief of Algorithm 1 to the letter: argmin over b̄ of Σ_a KL(P_a ‖ Q̄), Q̄ ∝ b̄(θ) f_θ(x) exp(pull·x)."""
     check_joint(family)
     rows = np.asarray(beliefs, dtype=np.float64)
@@ -76,7 +60,7 @@ def least_kl_from_arms_tilted(family: HasBeliefs, beliefs: ArrayLike, pull: floa
     return _centre(projection.least_kl_from_arms_tilted, family, points, rows.mean(axis=0), pull)
 
 
-def nearness(family: HasBeliefs, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: float) -> Floats:
+def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: float) -> Floats:
     """Minus KL(P_a ‖ Q̄) of each arm up to a constant that all share; the I-projection plays the largest.
 
     >>> from belman.families import Bernoulli
@@ -95,7 +79,7 @@ def nearness(family: HasBeliefs, beliefs: ArrayLike, pseudobelief: ArrayLike, pu
     return index
 
 
-def check_joint(family: HasBeliefs) -> None:
+def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:
         reason = family.no_joint or "no tilted log-partition is known for this family"

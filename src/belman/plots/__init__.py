@@ -1,4 +1,5 @@
-"""How it looks: beliefs as densities, arms and pseudobelief moving on the manifold, the focal law.
+"""How it looks: beliefs as densities, arms and pseudobelief moving on the manifold, the focal law,
+and the curves of simulations.
 
 Every picture has a function that gives plain arrays, one that draws them, and one that does both. They take an agent, or anything
 else with arms, beliefs and a family, and draw on the axes that they are given or on new ones.
@@ -7,22 +8,29 @@ else with arms, beliefs and a family, and draw on the axes that they are given o
 from belman.plots import style
 from belman.plots.beliefs import BeliefDensities, belief_densities, beliefs, draw_beliefs
 from belman.plots.believer import Believer
+from belman.plots.curves import Curves, curve_data, curves, draw_curves, regret, suboptimal_draws
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 
 __all__ = [
     "BeliefDensities",
     "Believer",
+    "Curves",
     "FocalDensities",
     "Paths",
     "Trail",
     "belief_densities",
     "beliefs",
+    "curve_data",
+    "curves",
     "draw_beliefs",
+    "draw_curves",
     "draw_focal",
     "draw_manifold",
     "focal",
     "focal_densities",
     "manifold",
+    "regret",
     "style",
+    "suboptimal_draws",
 ]

@@ -41,11 +41,11 @@ def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
     return max(low, quantile(5e-4)), min(high, quantile(5e-4, True))
 
 
-def density_of_mean(family: Family, belief: ArrayLike, points: int = 240) -> tuple[Floats, Floats]:
+def density_of_mean(family: Family, belief: ArrayLike, points: int = 300) -> tuple[Floats, Floats]:
     """Points x and the density of the expected reward there: rises of its distribution function over short steps."""
     low, high = window_of(family, belief)
     below, above = family.mean_cdf(belief, low), 1.0 - family.mean_cdf(belief, high)
-    tail = max(points // 20, 2)
+    tail = points // 6
     left = [family.mean_quantile(belief, p) for p in np.geomspace(_TAIL, max(below, _TAIL), tail)[:-1]]
     right = [family.mean_quantile(belief, p, upper=True) for p in np.geomspace(max(above, _TAIL), _TAIL, tail)[1:]]
     edges = np.concatenate([left, np.linspace(low, high, points + 3 - 2 * tail), right])
@@ -56,7 +56,7 @@ def density_of_mean(family: Family, belief: ArrayLike, points: int = 240) -> tup
     return 0.5 * edges[:-1] + 0.5 * edges[1:], density
 
 
-def belief_densities(agent: Believer, points: int = 240) -> BeliefDensities:
+def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
     """The data of `beliefs`: a curve of `points` points for each arm and for the pseudobelief."""
     table = agent.beliefs()
     scale = scale_of(agent, table)
@@ -64,10 +64,18 @@ def belief_densities(agent: Believer, points: int = 240) -> BeliefDensities:
     curves = [density_of_mean(agent.family, row, points) for row in rows]
     ends = np.array([window_of(agent.family, row) for row in rows])
     x, density = (np.array([curve[i] for curve in curves]) for i in (0, 1))
-    x, density = scale.of(x), density / abs(scale.factor)
-    low, high = sorted(scale.of(np.array([ends[:, 0].min(), ends[:, 1].max()])).tolist())
+    along = 1 if scale.factor > 0.0 else -1  # x rises, whichever way the user counts
+    x, density = scale.of(x)[:, ::along], density[:, ::along] / abs(scale.factor)
+    bounds = (0.0, *(agent.family.reward_range or ()))
+    ends = np.array([_snapped(ends[:, 0].min(), ends[:, 1].max(), bounds), _snapped(ends[:, 1].max(), ends[:, 0].min(), bounds)])
+    low, high = sorted(scale.of(ends).tolist())
     best = np.array(table["P(best)"])
     return BeliefDensities(agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), scale.quantity)
+
+
+def _snapped(end: float, other: float, bounds: Sequence[float]) -> float:
+    """An end of a window, or the bound of the rewards to which it is so near that the window should reach it."""
+    return next((bound for bound in bounds if abs(end - bound) < 0.04 * abs(other - end)), end)
 
 
 def draw_beliefs(
@@ -79,27 +87,26 @@ def draw_beliefs(
     size: str = "screen",
 ) -> Axes:
     """Draw the densities: the `highlight` arms, or the `top` ones, in colour with their names, the others thin and grey."""
-    ax = style.new_axes(ax, size)
-    coloured = chosen(data.arms, data.best, highlight, top)
-    for a in sorted(set(range(len(data.arms))) - set(coloured)):
-        ax.plot(data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1)
-    labels = []
-    peaks = [_peak(data, data.pseudobelief_x, data.pseudobelief_density)]
-    for rank, a in enumerate(coloured):
-        shade = style.colour(rank)
-        ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
-        ax.fill_between(data.x[a], data.density[a], color=shade, alpha=0.12, linewidth=0.0, zorder=2)
-        peaks.append(_peak(data, data.x[a], data.density[a]))
-        labels.append(style.Label(*peaks[-1], str(data.arms[a]), shade))
-    ax.plot(data.pseudobelief_x, data.pseudobelief_density, color=style.ink(ax), linestyle=(0, (4, 2)), zorder=4)
-    labels.append(style.Label(*peaks[0], "pseudobelief", style.ink(ax)))
-    others = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
-    ax.set_xlim(*data.window)
-    ax.set_ylim(0.0, 1.05 * max(*others, peaks[0][1]))
-    ax.set_xlabel(data.quantity)
-    ax.set_ylabel("density of the belief")
-    style.place_labels(ax, labels)
-    return ax
+    with style.canvas(ax, size) as ax:
+        coloured = chosen(data.arms, data.best, highlight, top)
+        for a in sorted(set(range(len(data.arms))) - set(coloured)):
+            ax.plot(data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1)
+        middle = _peak(data, data.pseudobelief_x, data.pseudobelief_density)
+        labels = [style.Label(*middle, "pseudobelief", style.ink(ax))]
+        for rank, a in enumerate(coloured):
+            shade = style.colour(rank)
+            ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
+            ax.fill_between(data.x[a], data.density[a], color=shade, alpha=0.1, linewidth=0.0, zorder=2)
+            peak = _peak(data, data.x[a], data.density[a])
+            labels.append(style.Label(*peak, str(data.arms[a]), style.letters(ax, shade)))
+        ax.plot(data.pseudobelief_x, data.pseudobelief_density, color=style.ink(ax), linestyle=(0, (4, 2)), zorder=4)
+        heights = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
+        ax.set_xlim(*data.window)
+        ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))
+        ax.set_xlabel(data.quantity)
+        ax.set_ylabel("density of the belief")
+        style.place_labels(ax, labels)
+        return ax
 
 
 def _peak(data: BeliefDensities, x: Floats, density: Floats) -> tuple[float, float]:

@@ -51,18 +51,18 @@ def focal_densities(
 
 
 def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "screen") -> Axes:
-    """Draw one line a turn, named at its right end."""
-    ax = style.new_axes(ax, size)
-    for rank, (turn, tau, density) in enumerate(zip(data.turns, data.tau, data.density, strict=True)):
-        name = f"t = {turn:,}, τ = {'∞' if np.isinf(tau) else f'{tau:.3g}'}"
-        ax.plot(data.x, density, color=style.colour(rank), label=name)
-    ax.set_xlim(0.0, 1.0)
-    ax.set_yscale("log")
-    ax.set_ylim(max(data.density.min() * 0.5, 1e-6), data.density.max() * 2.0)
-    ax.set_xlabel("reward x")
-    ax.set_ylabel("density of the focal law")
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return ax
+    """Draw one line a turn, named beside the axes."""
+    with style.canvas(ax, size) as ax:
+        for rank, (turn, tau, density) in enumerate(zip(data.turns, data.tau, data.density, strict=True)):
+            name = f"t = {turn:,}, τ = {'∞' if np.isinf(tau) else f'{tau:.3g}'}"
+            ax.plot(data.x, density, color=style.colour(rank), label=name)
+        ax.set_xlim(0.0, 1.0)
+        ax.set_yscale("log")
+        ax.set_ylim(max(data.density.min() * 0.5, 1e-6), data.density.max() * 2.0)
+        ax.set_xlabel("reward x")
+        ax.set_ylabel("density of the focal law")
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        return ax
 
 
 def focal(

@@ -1,4 +1,4 @@
-"""Arms and pseudobelief as points on the manifold of beliefs, in the coordinates mean and precision, with the trail of the last turns."""
+"""Arms and pseudobelief as points on the manifold of beliefs, mean against precision, with the trail of the last turns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from numpy.typing import ArrayLike
 
+from belman.errors import SettingError
 from belman.families import Family
 from belman.plots import style
 from belman.plots.believer import Believer, Floats, Scale, chosen, scale_of
@@ -35,8 +36,8 @@ class Paths(NamedTuple):
 def position(family: Family, belief: ArrayLike) -> tuple[float, float]:
     """Mean and precision of the expected reward under a belief.
 
-    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite where a variance is not. Where even
-    the mean is infinite the median stands for it.
+    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite where a variance is not.
+    Where even the mean is infinite the median stands for it.
 
     >>> from belman.families import Gaussian
     >>> [round(x, 6) for x in position(Gaussian(), (3.0, 4.0))]
@@ -54,7 +55,9 @@ class _Moment(NamedTuple):
 
 
 class Trail:
-    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if None): feed it the agent every turn.
+    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if None).
+
+    Feed it the agent every turn.
 
     >>> from belman.agent import Agent
     >>> agent, trail = Agent(["blue", "red"], seed=7), Trail(turns=10)
@@ -89,7 +92,7 @@ class Trail:
     def paths(self) -> Paths:
         """The data of `manifold`, for the arms that the agent has now."""
         if self._last is None or self._scale is None:
-            raise ValueError("the trail is empty: record(agent) at least once")
+            raise SettingError("the trail is empty: record(agent) at least once")
         table = self._last.beliefs()
         arms = tuple(table["arm"])
         nowhere = (np.nan, np.nan)
@@ -109,23 +112,25 @@ def draw_manifold(
     size: str = "screen",
 ) -> Axes:
     """Draw the paths, fading into the past, and where they have come to."""
-    ax = style.new_axes(ax, size)
-    coloured = chosen(data.arms, data.best, highlight, top)
-    for a in sorted(set(range(len(data.arms))) - set(coloured)):
-        _path(ax, data.mean[:, a], data.precision[:, a], style.GREY, "o", 4.0, 1)
-    labels = []
-    for rank, a in enumerate(coloured):
-        _path(ax, data.mean[:, a], data.precision[:, a], style.colour(rank), "o", 7.0, 3)
-        labels.append(style.Label(data.mean[-1, a], data.precision[-1, a], str(data.arms[a]), style.colour(rank)))
-    _path(ax, data.pseudobelief_mean, data.pseudobelief_precision, style.ink(ax), "D", 7.0, 4)
-    labels.append(style.Label(data.pseudobelief_mean[-1], data.pseudobelief_precision[-1], "pseudobelief", style.ink(ax)))
-    ax.set_yscale("log")
-    ax.margins(0.06)
-    ax.autoscale_view()
-    ax.set_xlabel(data.quantity)
-    ax.set_ylabel("precision of the belief")
-    style.place_labels(ax, labels)
-    return ax
+    with style.canvas(ax, size) as ax:
+        coloured = chosen(data.arms, data.best, highlight, top)
+        for a in sorted(set(range(len(data.arms))) - set(coloured)):
+            _path(ax, data.mean[:, a], data.precision[:, a], style.GREY, "o", 4.0, 1)
+        labels = []
+        for rank, a in enumerate(coloured):
+            shade, name = style.colour(rank), str(data.arms[a])
+            _path(ax, data.mean[:, a], data.precision[:, a], shade, "o", 7.0, 3)
+            labels.append(style.Label(data.mean[-1, a], data.precision[-1, a], name, style.letters(ax, shade)))
+        _path(ax, data.pseudobelief_mean, data.pseudobelief_precision, style.ink(ax), "D", 7.0, 4)
+        end = (data.pseudobelief_mean[-1], data.pseudobelief_precision[-1])
+        labels.append(style.Label(*end, "pseudobelief", style.ink(ax)))
+        ax.set_yscale("log")
+        ax.margins(0.06)
+        ax.autoscale_view()
+        ax.set_xlabel(data.quantity)
+        ax.set_ylabel("precision of the belief")
+        style.place_labels(ax, labels)
+        return ax
 
 
 def _path(ax: Axes, x: Floats, y: Floats, shade: str, marker: str, size: float, layer: int) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.transforms import Bbox
 
 from belman.errors import SettingError, listing, nearest
 
@@ -35,13 +38,21 @@ def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
             raise SettingError(f"unknown style {given!r}: there are {listing(known)}{nearest(given, known)}")
     width, height, letters = SIZES[size]
     ink, paper = _INK[ground]
-    settings: dict[str, Any] = {
-        **{"figure.figsize": (width, height), "figure.dpi": 100, "savefig.dpi": 200 if size == "screen" else 300},
-        **{"figure.facecolor": paper, "axes.facecolor": paper, "savefig.facecolor": paper, "figure.constrained_layout.use": True},
-        **{"font.size": letters, "axes.titlesize": letters * 1.05, "axes.labelsize": letters, "legend.fontsize": letters * 0.9},
-        **{"xtick.labelsize": letters * 0.9, "ytick.labelsize": letters * 0.9, "lines.linewidth": letters / 6.0},
+    settings: Any = {
+        "figure.figsize": (width, height),
+        "figure.dpi": 100,
+        "figure.constrained_layout.use": True,
+        "savefig.dpi": 200 if size == "screen" else 300,
+        "font.size": letters,
+        "lines.linewidth": letters / 6.0,
+        "legend.frameon": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlelocation": "left",
+        **dict.fromkeys(("axes.titlesize", "axes.labelsize"), letters),
+        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 0.9 * letters),
         **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink),
-        **{"axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left", "legend.frameon": False},
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), paper),
     }
     with mpl.rc_context(settings):
         yield
@@ -57,9 +68,21 @@ def new_axes(ax: Axes | None, size: str = "screen") -> Axes:
         return pyplot.subplots()[1]
 
 
+@contextmanager
+def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
+    """The axes given, as they are; or new ones, and the style of that size for what is drawn on them."""
+    with nullcontext() if ax else theme(size):
+        yield new_axes(ax, size)
+
+
 def ink(ax: Axes) -> Any:
     """The colour in which these axes write."""
     return ax.xaxis.label.get_color()
+
+
+def letters(ax: Axes, shade: str) -> tuple[float, ...]:
+    """A colour of a line, moved towards the ink so that words in it can be read."""
+    return tuple(0.65 * line + 0.35 * dark for line, dark in zip(to_rgb(shade), to_rgb(ink(ax)), strict=True))
 
 
 class Label(NamedTuple):
@@ -72,34 +95,35 @@ class Label(NamedTuple):
 
 
 def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
-    """Write each label just above its point, the highest first, and lift it where it would cover one written before."""
+    """Write each label just above its point, the highest first; it steps aside or up where it would cover one written before."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
     frame = ax.get_window_extent()
-    placed: list[Any] = []
-    ceiling = frame.y1
+    halo = [patheffects.withStroke(linewidth=2.0, foreground=ax.get_facecolor())]
+    placed: list[Bbox] = []
     for label in sorted(labels, key=lambda label: -label.y):
-        x, y = ax.transData.transform((label.x, label.y))
-        side = "left" if x < frame.x0 + 0.08 * frame.width else "right" if x > frame.x1 - 0.08 * frame.width else "center"
-        note = ax.annotate(
-            *(label.text, (label.x, label.y), (0.0, 4.0)),
-            **{"textcoords": "offset points", "ha": side, "va": "bottom", "color": label.colour},
-            **{"annotation_clip": False, "zorder": 10.0},
-            path_effects=[patheffects.withStroke(linewidth=3.0, foreground=ax.get_facecolor())],
-        )
+        note = ax.annotate(label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", annotation_clip=False)
+        note.set(color=label.colour, ha="center", va="bottom", weight="bold", zorder=10.0, path_effects=halo)
         box = note.get_window_extent()
-        lift = 0.0
-        for other in sorted(placed, key=lambda other: float(other.y0)):
-            if other.x0 < box.x1 and box.x0 < other.x1 and other.y0 < box.y1 + lift and box.y0 + lift < other.y1:
-                lift = other.y1 - box.y0 + 1.0
-        note.set_position((0.0, 4.0 + lift * 72.0 / figure.dpi))
-        placed.append(box.translated(0.0, lift))
-        ceiling = max(ceiling, box.y1 + lift)
+        shift = _free(box, placed, frame)
+        note.set_position((shift[0] * 72.0 / figure.dpi, 4.0 + shift[1] * 72.0 / figure.dpi))
+        placed.append(box.translated(*shift))
+    ceiling = max((box.y1 for box in placed), default=frame.y1)
     if ceiling > frame.y1:  # room for the labels above the highest point
         low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[:, 1]
         grow = (ceiling - frame.y0) / frame.height
-        if ax.get_yscale() == "log":
-            ax.set_ylim(low, low * (high / low) ** grow)
-        else:
-            ax.set_ylim(low, low + (high - low) * grow)
+        ax.set_ylim(low, low * (high / low) ** grow if ax.get_yscale() == "log" else low + (high - low) * grow)
+
+
+def _free(box: Bbox, placed: Sequence[Bbox], frame: Bbox) -> tuple[float, float]:
+    """The least move, in pixels, that takes a box inside the frame and off the boxes placed before."""
+    inward = max(frame.x0 + 2.0 - box.x0, 0.0) - max(box.x1 - frame.x1 + 2.0, 0.0)
+    rises = 0.5 * box.height * np.arange(2 * len(placed) + 3)
+    for rise in rises:
+        for aside in (0.0, 0.55, -0.55):
+            moved = box.translated(inward + aside * box.width, rise)
+            inside = frame.x0 <= moved.x0 and moved.x1 <= frame.x1
+            if inside and not any(moved.overlaps(other) for other in placed):
+                return moved.x0 - box.x0, moved.y0 - box.y0
+    return inward, float(rises[-1])

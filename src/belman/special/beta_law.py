@@ -5,7 +5,7 @@ F underflows; and ln F is concave in the logit of x, so Newton from anywhere lan
 has a chance under 1e-12, where SciPy 1.17 can be NaN, 0 or stuck at 1.4e-17; its quantiles at large parameters are polished.
 
 Quantiles are within 1e-12 of the true ones, relative, for parameters from 1e-3 to 1e9, wherever they do not underflow.
-Distribution functions are within 1e-12, relative, or within the effect of rounding x, x f(x)·1e-15, if that is more.
+Distribution functions are within 1e-12, relative, or within the effect of one rounding of x, x f(x)·2e-16, if that is more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Gamma and Normal laws: distribution functions and quantiles, SciPy's except for the lower Gamma tail of shapes over 1e5.
+"""Gamma and Normal laws: distribution functions and quantiles, SciPy's except for two tails (density times continued fraction).
 
-There SciPy 1.17 stops its series after 2,000 terms (P is 74 % off at a shape of 1e9, the quantile 7e-6) and ours is the density
-times a continued fraction. Accuracy: see `beta_law`.
+Ours are the lower tail of shapes over 1e5, where SciPy 1.17 stops its series after 2,000 terms (P is 74 % off at a shape of 1e9,
+the quantile 7e-6), and chances above x under 1e-12, where it loses digits of the density. Accuracy: see `beta_law`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,16 @@ _gamma_survival = external(cython_special, "gammaincc", scipy_special.gammaincc,
 _gamma_quantile = external(cython_special, "gammaincinv", scipy_special.gammaincinv, 2)
 _gamma_upper_quantile = external(cython_special, "gammainccinv", scipy_special.gammainccinv, 2)
 
-_LARGE, _LOW = 1e5, 1e-5  # shapes and levels of the tail that is ours
+_LARGE, _LOW = 1e5, 1e-5  # shapes and levels of the lower tail that is ours
+_DEEP = 1e-12  # chances above x that are ours
 _TERMS = 40
 _STEPS = 100
+
+
+@kernel
+def _gamma_front(a, x):
+    """ln(xᵃ e⁻ˣ / Γ(a)) without the cancellation of large terms."""
+    return 0.5 * math.log(a) - HALF_LOG_TWO_PI - stirling(a) - a * log_excess(x / a, (x - a) / a)
 
 
 @kernel
@@ -33,8 +40,16 @@ def _gamma_tail(a, x):
     slope = a + _TERMS - x
     for k in range(_TERMS, 0, -1):
         slope = a + (k - 1.0) - x + k * x / slope
-    front = 0.5 * math.log(a) - HALF_LOG_TWO_PI - stirling(a) - a * log_excess(x / a, (x - a) / a)
-    return front - math.log(slope), slope
+    return _gamma_front(a, x) - math.log(slope), slope
+
+
+@kernel
+def _gamma_upper_tail(a, x):
+    """Q(a, x) for x well above a (Legendre's continued fraction)."""
+    slope = x - a + (2.0 * _TERMS + 1.0)
+    for k in range(_TERMS, 0, -1):
+        slope = x - a + (2.0 * k - 1.0) + k * (a - k) / slope
+    return math.exp(_gamma_front(a, x) - math.log(slope))
 
 
 @kernel
@@ -50,7 +65,8 @@ def gamma_survival(a, x):
     """Q(a, x) = 1 − P(a, x)."""
     if a > _LARGE and 0.0 < x < a - 4.0 * math.sqrt(a):
         return -math.expm1(_gamma_tail(a, x)[0])
-    return _gamma_survival(a, x)
+    chance = _gamma_survival(a, x)
+    return _gamma_upper_tail(a, x) if chance < _DEEP and a < x < math.inf else chance
 
 
 @kernel

@@ -1,0 +1,172 @@
+"""The command line: `belman list | run | bench`, and `python -m belman`."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from belman.cli import bench, parse
+from belman.cli.show import console, show
+from belman.errors import BelmanError, SettingError
+from belman.exposure import EXPOSURES
+from belman.families import FAMILIES
+from belman.files import write_atomically
+from belman.lab import simulate
+from belman.measures import compare, summary
+from belman.policies import POLICIES
+from belman.version import __version__
+
+app = typer.Typer(
+    help="Bayesian bandits on the belief–reward manifold.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(bench.app, name="bench")
+
+
+def _first_line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").splitlines()[0]
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    """Bayesian bandits on the belief–reward manifold."""
+    if version:
+        console.print(__version__)
+        raise typer.Exit
+
+
+@app.command("list")
+def list_() -> None:
+    """Name every family, policy and exposure, one line each."""
+    presets = {name: type(preset) for name, preset in parse.PRESETS.items()}
+    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **presets}, "exposures": EXPOSURES}
+    for room, members in rooms.items():
+        table = RichTable(title=room, title_justify="left", show_header=False, box=None, padding=(0, 2))
+        for name, member in members.items():
+            words = "The paper to the letter: one schedule for all arms, C = 15." if name in presets else _first_line(member)
+            table.add_row(f"[bold]{name}[/bold]", words)
+        console.print(table)
+
+
+@app.command()
+def run(
+    family: Annotated[str | None, typer.Option(help="What a reward is; `belman list` names the families.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")] = None,
+    means: Annotated[str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")] = None,
+    random_arms: Annotated[int | None, typer.Option(help="Instead of means: so many arms, drawn from the prior in every run.")] = None,
+    policies: Annotated[
+        str | None, typer.Option(help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs of every player.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same numbers.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads or processes; by default one per core.")] = None,
+    executor: Annotated[str | None, typer.Option(help="threads, dask, or the address of a Dask scheduler.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep finished tasks here, and go on from them after an interruption.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Where the picture and the data go: DIR/curves.png, .csv and .nc.")] = None,
+    log: Annotated[bool | None, typer.Option("--log/--linear", help="Draw on a logarithmic time axis.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options; those given here win.")] = None,
+) -> None:
+    """Simulate players on a problem: a table here, a picture and the data on disk."""
+    given = {
+        "family": family,
+        "settings": parse.family_settings(setting) if setting else None,
+        "means": None if means is None else parse.numbers(means, "means"),
+        "random_arms": random_arms,
+        "policies": None if policies is None else _split_policies(policies),
+        "horizon": horizon,
+        "runs": runs,
+        "seed": seed,
+        "workers": workers,
+        "executor": executor,
+        "store": store,
+        "output": output,
+        "log": log,
+    }
+    options = {**parse.DEFAULTS, **({} if config is None else parse.config(config))}
+    options |= {name: value for name, value in given.items() if value is not None}
+    _simulate(options)
+
+
+def _split_policies(words: str) -> list[str]:
+    """Split at commas that start a new name, not at those between the settings of one."""
+    parts: list[str] = []
+    for part in words.split(","):
+        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part.strip())
+    return [part for part in parts if part]
+
+
+def _simulate(options: dict[str, Any]) -> None:
+    problem = parse.problem(options["family"], options["settings"], options["means"], options["random_arms"])
+    players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
+    folder = Path(options["output"])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"output={str(folder)!r} cannot be written: {error.strerror}") from None
+    started = time.perf_counter()
+    result = simulate(
+        players,
+        problem,
+        options["horizon"],
+        options["runs"],
+        options["seed"],
+        executor=options["executor"],
+        workers=options["workers"],
+        store=options["store"],
+    )
+    seconds = time.perf_counter() - started
+    rival = "thompson" if "thompson" in players else next(iter(players))
+    show(compare(result, against=rival))
+    turns = len(players) * options["runs"] * options["horizon"]
+    console.print(f"{turns:,} turns in {seconds:.1f} s")
+    for path in _keep(result, folder, options["log"]):
+        console.print(f"wrote {path}")
+
+
+def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from belman.plots import curves
+
+    picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
+    curves(result, log=log).savefig(picture)
+    long = [summary(result, name).expand_dims(variable=[name]) for name in ("regret", "suboptimal_draws", "reward")]
+    _write_csv(table, long)
+    result.to_netcdf(data, engine="scipy")
+    return [picture, table, data]
+
+
+def _write_csv(path: Path, summaries: list[Any]) -> None:
+    names = ("mean", "low", "high", "q25", "q50", "q75")
+    lines = [",".join(("variable", "player", "turn", *names))]
+    for found in summaries:
+        variable = str(found["variable"].values[0])
+        for player in found.player.values:
+            rows = found.sel(player=player).isel(variable=0)
+            columns = [rows[name].values for name in names]
+            for i, turn in enumerate(rows.turn.values):
+                lines.append(",".join((variable, f'"{player}"', str(turn), *(f"{column[i]:.6g}" for column in columns))))
+    write_atomically(path, "\n".join(lines) + "\n")
+
+
+def main() -> None:
+    """Run the command line; errors of ours are one line and exit code 2."""
+    try:
+        app()
+    except BelmanError as error:
+        Console(stderr=True).print(f"[bold red]error:[/bold red] {error}", highlight=False)
+        raise SystemExit(2) from None

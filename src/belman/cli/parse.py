@@ -1,0 +1,136 @@
+"""Words of the command line as things of the package: policies, problems and config files."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from belman.environments import Problem
+from belman.environments.stationary import RandomStationary, Stationary
+from belman.errors import PolicyError, SettingError, listing, nearest
+from belman.families import Family, family_named
+from belman.policies import POLICIES, Policy
+from belman.policies.belman import BelMan
+
+#: Policies that are a setting of another, by the name they go by.
+PRESETS: dict[str, Policy] = {"belman-paper": BelMan.paper()}
+
+#: What a config file may hold, and its default.
+DEFAULTS: dict[str, Any] = {
+    "family": "bernoulli",
+    "settings": {},
+    "means": None,
+    "random_arms": None,
+    "policies": ["belman", "thompson"],
+    "horizon": 1000,
+    "runs": 1000,
+    "seed": 0,
+    "workers": None,
+    "executor": "threads",
+    "store": None,
+    "output": "belman-run",
+    "log": False,
+}
+
+
+def policy(words: str, horizon: int) -> Policy:
+    """A policy from its name, with settings after a colon: `epsilon-greedy:epsilon=0.05`. What needs a horizon gets this one.
+
+    >>> policy("belman-paper", horizon=1000)
+    BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    """
+    name, _, rest = words.strip().partition(":")
+    known = [*POLICIES, *PRESETS]
+    if name not in known:
+        raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
+    settings = dict(_setting(part, name) for part in rest.split(",") if part)
+    if name in PRESETS:
+        if settings:
+            raise PolicyError(f"policy {name!r} is complete: it takes no settings")
+        return PRESETS[name]
+    kind = POLICIES[name]
+    takes = {field.name: field for field in fields(kind)}
+    for setting in settings:
+        if setting not in takes:
+            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+    if "horizon" in takes and "horizon" not in settings:
+        needed = takes["horizon"].default is MISSING or name == "gittins"
+        settings |= {"horizon": horizon} if needed else {}
+    try:
+        return kind(**settings)
+    except TypeError as error:
+        raise PolicyError(f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+
+
+def _setting(part: str, policy_name: str) -> tuple[str, Any]:
+    key, equals, text = part.partition("=")
+    if not equals:
+        raise PolicyError(f"setting {part!r} of policy {policy_name!r} has no value: write {part}=…")
+    return key.strip(), value(text)
+
+
+def value(text: str) -> Any:
+    """A number, a truth value or a word.
+
+    >>> value("0.5"), value("true"), value("bernoulli")
+    (0.5, True, 'bernoulli')
+    """
+    word = text.strip()
+    if word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    try:
+        return ast.literal_eval(word)
+    except (ValueError, SyntaxError):
+        return word
+
+
+def numbers(text: str, what: str) -> tuple[float, ...]:
+    """Numbers with commas between them.
+
+    >>> numbers("0.8,0.9", "means")
+    (0.8, 0.9)
+    """
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise SettingError(f"{what}={text!r} is not a list of numbers: write, for instance, 0.8,0.9") from None
+
+
+def problem(family: str | Family, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
+    """Fixed means, or random arms drawn from the family's prior."""
+    if (means is None) == (random_arms is None):
+        raise SettingError("a problem needs either means (--means 0.8,0.9) or random arms (--random-arms 10)")
+    law = family_named(family, **settings)
+    if random_arms is not None:
+        return RandomStationary(law, random_arms, law.prior)
+    return Stationary(law, tuple(means))
+
+
+def config(path: Path) -> dict[str, Any]:
+    """A TOML file with the options of `belman run`; a key that is none of them is refused."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(f"{path} is not TOML: {error}") from None
+    for key in found:
+        if key not in DEFAULTS:
+            raise SettingError(f"{path} has an unknown key {key!r}: there are {listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}")
+    return found
+
+
+def family_settings(pairs: list[str]) -> dict[str, Any]:
+    """Settings of a family, `sigma=2.0` each."""
+    found = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise SettingError(f"setting {pair!r} has no value: write, for instance, sigma=2.0")
+        found[key.strip()] = value(text)
+    return found
+
+

@@ -1,0 +1,21 @@
+"""Tables in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from belman.table import Table, number
+
+console = Console()
+
+
+def show(table: Table) -> None:
+    """Print a table as wide as the terminal allows."""
+    drawn = RichTable(title=table.title or None, title_justify="left", header_style="bold")
+    for name, values in table.columns.items():
+        numeric = all(isinstance(value, (int, float)) for value in values)
+        drawn.add_column(name.strip(), justify="right" if numeric else "left")
+    for row in table:
+        drawn.add_row(*(number(cell) for cell in row.values()))
+    console.print(drawn)

@@ -1,0 +1,104 @@
+"""From runs to statements: means and quantiles of curves, with 95 % confidence intervals of the mean and of paired differences.
+
+Runs are independent, so the interval of a mean is Student's. Players of one run meet the same nature, so a difference between
+two players is taken run by run, and its interval is far narrower than the two intervals of the means suggest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+from belman.errors import SettingError, listing, nearest
+from belman.table import Table
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
+    """Half the confidence interval of the mean over runs (Student's)."""
+    count = runs.sizes["run"]
+    if count < 2:
+        return runs.mean("run") * np.nan
+    score = float(stdtrit(count - 1, 0.5 + 0.5 * level))
+    return runs.std("run", ddof=1) * (score / np.sqrt(count))
+
+
+def summary(result: xarray.Dataset, variable: str = "regret", level: float = 0.95) -> xarray.Dataset:
+    """Mean, its confidence interval, and the 25, 50 and 75 % quantiles over runs, at every checkpoint.
+
+    >>> import belman
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
+    >>> sorted(summary(result).data_vars)
+    ['high', 'low', 'mean', 'q25', 'q50', 'q75']
+    """
+    curves = _variable(result, variable)
+    mean, half = curves.mean("run"), half_width(curves, level)
+    quantiles = curves.quantile([0.25, 0.5, 0.75], dim="run")
+    import xarray
+
+    return xarray.Dataset(
+        {
+            "mean": mean,
+            "low": mean - half,
+            "high": mean + half,
+            **{f"q{int(100 * q)}": quantiles.sel(quantile=q, drop=True) for q in (0.25, 0.5, 0.75)},
+        },
+        attrs={**result.attrs, "variable": variable, "level": level},
+    )
+
+
+def difference(result: xarray.Dataset, player: str, against: str, variable: str = "regret") -> tuple[float, float]:
+    """Mean and half-width of the paired difference of two players at the last checkpoint."""
+    last = _variable(result, variable).isel(turn=-1)
+    paired = last.sel(player=_player(result, player)) - last.sel(player=_player(result, against))
+    return float(paired.mean()), float(half_width(paired))
+
+
+def compare(result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95) -> Table:
+    """Players ranked by their mean at the last checkpoint, each with its paired difference to one of them.
+
+    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the player has less than the other, ties
+    counting half; `verdict` says what the interval of the difference allows.
+
+    >>> import belman
+    >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
+    >>> result = belman.simulate(players, belman.bernoulli([0.2, 0.9]), horizon=200, runs=200, seed=7)
+    >>> compare(result, against="Thompson")["player"]
+    ['BelMan', 'Thompson']
+    """
+    rival = _player(result, against)
+    last = _variable(result, variable).isel(turn=-1)
+    mean, half = last.mean("run"), half_width(last, level)
+    order = np.argsort(mean.values, kind="stable")
+    columns: dict[str, list[object]] = {name: [] for name in ("player", variable, "±", "difference", "± ", "P(less)", "verdict")}
+    for place in order:
+        name = str(result.player.values[place])
+        paired = last.sel(player=name) - last.sel(player=rival)
+        shift, width = float(paired.mean()), float(half_width(paired, level))
+        own = name == rival
+        less = float((paired < 0).mean() + 0.5 * (paired == 0).mean())
+        verdict = "–" if own else "less" if shift + width < 0 else "more" if shift - width > 0 else "undecided"
+        cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    turn = int(result.turn[-1])
+    title = f"{variable} at turn {turn:,}, {result.sizes['run']:,} runs, differences paired with {rival}"
+    return Table(columns, title)
+
+
+def _player(result: xarray.Dataset, name: str) -> str:
+    known = [str(player) for player in result.player.values]
+    if name not in known:
+        raise SettingError(f"unknown player {name!r}: this result has {listing(known)}{nearest(name, known)}")
+    return name
+
+
+def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
+    known = [str(variable) for variable in result.data_vars if "turn" in result[variable].dims]
+    if name not in known:
+        raise SettingError(f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}")
+    return result[name]

@@ -1,0 +1,129 @@
+"""Curves of a simulation: the mean of each player with its confidence interval and the middle half of the runs, named at the right edge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from belman.measures.summary import summary
+from belman.plots import style
+
+if TYPE_CHECKING:
+    import xarray
+
+Floats = NDArray[np.float64]
+
+_STYLES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
+_WORDS = {"regret": "cumulative regret", "suboptimal_draws": "suboptimal draws", "reward": "cumulative reward"}
+
+
+class Curves(NamedTuple):
+    """Mean, confidence interval and quartiles over runs, one row a player."""
+
+    variable: str
+    players: tuple[str, ...]
+    turn: NDArray[np.int64]
+    mean: Floats
+    low: Floats
+    high: Floats
+    q25: Floats
+    q75: Floats
+    runs: int
+
+
+def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
+    """The data of `curves`."""
+    found = summary(result, variable)
+    rows = {name: found[name].transpose("player", "turn").values for name in ("mean", "low", "high", "q25", "q75")}
+    players = tuple(str(player) for player in result.player.values)
+    return Curves(variable, players, result.turn.values, runs=result.sizes["run"], **rows)
+
+
+def draw_curves(
+    data: Curves, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
+) -> Axes:
+    """Draw curves on a linear or logarithmic time axis; a dark band is the 95 % interval of the mean, a pale one the middle half of the runs."""
+    ax = style.new_axes(ax, size)
+    for place, _ in enumerate(data.players):
+        shade, line = _look(place)
+        if quartiles:
+            ax.fill_between(data.turn, data.q25[place], data.q75[place], color=shade, alpha=0.08, linewidth=0.0, zorder=1)
+        ax.fill_between(data.turn, data.low[place], data.high[place], color=shade, alpha=0.3, linewidth=0.0, zorder=2)
+        ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
+    if log:
+        ax.set_xscale("log")
+    ax.set_xlim(data.turn[0], data.turn[-1])
+    ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
+    ax.set_xlabel("turn")
+    ax.set_ylabel(_WORDS.get(data.variable, data.variable.replace("_", " ")))
+    _name_at_the_edge(ax, data)
+    return ax
+
+
+def _look(place: int) -> tuple[str, Any]:
+    return style.colour(place), _STYLES[place // len(style.PALETTE) % len(_STYLES)]
+
+
+def _name_at_the_edge(ax: Axes, data: Curves) -> None:
+    """Write each name beside the end of its curve, moved apart where they would overlap."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    letters = float(ax.xaxis.label.get_fontsize())
+    least = 1.25 * letters * figure.dpi / 72.0
+    frame = ax.get_window_extent()
+    order = np.argsort(data.mean[:, -1], kind="stable")
+    wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
+    heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
+    for a, wish, height in zip(order, wanted, heights, strict=True):
+        ax.annotate(
+            data.players[a],
+            (float(data.turn[-1]), float(data.mean[a, -1])),
+            (6.0, (height - wish) * 72.0 / figure.dpi),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            color=_look(int(a))[0],
+            annotation_clip=False,
+        )
+
+
+def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
+    """Heights in the same order, at least `least` apart, as near to the wanted ones as a sweep up and a sweep down give."""
+    heights = np.clip(wanted, low, high).astype(np.float64)
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + least)
+    for i in range(len(heights) - 1, -1, -1):
+        ceiling = high if i == len(heights) - 1 else heights[i + 1] - least
+        heights[i] = min(heights[i], ceiling)
+    return heights
+
+
+def regret(result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen") -> Axes:
+    """Cumulative regret of every player."""
+    return draw_curves(curve_data(result), ax, log=log, quartiles=quartiles, size=size)
+
+
+def suboptimal_draws(
+    result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
+) -> Axes:
+    """Plays of arms that are not the best, of every player."""
+    return draw_curves(curve_data(result, "suboptimal_draws"), ax, log=log, quartiles=quartiles, size=size)
+
+
+def curves(result: xarray.Dataset, *, log: bool = False, quartiles: bool = True, size: str = "screen", title: str = "") -> Figure:
+    """Regret above, suboptimal draws below, as the paper draws them."""
+    from matplotlib import pyplot
+
+    width, height, _ = style.SIZES[size]
+    with style.theme(size):
+        figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(width, 1.7 * height))
+        regret(result, above, log=log, quartiles=quartiles, size=size)
+        suboptimal_draws(result, below, log=log, quartiles=quartiles, size=size)
+        above.set_xlabel("")
+        above.set_title(title)
+    return figure

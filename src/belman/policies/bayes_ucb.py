@@ -1,0 +1,134 @@
+"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile of its expected reward.
+
+The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a bound on its quantile lasts: `choose` asks
+for the quantile of those arms only whose bound reaches the best so far. In y = −ln(tail) the quantile of a Beta belief with α, β ≥ 1 is
+concave, because its tail is log-concave, and the bound is the tangent; elsewhere it is the quantile of a later turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.errors import PolicyError
+from belman.families.bernoulli import Bernoulli
+from belman.families.family import Family
+from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
+from belman.policies.settings import is_number, is_whole, require
+from belman.special import log_beta
+
+_SLACK = 1e-12  # relative, above the rounding of a quantile
+_LATER = math.log(1.1)  # how far ahead the quantile of a later turn is taken
+
+
+class Memory(NamedTuple):
+    """A bound on each arm's quantile at y: height + slope (y − since), good up to y = until."""
+
+    height: Floats  # (K)
+    slope: Floats  # (K)
+    since: Floats  # (K)
+    until: Floats  # (K)
+    measured: Floats  # (K) whether the quantile was taken this turn
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    memory.until[arm] = -np.inf
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    for a in range(index.size):
+        index[a] = family.mean_quantile(law, ledger.beliefs[a], dial, True)
+
+
+@kernel
+def _bound(family, law, is_beta, belief, memory, arm, tail, y, x):
+    """Renew the bound of an arm whose quantile is x."""
+    memory.slope[arm] = 0.0
+    memory.since[arm] = y
+    if is_beta and min(belief[0], belief[1]) >= 1.0 and 0.0 < x < 1.0:
+        log_density = (belief[0] - 1.0) * math.log(x) + (belief[1] - 1.0) * math.log1p(-x) - log_beta(belief[0], belief[1])
+        memory.height[arm] = x * (1.0 + _SLACK)
+        memory.slope[arm] = math.exp(-y - log_density)
+        memory.until[arm] = np.inf
+    elif y > memory.until[arm]:
+        later = family.mean_quantile(law, belief, tail * math.exp(-_LATER), True)
+        memory.height[arm] = later + _SLACK * abs(later)
+        memory.until[arm] = y + _LATER
+
+
+@kernel
+def _measure(family, law, params, ledger, memory, arm, tail, y):
+    """The quantile of an arm, and a new bound on its later ones."""
+    x = family.mean_quantile(law, ledger.beliefs[arm], tail, True)
+    _bound(family, law, params[0] > 0.0, ledger.beliefs[arm], memory, arm, tail, y, x)
+    return x
+
+
+@kernel
+def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+    """Measure the arms without a bound, then the one with the highest bound, then those whose bound reaches the best."""
+    y = -math.log(dial)
+    best, highest, hopeful = -np.inf, -np.inf, -1
+    for a in range(index.size):
+        memory.measured[a] = y > memory.until[a]
+        if memory.measured[a]:
+            index[a] = _measure(family, law, params, ledger, memory, a, dial, y)
+            best = max(best, index[a])
+        else:
+            index[a] = memory.height[a] + memory.slope[a] * (y - memory.since[a])
+            if index[a] > highest:
+                highest, hopeful = index[a], a
+    if highest >= best:
+        for i in range(-1, index.size):
+            a = hopeful if i < 0 else i
+            if not memory.measured[a] and index[a] >= best:
+                index[a] = _measure(family, law, params, ledger, memory, a, dial, y)
+                memory.measured[a] = True
+                best = max(best, index[a])
+    return pick(index, mind)
+
+
+KERNELS = PolicyKernels(refresh, indices, choose, share_of_ties)
+
+
+@dataclass(frozen=True)
+class BayesUCB(Policy):
+    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c), with T the `horizon`, which only c > 0 needs.
+
+    >>> BayesUCB()
+    BayesUCB(c=0.0, horizon=None)
+    """
+
+    c: float = 0.0
+    horizon: int | None = None
+
+    name = "bayes-ucb"
+
+    def __post_init__(self) -> None:
+        require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
+        known = self.horizon is None or is_whole(self.horizon, 1)
+        require(known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS
+
+    def params(self, family: Family) -> Floats:
+        return np.array([1.0 if isinstance(family, Bernoulli) else 0.0])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.full(arms, -np.inf), np.zeros(arms))
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        log_horizon = math.log(self.horizon) if self.horizon else 1.0
+        return np.minimum(1.0 / (turns * max(log_horizon**self.c, 1e-9)), 1.0)
+
+    def check(self, family: Family, arms: int) -> None:
+        if self.c > 0.0 and self.horizon is None:
+            raise PolicyError(f"bayes-ucb with c={self.c!r} needs the horizon: give horizon=T, or c=0, which needs none")

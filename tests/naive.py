@@ -1,0 +1,247 @@
+"""Slow, obvious twins of what the package does fast: textbook formulas in mpmath, grids and sums. Nothing here is compiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mp
+from scipy import special, stats
+
+mp.dps = 40
+
+# Chances below and above x, with x·f(x), from integrals away from x.
+
+
+@cache
+def _nodes() -> list[tuple[Any, Any]]:
+    return mpmath.calculus.quadrature.GaussLegendre(mp).calc_nodes(4, mp.prec)
+
+
+def integral(exponent: Callable[[Any], Any], width: Any) -> Any:
+    """∫₀^∞ exp(exponent(u)) du of a concave exponent that falls, by Gauss–Legendre on panels of doubling width."""
+    total, low, high = mp.mpf(0), mp.mpf(0), mp.mpf(width)
+    while True:
+        middle, half = (low + high) / 2, (high - low) / 2
+        part = half * mp.fsum(weight * mp.exp(exponent(middle + half * node)) for node, weight in _nodes())
+        total += part
+        if part < total * mp.mpf(10) ** -25:
+            return total
+        low, high = high, 2 * high
+
+
+def beta_chances(a: float, b: float, x: Any, y: Any = None) -> tuple[Any, Any, Any]:
+    """P(θ ≤ x), P(θ > x) and x(1 − x)f(x) under Beta(a, b), the smaller chance by integrating over the logit of θ."""
+    a, b, x = mp.mpf(a), mp.mpf(b), mp.mpf(x)
+    y = 1 - x if y is None else mp.mpf(y)
+    if a * y < b * x:
+        above, below, front = beta_chances(b, a, y, x)
+        return below, above, front
+    front = mp.exp(a * mp.log(x) + b * mp.log(y) - log_beta(a, b))
+    width = 1 / (mp.sqrt((a + b) * x * y) + a * y - b * x + 1)
+    below = front * integral(lambda u: -a * u - (a + b) * mp.log1p(x * mp.expm1(-u)), width)
+    return below, 1 - below, front
+
+
+def gamma_chances(a: float, x: Any) -> tuple[Any, Any, Any]:
+    """P(a, x), Q(a, x) and x f(x) under Gamma(a, 1), the smaller chance by integrating over ln θ."""
+    a, x = mp.mpf(a), mp.mpf(x)
+    front = mp.exp(a * mp.log(x) - x - mp.loggamma(a))
+    width = 1 / (mp.sqrt(x) + abs(a - x) + 1)
+    if x > a:
+        above = front * integral(lambda u: a * u - x * mp.expm1(u), width)
+        return 1 - above, above, front
+    below = front * integral(lambda u: -a * u - x * mp.expm1(-u), width)
+    return below, 1 - below, front
+
+
+def student_chances(freedom: float, x: Any) -> tuple[Any, Any, Any]:
+    """P(X ≤ x), P(X > x) and |x| f(x) under Student's law, x ≠ 0: ν/(ν + X²) is Beta(ν/2, ½)."""
+    square = mp.mpf(x) ** 2
+    total = mp.mpf(freedom) + square
+    below, _, front = beta_chances(mp.mpf(freedom) / 2, mp.mpf(1) / 2, freedom / total, square / total)
+    return (below / 2, 1 - below / 2, front) if x < 0 else (1 - below / 2, below / 2, front)
+
+
+def normal_chances(x: Any) -> tuple[Any, Any, Any]:
+    """P(X ≤ x), P(X > x) and |x| f(x) under the standard normal law."""
+    x = mp.mpf(x)
+    return mp.erfc(-x / mp.sqrt(2)) / 2, mp.erfc(x / mp.sqrt(2)) / 2, abs(x) * mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi)
+
+
+def log_beta(a: Any, b: Any) -> Any:
+    return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(mp.mpf(a) + mp.mpf(b))
+
+
+def stirling(x: Any) -> Any:
+    """ln Γ(x) − (x − ½) ln x + x − ½ ln 2π."""
+    return mp.loggamma(x) - (x - mp.mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2
+
+
+# Divergences between beliefs, from the textbook, with digits to spare.
+
+
+def beta_divergence(belief: Any, other: Any) -> Any:
+    (a, b), (c, d) = map(mp.mpf, belief), map(mp.mpf, other)
+    slopes = (a - c) * mp.digamma(a) + (b - d) * mp.digamma(b) + (c - a + d - b) * mp.digamma(a + b)
+    return log_beta(c, d) - log_beta(a, b) + slopes
+
+
+def gamma_divergence(belief: Any, other: Any) -> Any:
+    (a, r), (c, s) = map(mp.mpf, belief), map(mp.mpf, other)
+    return (a - c) * mp.digamma(a) - mp.loggamma(a) + mp.loggamma(c) + c * mp.log(r / s) + a * (s - r) / r
+
+
+def normal_divergence(belief: Any, other: Any) -> Any:
+    (m, k), (n, j) = map(mp.mpf, belief), map(mp.mpf, other)
+    return (mp.log(k / j) + j / k - 1 + j * (m - n) ** 2) / 2
+
+
+def normal_gamma_divergence(belief: Any, other: Any) -> Any:
+    """Of the precision, and of the mean given the precision, averaged."""
+    m, k, a, r = map(mp.mpf, belief)
+    n, j = map(mp.mpf, other[:2])
+    return gamma_divergence(belief[2:], other[2:]) + (mp.log(k / j) + j / k - 1 + j * a / r * (m - n) ** 2) / 2
+
+
+def barycentre_objective(divergence: Callable[[Any, Any], Any], beliefs: Any, centre: Any) -> Any:
+    """Σ KL(b_a ‖ b), which the barycentre makes least."""
+    return sum(divergence(belief, centre) for belief in beliefs)
+
+
+# Log-densities of beliefs, and grids on which sums are integrals.
+
+
+def beta_log_density(belief: Any, theta: Any) -> Any:
+    return stats.beta(*belief).logpdf(theta)
+
+
+def gamma_log_density(belief: Any, theta: Any) -> Any:
+    return stats.gamma(belief[0], scale=1 / belief[1]).logpdf(theta)
+
+
+def normal_log_density(belief: Any, theta: Any) -> Any:
+    return stats.norm(belief[0], belief[1] ** -0.5).logpdf(theta)
+
+
+def normal_gamma_log_density(belief: Any, theta: Any) -> Any:
+    m, k, a, r = belief
+    mean, precision = theta[..., 0], theta[..., 1]
+    return stats.norm(m, (k * precision) ** -0.5).logpdf(mean) + stats.gamma(a, scale=1 / r).logpdf(precision)
+
+
+def line_grid(log_density: Callable[[Any], Any], low: float, high: float, points: int = 4001) -> tuple[Any, Any]:
+    """Points of (low, high) and weights f(x)·dx: the trapezium rule after a change of variable that stretches the ends.
+
+    On a smooth integrand that dies at both ends it is exact to many digits.
+    """
+
+    def stretch(v: Any) -> tuple[Any, Any]:
+        if math.isfinite(low) and math.isfinite(high):
+            share = special.expit(v)
+            return low + (high - low) * share, np.log(high - low) + np.log(share) + special.log_expit(-v)
+        if math.isfinite(low):
+            return low + np.exp(v), v
+        return np.sinh(v), np.logaddexp(v, -v) - math.log(2)
+
+    def exponent(v: Any) -> Any:
+        x, log_slope = stretch(v)
+        with np.errstate(all="ignore"):
+            value = np.where((x > low) & (x < high), log_density(x) + log_slope, -np.inf)
+        return np.where(np.isnan(value), -np.inf, value)
+
+    wide = np.linspace(-36 if math.isfinite(high) else -500, 36 if math.isfinite(high) else 500, 400_001)
+    mass = exponent(wide)
+    inside = wide[mass > mass.max() - 50]
+    v = np.linspace(inside[0], inside[-1], points)
+    return stretch(v)[0], np.exp(exponent(v)) * (v[1] - v[0])
+
+
+def normal_gamma_grid(belief: Any) -> tuple[Any, Any]:
+    """Points (mean, precision) and weights: a line grid in the precision, Gauss–Hermite in the mean given it."""
+    precision, weight = line_grid(lambda x: gamma_log_density(belief[2:], x), 0.0, math.inf, 801)
+    score, share = np.polynomial.hermite_e.hermegauss(24)
+    mean = belief[0] + score / np.sqrt(belief[1] * precision)[:, None]
+    points = np.stack([mean, np.broadcast_to(precision[:, None], mean.shape)], axis=-1)
+    return points.reshape(-1, 2), (weight[:, None] * share / share.sum()).ravel()
+
+
+# Reward laws, from scipy.stats.
+
+
+@dataclass(frozen=True)
+class RewardLaw:
+    """A law of rewards: the logarithm of its density or masses, its distribution function, its quantiles and where it lives."""
+
+    log_density: Callable[[Any], Any]
+    cdf: Callable[[Any], Any]
+    quantile: Callable[[Any], Any]
+    support: tuple[float, float]
+    discrete: bool = False
+    atom: float | None = None
+
+    def grid(self) -> tuple[Any, Any]:
+        """Points and their probabilities, so that sums over them are expectations."""
+        if self.discrete:
+            last = self.quantile(1 - 1e-16)
+            x = np.arange(self.support[0], min(self.support[1], last + 200) + 1)
+            return x, np.exp(self.log_density(x))
+        if self.atom is None:
+            return line_grid(self.log_density, *self.support)
+        node, weight = np.polynomial.legendre.leggauss(200)
+        x = self.atom * (node + 1) / 2
+        points = np.append(x, self.atom)
+        return points, np.append(np.exp(self.log_density(x)) * weight * self.atom / 2, np.exp(self.log_density(self.atom)))
+
+    def mean(self) -> float:
+        x, weight = self.grid()
+        return float(weight @ x)
+
+    def divergence(self, other: RewardLaw) -> float:
+        """KL(self ‖ other)."""
+        x, weight = self.grid()
+        kept = weight > 0
+        return float(weight[kept] @ (self.log_density(x[kept]) - other.log_density(x[kept])))
+
+
+def _continuous(law: Any, low: float, high: float) -> RewardLaw:
+    return RewardLaw(law.logpdf, law.cdf, law.ppf, (low, high))
+
+
+def _discrete(law: Any, low: float, high: float) -> RewardLaw:
+    return RewardLaw(law.logpmf, law.cdf, law.ppf, (low, high), discrete=True)
+
+
+def _cut_exponential(rate: float, bound: float) -> RewardLaw:
+    law = stats.expon(scale=1 / rate)
+    return RewardLaw(
+        lambda x: np.where(np.asarray(x) < bound, law.logpdf(x), law.logsf(bound)),
+        lambda x: np.where(np.asarray(x) < bound, law.cdf(x), 1.0),
+        lambda u: np.minimum(law.ppf(u), bound),
+        (0.0, bound),
+        atom=bound,
+    )
+
+
+def reward_law(family: Any, theta: Any) -> RewardLaw | None:
+    """The law f_θ of a family, or None for one that is not known here."""
+    t = [float(value) for value in np.atleast_1d(theta)]
+    infinite = math.inf
+    laws: dict[str, Callable[[], RewardLaw]] = {
+        "bernoulli": lambda: _discrete(stats.bernoulli(t[0]), 0, 1),
+        "exponential": lambda: _continuous(stats.expon(scale=1 / t[0]), 0, infinite),
+        "bounded-exponential": lambda: _cut_exponential(t[0], family.bound),
+        "poisson": lambda: _discrete(stats.poisson(t[0]), 0, infinite),
+        "gaussian": lambda: _continuous(stats.norm(t[0], family.sigma), -infinite, infinite),
+        "gaussian-unknown": lambda: _continuous(stats.norm(t[0], t[1] ** -0.5), -infinite, infinite),
+        "gamma": lambda: _continuous(stats.gamma(family.shape, scale=1 / t[0]), 0, infinite),
+        "geometric": lambda: _discrete(stats.geom(t[0]), 1, infinite),
+        "chi-squared": lambda: _continuous(stats.chi2(2 * t[0]), 0, infinite),
+        "beta": lambda: _continuous(stats.beta(t[0], family.b), 0, 1),
+    }
+    return laws[family.name]() if family.name in laws else None

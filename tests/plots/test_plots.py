@@ -1,0 +1,269 @@
+"""Pictures of beliefs: the arrays are right, and the drawings say what they show."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from scipy import special, stats
+
+import belman
+from belman import exposure, plots
+from belman.errors import ArmError, ExposureError, SettingError
+from belman.families import FAMILIES, Bernoulli, Gaussian, Poisson
+from belman.plots.beliefs import density_of_mean, window_of
+from belman.plots.manifold import position
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def agent() -> belman.Agent:
+    agent = belman.Agent(["blue", "green", "red"], seed=7)
+    for arm, reward in [("blue", 1), ("blue", 1), ("blue", 0), ("green", 0), ("green", 1), ("red", 0)] * 3:
+        agent.tell(arm, reward)
+    return agent
+
+
+def many_arms() -> belman.Agent:
+    agent = belman.Agent(range(30), seed=7)
+    for arm in range(30):
+        for turn in range(2 + arm % 7):
+            agent.tell(arm, (arm + turn) % 3 == 0)
+    return agent
+
+
+# Densities
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("rewards", [0, 1, 40])
+def test_densities_integrate_to_one(name: str, rewards: int) -> None:
+    family = FAMILIES[name]()
+    belief = family.prior
+    for turn in range(rewards):  # a reward of 1 is in every support but that of beta rewards
+        belief = family.update(belief, 0.5 if name == "beta" else 0.0 if turn % 3 == 0 and family.supports(0.0) else 1.0)
+    x, density = density_of_mean(family, belief)
+    assert (np.diff(x) >= 0.0).all()
+    assert (density >= 0.0).all()
+    assert np.trapezoid(density, x) == pytest.approx(1.0, abs=5e-3)
+    low, high = window_of(family, belief)
+    assert np.isfinite([low, high]).all()
+    assert family.mean_cdf(belief, high) - family.mean_cdf(belief, low) > 0.75
+
+
+@pytest.mark.parametrize(
+    ("family", "belief", "law"),
+    [
+        (Bernoulli(), (3.0, 9.0), stats.beta(3.0, 9.0)),
+        (Bernoulli(), (3e8, 7e8), stats.beta(3e8, 7e8)),
+        (Gaussian(), (2.0, 5.0), stats.norm(2.0, 5.0**-0.5)),
+        (Poisson(), (6.0, 2.0), stats.gamma(6.0, scale=0.5)),
+    ],
+)
+def test_densities_are_those_of_the_law(family: belman.Family, belief: tuple[float, ...], law: stats.rv_continuous) -> None:
+    x, density = density_of_mean(family, belief, points=600)
+    exact = law.pdf(x)
+    assert density == pytest.approx(exact, abs=2e-3 * exact.max())
+
+
+def test_the_pseudobelief_has_the_average_mean_parameters(agent: belman.Agent) -> None:
+    data = plots.belief_densities(agent, points=1200)
+    x, density = data.pseudobelief_x, data.pseudobelief_density
+    found = [np.trapezoid(np.log(x) * density, x), np.trapezoid(np.log1p(-x) * density, x)]
+    beliefs = np.array([agent.belief(arm) for arm in agent.arms])
+    wanted = (special.digamma(beliefs) - special.digamma(beliefs.sum(axis=1, keepdims=True))).mean(axis=0)
+    assert found == pytest.approx(wanted, rel=2e-3)
+
+
+def test_densities_are_in_the_scale_of_the_user() -> None:
+    costs = belman.Agent(["blue", "red"], range=(10.0, 30.0), minimise=True, seed=7)
+    for arm, cost in [("blue", 12.0), ("blue", 11.0), ("red", 25.0), ("red", 28.0)] * 4:
+        costs.tell(arm, cost)
+    data = plots.belief_densities(costs)
+    assert data.quantity == "expected cost"
+    assert np.trapezoid(data.density, data.x, axis=1) == pytest.approx([1.0, 1.0], abs=5e-3)
+    expected = np.trapezoid(data.x * data.density, data.x, axis=1)
+    assert expected == pytest.approx(costs.beliefs()["expected cost"], rel=2e-3)
+    assert 10.0 <= data.window[0] < data.window[1] <= 30.0
+
+
+# The manifold
+
+
+def test_position_is_mean_and_precision() -> None:
+    assert position(Gaussian(), (3.0, 4.0)) == pytest.approx((3.0, 4.0))
+    mean, precision = position(Bernoulli(), (3000.0, 7000.0))
+    assert mean == 0.3
+    assert precision == pytest.approx(1.0 / stats.beta(3000.0, 7000.0).var(), rel=1e-3)
+
+
+def test_position_where_the_mean_is_infinite() -> None:
+    family = FAMILIES["exponential"]()
+    assert family.expected_reward(family.prior) == np.inf
+    assert np.isfinite(position(family, family.prior)).all()
+
+
+def test_a_trail_keeps_the_last_turns(agent: belman.Agent) -> None:
+    trail = plots.Trail(turns=3)
+    start = agent.turn
+    for _ in range(5):
+        agent.tell("blue", 1)
+        trail.record(agent)
+    data = trail.paths()
+    assert len(trail) == 3
+    assert data.turns == tuple(start + turn for turn in (3, 4, 5))
+    assert data.arms == ("blue", "green", "red")
+    assert data.mean[-1] == pytest.approx(agent.beliefs()["expected reward"])
+    assert (np.diff(data.precision[:, 0]) > 0.0).all()
+    assert data.precision[0, 1] == data.precision[-1, 1]
+    middle = (data.pseudobelief_mean[-1], data.pseudobelief_precision[-1])
+    assert middle == pytest.approx(position(agent.family, agent.pseudobelief))
+
+
+def test_a_trail_follows_arms_that_come_and_go(agent: belman.Agent) -> None:
+    trail = plots.Trail(turns=None)
+    trail.record(agent)
+    agent.add_arm("violet")
+    agent.remove_arm("red")
+    trail.record(agent)
+    data = trail.paths()
+    assert data.arms == ("blue", "green", "violet")
+    assert np.isnan(data.mean[0]).tolist() == [False, False, True]
+    assert np.isfinite(data.mean[1]).all()
+    plots.draw_manifold(data)
+
+
+def test_an_empty_trail_says_so() -> None:
+    with pytest.raises(SettingError, match="the trail is empty: record"):
+        plots.Trail().paths()
+
+
+def test_a_trail_in_the_scale_of_the_user() -> None:
+    costs = belman.Agent(["blue", "red"], "exponential", minimise=True, seed=7)
+    costs.tell("blue", 3.0)
+    costs.tell("red", 5.0)
+    trail = plots.Trail()
+    trail.record(costs)
+    assert trail.paths().mean[-1] == pytest.approx(costs.beliefs()["expected cost"])
+    assert trail.paths().quantity == "expected cost"
+
+
+# The focal law
+
+
+def test_the_focal_law_integrates_to_one_and_sharpens() -> None:
+    data = plots.focal_densities(points=4001)
+    assert np.trapezoid(data.density, data.x, axis=1) == pytest.approx(np.ones(4), abs=1e-4)
+    assert data.density[0] == pytest.approx(np.ones(4001))  # t = 1: pure exploration
+    assert data.tau[0] == np.inf
+    means = np.trapezoid(data.x * data.density, data.x, axis=1)
+    assert (np.diff(means) > 0.0).all()
+    s = np.log(10.0) + 15.0 * np.log(np.log(10.0))
+    assert data.density[1] == pytest.approx(s * np.exp(s * data.x) / np.expm1(s))
+
+
+def test_the_focal_law_of_any_schedule() -> None:
+    data = plots.focal_densities(lambda t: 1.0 / t, turns=(2, 2000))
+    assert data.tau == pytest.approx([0.5, 0.0005])
+    assert np.isfinite(data.density).all()
+
+
+def test_evidence_has_no_focal_law_for_all_arms() -> None:
+    with pytest.raises(ExposureError, match="one focal law per arm"):
+        plots.focal(exposure.Evidence())
+
+
+# Drawing (every warning is an error)
+
+
+def words(ax: mpl.axes.Axes) -> set[str]:
+    return {text.get_text() for text in ax.texts}
+
+
+def assert_labelled(ax: mpl.axes.Axes) -> None:
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel()
+    assert ax.get_ylabel()
+    frame, boxes = ax.get_window_extent(), [text.get_window_extent() for text in ax.texts]
+    for box in boxes:
+        assert frame.x0 - 2 <= box.x0
+        assert box.x1 <= frame.x1 + 2
+        assert box.y1 <= frame.y1 + 3
+    for box, other in combinations(boxes, 2):
+        assert not box.padded(-1.5).overlaps(other.padded(-1.5))
+
+
+@pytest.mark.parametrize("size", plots.style.SIZES)
+def test_beliefs_are_drawn_with_names(agent: belman.Agent, size: str) -> None:
+    ax = plots.beliefs(agent, size=size)
+    assert words(ax) == {"blue", "green", "red", "pseudobelief"}
+    assert len(ax.lines) == 4
+    assert_labelled(ax)
+
+
+def test_many_arms_name_the_top_ones_alone() -> None:
+    agent = many_arms()
+    ax = plots.beliefs(agent, top=4)
+    assert len(words(ax)) == 5
+    assert len(ax.lines) == 31
+    best = np.argsort(agent.beliefs()["P(best)"])[-4:]
+    assert words(ax) == {"pseudobelief", *map(str, best)}
+    assert_labelled(ax)
+    ax = plots.beliefs(agent, highlight=[3, 5])
+    assert words(ax) == {"3", "5", "pseudobelief"}
+    with pytest.raises(ArmError, match="unknown arm 77"):
+        plots.beliefs(agent, highlight=[77])
+
+
+def test_the_manifold_is_drawn_with_names(agent: belman.Agent) -> None:
+    trail = plots.Trail()
+    for reward in (1, 0, 1):
+        agent.tell("green", reward)
+        trail.record(agent)
+    for shown in (trail, agent):
+        ax = plots.manifold(shown)
+        assert words(ax) == {"blue", "green", "red", "pseudobelief"}
+        assert ax.get_yscale() == "log"
+        assert_labelled(ax)
+
+
+def test_the_focal_law_is_drawn_with_a_legend_beside_it() -> None:
+    ax = plots.focal()
+    assert_labelled(ax)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][0] == "t = 1, τ = ∞"
+    assert legend.get_window_extent().x0 >= ax.get_window_extent().x1  # beside the data, not on it
+
+
+def test_given_axes_are_drawn_on(agent: belman.Agent) -> None:
+    with plots.style.theme("print", "dark"):
+        _, panels = pyplot.subplots(1, 3)
+        assert plots.beliefs(agent, panels[0]) is panels[0]
+        assert plots.manifold(agent, panels[1]) is panels[1]
+        assert plots.focal(ax=panels[2]) is panels[2]
+    assert len(pyplot.get_fignums()) == 1
+
+
+def test_an_unknown_style_says_what_there_is() -> None:
+    with pytest.raises(SettingError, match=r"unknown style 'screan'.*did you mean 'screen'"), plots.style.theme("screan"):
+        pass
+
+
+def test_importing_belman_leaves_matplotlib_alone() -> None:
+    code = "import sys, belman; assert 'matplotlib' not in sys.modules; belman.plots; assert 'matplotlib' in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
