@@ -48,7 +48,10 @@ def generator(seed: int | None | np.random.SeedSequence, *path: int) -> Words:
     >>> bool((generator(7, 1) == generator(7, 1)).all()), bool((generator(7, 1) == generator(7, 2)).all())
     (True, False)
     """
-    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed, spawn_key=path)
+    if isinstance(seed, np.random.SeedSequence):
+        sequence = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *path), pool_size=seed.pool_size)
+    else:
+        sequence = np.random.SeedSequence(seed, spawn_key=path)
     return sequence.generate_state(4, np.uint64).astype(np.uint64)
 
 

@@ -4,7 +4,7 @@ A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernel
 An *entry* is where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed over its bundles.
 
 Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in another file changes.
-So an entry is a small generated module whose globals are the bundles, in a directory named by a hash of the package's sources.
+So an entry is a small generated module whose globals are the bundles, named by a hash of all the sources behind it (`cache.py`).
 With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the same choices.
 """
 
@@ -12,17 +12,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import importlib.util
 import inspect
-import itertools
-import os
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -33,7 +26,7 @@ import numba.core.typing.templates
 import numba.extending
 import numpy as np
 
-from belman.files import write_atomically
+from belman.cache import load_entry
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,7 +35,6 @@ INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 
 #: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference counts.
 _OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
-_KEPT_CACHES = 8
 _lock = threading.RLock()
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
@@ -171,16 +163,10 @@ def _load(
         exec(body, scope)
         return kernel(scope["call"])
     found = {name: home for name, home in homes.items() if home is not None}
-    modules = dict.fromkeys(module for module, _ in found.values())
     imports = ["from importlib import import_module", "", "import numba", ""]
     names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]
-    foreign = "".join(_fingerprint(module) for module in modules if module.split(".")[0] != "belman")
-    header = [*imports, *names, "", f"@numba.njit(cache=True, **{_OPTIONS})"]
-    text = "\n".join(header) + "\n" + body
-    path = cache_directory() / f"entry_{hashlib.sha256((text + foreign).encode()).hexdigest()[:24]}.py"
-    if not path.exists():  # never rewritten: Numba's index is bound to the file's time of change
-        write_atomically(path, text)
-    return _import(path).call
+    text = "\n".join([*imports, *names, "", f"@numba.njit(cache=True, **{_OPTIONS})", body])
+    return load_entry(text, {module for module, _ in found.values()}).call
 
 
 def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: Mapping[str, type]) -> str:
@@ -217,15 +203,6 @@ def _home(value: Any, module: str) -> tuple[str, str] | None:
     return None
 
 
-def _import(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba imports it by name when it unpickles cached code
-    spec.loader.exec_module(module)
-    return module
-
-
 def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
     """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs reach zero."""
     if not INTERPRETED:
@@ -237,37 +214,3 @@ def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
             return call(*arguments)
 
     return quiet
-
-
-def _fingerprint(module: str) -> str:
-    path = getattr(sys.modules[module], "__file__", None)
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path else module
-
-
-@functools.cache
-def cache_directory() -> Path:
-    """The directory of compiled code for these very sources: `$BELMAN_CACHE` or the user's cache, else a temporary one."""
-    package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for source in sorted(package.rglob("*.py")):
-        digest.update(source.relative_to(package).as_posix().encode() + source.read_bytes())
-    name = digest.hexdigest()[:16]
-    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "belman"
-    root = Path(os.environ.get("BELMAN_CACHE") or default)
-    try:
-        (root / name).mkdir(parents=True, exist_ok=True)
-        os.utime(root / name)
-        with tempfile.TemporaryFile(dir=root / name):
-            pass
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="belman-cache-"))
-    _forget_old(root, name)
-    return root / name
-
-
-def _forget_old(root: Path, current: str) -> None:
-    """Keep the caches of the last few versions of the sources, so that editing does not fill the disk."""
-    others = [folder for folder in root.iterdir() if folder.is_dir() and folder.name != current]
-    by_age = sorted(others, key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for folder in itertools.islice(by_age, _KEPT_CACHES, None):
-        shutil.rmtree(folder, ignore_errors=True)

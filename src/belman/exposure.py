@@ -131,9 +131,11 @@ class Schedule(Exposure):
         _require(callable(self.tau), "tau", self.tau, "a function of the turn")
 
     def pull(self, turns: Floats, arms: int) -> Floats:
-        taus = [float(self.tau(int(turn))) for turn in np.atleast_1d(turns)]
-        for turn, tau in zip(np.atleast_1d(turns), taus, strict=True):
-            _require(tau > 0.0, f"τ({int(turn)})", tau, "positive (math.inf explores)")
+        taus = []
+        for turn in np.atleast_1d(turns):
+            tau = self.tau(int(turn))
+            _require(tau == math.inf or (_number(tau) and tau > 0.0), f"τ({int(turn)})", tau, "positive (math.inf explores)")
+            taus.append(float(tau))
         return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
 
 

@@ -1,4 +1,4 @@
-"""A first look, run by `make reproduce`: what the library does on two problems of the paper, as one page of pictures and numbers."""
+"""A first look, run by `make reproduce`: two problems of the paper as one page of pictures and numbers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from belman.table import Table
 SEED = 2019
 RUNS = 1_000
 HORIZON = 1_000
-MOMENTS = (20, 100, 1_000)
-SHOWN = ("arm 1", "arm 2", "arm 3", "arm 6", "arm 4")  # the five best of the twenty
+MOMENTS = (50, 200, 1_000)
+TRAIL = range(201, 401)
+SHOWN = ("arm 1", "arm 2", "arm 3", "arm 6")  # the four best of the twenty
 TWENTY = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07, 0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 PROBLEMS = {"20 arms, means 0.25 to 0.01": TWENTY, "2 arms, means 0.9 and 0.8": (0.9, 0.8)}
 COMMAND = "python -m belman.first_look"
@@ -52,18 +53,20 @@ PLAYERS = {
 
 
 def watch(moments: Iterable[int]) -> tuple[list[BeliefDensities], Paths, Table]:
-    """One agent on the twenty arms: its beliefs at these turns, the trail of its last turns, and what it believes at the end."""
+    """One agent on the twenty arms: its beliefs at these turns, a trail, and what it believes at the end."""
     agent = belman.Agent([f"arm {a + 1}" for a in range(len(TWENTY))], seed=SEED)
     means = dict(zip(agent.arms, TWENTY, strict=True))
-    nature, trail, seen, moments = np.random.default_rng(SEED), Trail(turns=150), [], set(moments)
+    nature, trail, seen, moments = np.random.default_rng(SEED), Trail(turns=len(TRAIL)), [], set(moments)
     for turn in range(1, max(moments) + 1):
         arm = agent.ask()
         agent.tell(arm, float(nature.random() < means[arm]))
-        if turn > max(moments) - 150:
+        if turn in TRAIL:
             trail.record(agent)
+        if turn == TRAIL[-1]:
+            paths = trail.paths()
         if turn in moments:
             seen.append(belief_densities(agent))
-    return seen, trail.paths(), agent.beliefs()
+    return seen, paths, agent.beliefs()
 
 
 def draw_regret(results: dict[str, Any]) -> Any:
@@ -163,7 +166,7 @@ def first_look(output: Path, images: Path | None = None, runs: int = RUNS, step:
     seen, paths, believed = watch(MOMENTS)
     step("drawing")
     curves = embed("regret", "Cumulative regret of four players on two problems", lambda: draw_regret(results), images)
-    moments = embed("beliefs", "Densities of the beliefs after 20, 100 and 1,000 rewards", lambda: draw_moments(seen), images)
+    moments = embed("beliefs", "Densities of the beliefs after 50, 200 and 1,000 rewards", lambda: draw_moments(seen), images)
     points = embed("manifold", "Mean against precision of every belief, with trails", lambda: draw_trail(paths), images)
     law = embed("focal", "The focal law at turns 1, 10, 100 and 1,000", lambda: focal().figure, images)
     step("writing the page")
@@ -173,23 +176,23 @@ def first_look(output: Path, images: Path | None = None, runs: int = RUNS, step:
         f"Redraw it with <code>{COMMAND}</code>.</p>\n",
         _section(
             "What deciding well is worth",
-            "Regret is what a player lost by not playing the best arm from the start: less is better. Lines are means, dark bands "
-            "their 95 % intervals, pale bands the middle half of the runs. The paper's schedule shines with many arms and a short "
-            "horizon, and with two good arms it locks onto the wrong one in some runs; the default is made for both.",
+            "Regret is what a player lost by not playing the best arm from the start: less is better. Lines are means, dark "
+            "bands their 95 % intervals, pale bands the middle half of the runs. The paper's schedule shines with many arms and "
+            "a short horizon, and with two good arms it locks onto the wrong one in some runs; the default is made for both.",
             curves,
             *(f"<h3>{html.escape(title)}</h3>{_table(compare(result, 'Thompson'))}" for title, result in results.items()),
         ),
         _section(
             "What an agent believes",
-            "One agent on the twenty arms, five of them named. Each arm's belief about its expected reward narrows where the agent "
-            "looks; the dashed pseudobelief sums up what is known of all.",
+            "One agent on the twenty arms, the four best of them named. Each arm's belief about its expected reward narrows "
+            "where the agent looks; the dashed pseudobelief sums up what is known of all.",
             moments,
             _table(believed),
         ),
         _section(
             "Beliefs as points on a manifold",
-            "The same agent: every belief is a point, its mean against its precision, with the trail of the last 150 turns. A reward "
-            "moves one arm up; the pseudobelief follows.",
+            "The same agent: every belief is a point, its mean against its precision, after 400 rewards, with the trail of "
+            "the last 200. A reward moves one arm up; the pseudobelief follows.",
             points,
         ),
         _section(
@@ -223,8 +226,8 @@ def main() -> None:
             console.print(words, style="dim")
 
         path = first_look(given.output, given.images, given.runs, step)
-    console.print(f"\nThe first look is here:  [bold]{path.resolve()}[/bold]\n", soft_wrap=True, highlight=False)
-    console.print("Next: README.md makes decisions in five lines; docs/guide/getting-started.md tells the rest.", highlight=False)
+    words = "Next: README.md makes decisions in five lines; docs/guide/getting-started.md tells the rest."
+    console.print(f"\nThe first look is here:  [bold]{path.resolve()}[/bold]\n\n{words}", soft_wrap=True, highlight=False)
 
 
 if __name__ == "__main__":

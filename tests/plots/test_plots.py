@@ -14,6 +14,7 @@ mpl.use("Agg")
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.text import Text
 from scipy import special, stats
 
 import belman
@@ -198,7 +199,7 @@ def assert_labelled(ax: mpl.axes.Axes) -> None:
     ax.figure.canvas.draw()
     assert ax.get_xlabel()
     assert ax.get_ylabel()
-    frame, boxes = ax.get_window_extent(), [text.get_window_extent() for text in ax.texts]
+    frame, boxes = ax.get_window_extent(), [Text.get_window_extent(text) for text in ax.texts]
     for box in boxes:
         assert frame.x0 - 2 <= box.x0
         assert box.x1 <= frame.x1 + 2
@@ -246,7 +247,7 @@ def test_the_focal_law_is_drawn_with_a_legend_beside_it() -> None:
     assert_labelled(ax)
     legend = ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()][0] == "t = 1, τ = ∞"
+    assert next(text.get_text() for text in legend.get_texts()) == "t = 1, τ = ∞"
     assert legend.get_window_extent().x0 >= ax.get_window_extent().x1  # beside the data, not on it
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from belman import chance
 from belman.agent import decide, state_file
 from belman.compile import entry
-from belman.errors import ArmError, PolicyError, RewardError, SettingError, StateError, listing, nearest
+from belman.errors import ArmError, PolicyError, PriorError, RewardError, SettingError, StateError, listing, nearest
 from belman.families import Bernoulli, Family, family_named
 from belman.families.mirror import Mirror
 from belman.files import write_atomically
@@ -68,8 +68,10 @@ class Agent:
         seed: int | None = None,
     ) -> None:
         self._arms: list[Hashable] = []
-        for arm in self._check_iterable(arms):
+        self._places: dict[Hashable, int] = {}
+        for arm in self._check_iterable(arms, "arms"):
             self._check_new(arm)
+            self._places[arm] = len(self._arms)
             self._arms.append(arm)
         if not self._arms:
             raise ArmError("an agent needs at least one arm: the list of arms is empty")
@@ -83,15 +85,17 @@ class Agent:
             raise SettingError(f"discount={discount!r} makes no agent: it must be above 0 and at most 1 (1 never forgets)")
         self._discount = float(discount)
         self._mind = chance.generator(self._check_seed(seed))
-        own = dict(priors or {})
+        own = {} if priors is None else priors
+        if not isinstance(own, Mapping):
+            raise PriorError(f"priors={priors!r} is no mapping: give {{arm: prior, …}}, or prior=… for all arms")
         for arm in own:
             self._place(arm)
         self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
         self._told = 0
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
-        self._dial_start, self._dials = -_DIALS, [0.0]
-        self._last: list[tuple[int, int, float, Floats | None, NDArray[np.bool_]]] = []
+        self._dial_start, self._dials = 0, list[float]()
+        self._last: list[tuple[int, Hashable, int, float, Floats | None, NDArray[np.bool_]]] = []
         blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
         self._truth = Ledger(self._priors.copy(), *blank)
         self._seat(BelMan() if policy is None else policy)
@@ -105,7 +109,8 @@ class Agent:
     def ask(self, n: int | None = None, *, among: Iterable[Hashable] | None = None) -> Any:
         """The arm to try now, or a list of `n` for a batch; `among` names the arms that are available.
 
-        Asks whose reward is not told yet count as observed at their expected statistic, so that a batch spreads.
+        Asks whose reward is not told yet count as observed at their expected statistic, so that a batch spreads, and while
+        there are any (or in a batch) arms that were never tried come first.
         """
         closed = _NONE_CLOSED if among is None else self._closed(among)
         if n is None:
@@ -114,20 +119,28 @@ class Agent:
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
             raise SettingError(f"ask({n!r}) asks for no arm: n must be a whole number from 1 up")
         self._last.clear()
-        return [self._arms[self._choose(closed)] for _ in range(n)]
+        return [self._arms[self._choose(closed, n > 1)] for _ in range(n)]
 
-    def _choose(self, closed: NDArray[np.bool_]) -> int:
+    def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> int:
+        if batch or self._waiting:
+            tried = self._tells + self._pending > 0
+            tried = tried | closed if closed.size else tried
+            closed = closed if tried.all() else tried
         turn = self._told + 1
         arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
         drawn = self._working.beliefs.copy() if math.isnan(probability) else None
-        self._last.append((arm, turn, probability, drawn, closed))
+        self._last.append((arm, self._arms[arm], turn, probability, drawn, closed))
+        self._waiting += 1
         return arm
 
     def _dial(self, turn: int) -> float:
-        if not 0 <= turn - self._dial_start < _DIALS:
-            self._dial_start = turn
+        if not 0 <= turn - self._dial_start < len(self._dials):
             turns = np.arange(turn, turn + _DIALS, dtype=np.float64)
-            self._dials = self._policy.dial(turns, len(self._arms)).tolist()
+            try:
+                dials = self._policy.dial(turns, len(self._arms))
+            except Exception:  # a schedule of the user's may not reach so far ahead
+                dials = self._policy.dial(turns[:1], len(self._arms))
+            self._dials, self._dial_start = dials.tolist(), turn
         return self._dials[turn - self._dial_start]
 
     @property
@@ -140,12 +153,12 @@ class Agent:
         0.5
         """
         choices = []
-        for arm, turn, probability, drawn, closed in self._last:
+        for place, arm, turn, probability, drawn, closed in self._last:
             if drawn is not None:
                 open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(drawn))
                 chances = self._policy.chances(best_probabilities(self._family, drawn[open_arms]))
-                probability = float(chances[np.flatnonzero(open_arms == arm)[0]])
-            choices.append(Choice(self._arms[arm], turn, probability))
+                probability = float(chances[np.flatnonzero(open_arms == place)[0]])
+            choices.append(Choice(arm, turn, probability))
         return choices
 
     @property
@@ -158,7 +171,10 @@ class Agent:
     def tell(self, arm: Hashable, reward: float) -> None:
         """Learn the reward of an arm; late, out of order and unasked rewards are welcome."""
         place = self._place(arm)
-        self._learn(*self._lessons, place, self._inward(reward))
+        value = self._inward(reward)
+        if self._pending[place]:
+            self._waiting -= 1
+        self._learn(*self._lessons, place, value)
         self._told += 1
         self._tells[place] += 1
 
@@ -168,6 +184,7 @@ class Agent:
         if not self._pending[place]:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
         self._pending[place] -= 1
+        self._waiting -= 1
         entry(decide.mark_stale, {}, {})(self._stale, place)
 
     def _inward(self, reward: float) -> float:
@@ -184,7 +201,7 @@ class Agent:
     def _scaled(reward: float, low: float, high: float) -> float:
         try:
             value = float(reward)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not low <= value <= high:
             raise RewardError(f"reward {reward!r} cannot be: this agent's range is from {low:g} to {high:g}")
@@ -192,7 +209,7 @@ class Agent:
 
     def _outward(self, value: float) -> float:
         """A reward of the family as the user sees it."""
-        value = float(-value if self._minimise and math.isfinite(value) else value)
+        value = float(-value if self._minimise and value < math.inf else value)
         return value if self._range is None else self._range[0] + value * (self._range[1] - self._range[0])
 
     # Arms
@@ -322,7 +339,11 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, atomically: a crash leaves the old file or the new one."""
-        write_atomically(path, self.to_json())
+        text = self.to_json()
+        try:
+            write_atomically(path, text)
+        except OSError as error:
+            raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
 
     def to_json(self) -> str:
         """The whole state as text."""
@@ -414,6 +435,7 @@ class Agent:
         for name in Ledger._fields:
             getattr(agent._truth, name)[:] = state_file.floats(content["truth"][name])
         agent._pending[:] = content["pending"]
+        agent._waiting = int(agent._pending.sum())
         if policy is None:
             agent._stale[: len(content["stale"])] = content["stale"]
             for name in Ledger._fields:
@@ -442,7 +464,8 @@ class Agent:
         self._memory = self._policy.memory(len(self._arms), self._family.dimension)
         self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
         self._stale[0] = len(self._arms)
-        self._dial_start = -_DIALS
+        self._dial_start, self._dials = 0, []
+        self._waiting = int(self._pending.sum())
         law, params = self._family.law, self._policy.params(self._family)
         self._arguments = (
             *(law, params, *self._truth, *self._working, *self._memory),
@@ -460,8 +483,8 @@ class Agent:
 
     def _place(self, arm: Hashable) -> int:
         try:
-            return self._places[arm] if hasattr(self, "_places") else self._arms.index(arm)
-        except (KeyError, TypeError, ValueError):
+            return self._places[arm]
+        except (KeyError, TypeError):
             raise ArmError(f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}") from None
 
     def _check_new(self, arm: Hashable) -> None:
@@ -469,17 +492,17 @@ class Agent:
             hash(arm)
         except TypeError:
             raise ArmError(f"arm {arm!r} cannot be a name: it is not hashable (a string, a number or a tuple is)") from None
-        if arm in self._arms:
+        if arm in self._places:
             raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
 
     @staticmethod
-    def _check_iterable(arms: Iterable[Hashable]) -> list[Hashable]:
+    def _check_iterable(arms: Iterable[Hashable], option: str) -> list[Hashable]:
         if isinstance(arms, (str, bytes)):
-            raise ArmError(f"arms={arms!r} is one name, not a list of names: write [{arms!r}]")
+            raise ArmError(f"{option}={arms!r} is one name, not a list of names: write [{arms!r}]")
         try:
             return list(arms)
         except TypeError:
-            raise ArmError(f"arms={arms!r} is not a list of names") from None
+            raise ArmError(f"{option}={arms!r} is not a list of names") from None
 
     @staticmethod
     def _check_seed(seed: int | None) -> int | None:
@@ -496,7 +519,7 @@ class Agent:
             raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own")
         try:
             low, high = (float(end) for end in range)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             low, high = math.nan, math.nan
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
@@ -504,7 +527,7 @@ class Agent:
 
     def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
         closed = np.ones(len(self._arms), dtype=np.bool_)
-        for arm in self._check_iterable(among):
+        for arm in self._check_iterable(among, "among"):
             closed[self._place(arm)] = False
         if closed.all():
             raise ArmError("among is empty: name at least one arm that is available")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from belman.errors import StateError
-from belman.exposure import EXPOSURES
+from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES
 from belman.policies import POLICIES
 
@@ -34,7 +34,7 @@ def read(text: str, source: str) -> dict[str, Any]:
     """The content of a state file; raises StateError, and says why, where it cannot be trusted."""
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise StateError(f"{source} is not the state of an agent: it lacks the format {FORMAT!r}")
@@ -82,7 +82,7 @@ def describe(thing: Any, part: str) -> dict[str, Any] | None:
     settings: dict[str, Any] = {}
     for setting in fields(known):
         value = getattr(thing, setting.name)
-        if type(value) in EXPOSURES.values():
+        if isinstance(value, Exposure):
             value = describe(value, "exposure")
             if value is None:
                 return None
@@ -106,7 +106,9 @@ def rebuild(description: Mapping[str, Any], part: str) -> Any:
 
 def encode_arm(arm: Hashable) -> Any:
     """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when loading."""
-    if arm is None or isinstance(arm, (str, bool, int, float)):
+    if isinstance(arm, np.generic):
+        arm = arm.item()
+    if arm is None or isinstance(arm, (str, bool, int)) or (isinstance(arm, float) and math.isfinite(arm)):
         return arm
     if isinstance(arm, tuple):
         return {"tuple": [encode_arm(part) for part in arm]}

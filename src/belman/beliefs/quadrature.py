@@ -110,40 +110,34 @@ def no_floor(law):
 
 
 def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
-    """A kernel for the root in u of a monotone function(law, a, b, u): doubling, then Ridders' method, exact for exponentials."""
+    """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves, then Illinois secants."""
 
     @mark
     def search(law, a, b):
-        low, high = -1.0, 1.0
-        below, above = function(law, a, b, low), function(law, a, b, high)
-        while (below > 0.0) == (above > 0.0) and high < farthest(law):
-            low, high = 2.0 * low, 2.0 * high
-            below, above = function(law, a, b, low), function(law, a, b, high)
-        if (below > 0.0) == (above > 0.0):
-            return low if abs(below) < abs(above) else high
-        x = low
+        far = farthest(law)
+        low, high, below, above = -2.0 * far, 2.0 * far, 0.0, 0.0
+        x, step, side = 0.0, 1.0, 0
         for _ in range(_STEPS):
-            middle, before = 0.5 * (low + high), x
-            value = function(law, a, b, middle)
-            if value == 0.0:
-                return middle
-            rightwards = (below > 0.0) == (value > 0.0)
-            root = math.sqrt(1.0 - min((below / value) * (above / value), 0.0))
-            x = middle
-            if root < math.inf:
-                x += (0.5 if rightwards else -0.5) * (high - low) / root
-            if rightwards:
-                low, below = middle, value
+            value = function(law, a, b, x)
+            before = x
+            if value > 0.0:
+                above *= 0.5 if side > 0 else 1.0
+                low, below, side = x, value, 1
             else:
-                high, above = middle, value
-            if abs(x - before) <= _ULP * abs(x) or high - low <= _ULP * abs(x):
+                below *= 0.5 if side < 0 else 1.0
+                high, above, side = x, value, -1
+            if below == 0.0 or above == 0.0:  # not yet on both sides of the root, unless this is it
+                if value == 0.0 or abs(x) >= far:
+                    break
+                x += side * step
+                step *= 2.0
+                continue
+            x = 0.5 * (low + high)
+            if high - low < 1.0:
+                secant = (low * above - high * below) / (above - below)
+                x = secant if low < secant < high else x
+            if abs(x - before) <= _ULP * abs(x):
                 break
-            if low < x < high:
-                value = function(law, a, b, x)
-                if (below > 0.0) == (value > 0.0):
-                    low, below = x, value
-                else:
-                    high, above = x, value
         return x
 
     return search
@@ -196,27 +190,25 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
     @mark
     def reach(law, chi, nu, centre, z):
         """A distance on the side of z at which the density has fallen by e⁴⁶ or somewhat more."""
-        depth = fall(law, chi, nu, centre, z)
-        while depth > _DEEP and abs(z) > 1e-30:
-            z *= 0.25
+        inner, shallow, outer, deep = 0.0, 0.0, 0.0, 0.0
+        for _ in range(_STEPS):
             depth = fall(law, chi, nu, centre, z)
-        inner, shallow = 0.0, 0.0
-        while depth < _DEEP and abs(z) < farthest(law):
-            inner, shallow = z, depth
-            z *= 2.0
-            depth = fall(law, chi, nu, centre, z)
-        for _ in range(4):  # a tail is nearly a power of the distance
-            if not depth > 1.5 * _DEEP:
+            if depth < _DEEP:
+                inner, shallow = z, depth
+            elif depth < 1.5 * _DEEP or abs(z) < 1e-30:
                 break
-            share = 0.5
-            if shallow > 0.0 and depth < 1e6 * shallow:
-                share = math.log(1.2 * _DEEP / shallow) / math.log(depth / shallow)
-            between = inner * (z / inner) ** share if inner != 0.0 else 0.5 * z
-            found = fall(law, chi, nu, centre, between)
-            if found < _DEEP:
-                inner, shallow = between, found
             else:
-                z, depth = between, found
+                outer, deep = z, depth
+            if outer == 0.0:
+                if abs(z) >= farthest(law):
+                    break
+                z *= 2.0
+            elif inner == 0.0:
+                z *= 0.25
+            else:  # a tail is nearly a power of the distance
+                known = shallow > 0.0 and deep < 1e6 * shallow
+                share = math.log(1.2 * _DEEP / shallow) / math.log(deep / shallow) if known else 0.5
+                z = inner * (outer / inner) ** share
         return min(abs(z), max(farthest(law) - abs(centre), 1.0))
 
     @mark
@@ -278,14 +270,15 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
     window, lay = mesher(reward_law, slope)
 
     @mark
-    def mean_gap(law, target, unused, u):
-        return mean(law, place(law, u)[0]) - target
+    def mean_gap(law, target, sign, u):
+        return sign * (target - mean(law, place(law, u)[0]))
 
     find_mean = searcher(mean_gap, reward_law.marks("_mean")[0])
 
     @mark
-    def found_parameter(law, mean):
-        return place(law, find_mean(law, mean, 0.0))[0]
+    def found_parameter(law, target):
+        rises = mean(law, place(law, 1.0)[0]) >= mean(law, place(law, -1.0)[0])
+        return place(law, find_mean(law, target, 1.0 if rises else -1.0))[0]
 
     @mark
     def excess(law, theta, other):

@@ -45,7 +45,7 @@ def family_named(given: str | Family, **settings: Any) -> Family:
         if settings:
             raise FamilyError(f"{given!r} is complete: give {listing(settings)} where it is made")
         return given
-    if given not in FAMILIES:
+    if not isinstance(given, str) or given not in FAMILIES:
         raise FamilyError(f"unknown family {given!r}: there are {listing(FAMILIES)}{nearest(given, FAMILIES)}")
     try:
         return FAMILIES[given](**settings)

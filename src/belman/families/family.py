@@ -137,7 +137,7 @@ class Family(ABC):
         """The reward as a float; raises RewardError, and says why, where it is none of this family's."""
         try:
             value = float(reward)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
             raise RewardError(f"reward {reward!r} cannot be: {self.name} rewards are {self.support}")
@@ -148,7 +148,7 @@ class Family(ABC):
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
         try:
             values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise PriorError(f"prior {belief!r} is not a list of numbers: {wanted}") from None
         if len(values) != self.dimension:
             raise PriorError(f"prior {belief!r} has {len(values)} numbers: {wanted}")

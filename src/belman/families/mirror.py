@@ -138,5 +138,8 @@ class Mirror(Family):
     def proper(self, belief: Sequence[float]) -> bool:
         return self.of.proper(belief)
 
+    def _proper_words(self) -> str:
+        return self.of._proper_words()
+
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return self.of.parameter_of(-mean)

@@ -1,5 +1,5 @@
 """What happened: the compiled simulator, its executors and its store."""
 
-from belman.lab.simulate import simulate
+from belman.lab.simulation import simulate
 
 __all__ = ["simulate"]

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from belman.errors import SettingError, listing, nearest
@@ -103,12 +104,17 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
     halo = [patheffects.withStroke(linewidth=2.0, foreground=ax.get_facecolor())]
     placed: list[Bbox] = []
     for label in sorted(labels, key=lambda label: -label.y):
-        note = ax.annotate(label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", annotation_clip=False)
+        line: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 1.0}
+        note = ax.annotate(label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", arrowprops=line)
         note.set(color=label.colour, ha="center", va="bottom", weight="bold", zorder=10.0, path_effects=halo)
-        box = note.get_window_extent()
-        shift = _free(box, placed, frame)
-        note.set_position((shift[0] * 72.0 / figure.dpi, 4.0 + shift[1] * 72.0 / figure.dpi))
-        placed.append(box.translated(*shift))
+        note.set_annotation_clip(False)
+        note.get_window_extent()  # moves the words to their place; the box below is theirs alone, without the line
+        box = Text.get_window_extent(note)
+        right, up = _free(box, placed, frame)
+        note.set_position((right * 72.0 / figure.dpi, 4.0 + up * 72.0 / figure.dpi))
+        assert note.arrow_patch is not None
+        note.arrow_patch.set_visible(up > 0.6 * box.height)  # a label far from its point is tied to it
+        placed.append(box.translated(right, up))
     ceiling = max((box.y1 for box in placed), default=frame.y1)
     if ceiling > frame.y1:  # room for the labels above the highest point
         low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[:, 1]

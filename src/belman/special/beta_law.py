@@ -3,6 +3,8 @@
 Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and its slope are known even where
 F underflows; and ln F is concave in the logit of x, so Newton from anywhere lands below the root and climbs to it. Ours is what
 has a chance under 1e-12, where SciPy 1.17 can be NaN, 0 or stuck at 1.4e-17; its quantiles at large parameters are polished.
+SciPy also trips over some whole numbers (a smaller parameter of 1,000, or under 40 beside a large one: 2e-8 off, or garbage) and
+over (½, ½), so there it is asked one ulp beside them.
 
 Quantiles are within 1e-12 of the true ones, relative, for parameters from 1e-3 to 1e9, wherever they do not underflow.
 Distribution functions are within 1e-12, relative, or within the effect of one rounding of x, x f(x)·2e-16, if that is more.
@@ -27,7 +29,9 @@ _beta_quantile = external(cython_special, "__pyx_fuse_0betaincinv", scipy_specia
 _beta_upper_quantile = external(cython_special, "__pyx_fuse_0betainccinv", scipy_special.betainccinv, 3)
 
 _DEEP = 1e-12  # chances below this are ours
-_MANY = 1e4  # parameters from which a quantile is polished
+_LARGE = 1e4  # parameters from which a quantile is polished
+_MANY = 1e3  # parameters from which SciPy is asked beside whole numbers
+_BESIDE = 1.0 + 2.0**-52
 _TINY = 1e-290
 _FLOOR = -700.0  # under this logit x underflows, and ln F is a straight line
 _TERMS = 40
@@ -71,16 +75,23 @@ def _beta_deep(a, b, level):
 
 
 @kernel
+def _beside(a, b):
+    return _BESIDE if a + b > _MANY or a + b == 1.0 else 1.0
+
+
+@kernel
 def beta_cdf(a, b, x):
     """I_x(a, b), the chance below x under Beta(a, b)."""
-    chance = _beta_cdf(a, b, x)
+    beside = _beside(a, b)
+    chance = _beta_cdf(beside * a, beside * b, x)
     return math.exp(_beta_tail(a, b, x, 1.0 - x)[0]) if chance < _DEEP and 0.0 < x < 1.0 else chance
 
 
 @kernel
 def beta_survival(a, b, x):
     """1 − I_x(a, b), the chance above x under Beta(a, b)."""
-    chance = _beta_survival(a, b, x)
+    beside = _beside(a, b)
+    chance = _beta_survival(beside * a, beside * b, x)
     return math.exp(_beta_tail(b, a, 1.0 - x, x)[0]) if chance < _DEEP and 0.0 < x < 1.0 else chance
 
 
@@ -90,9 +101,10 @@ def _beta_lower(a, b, level):
     if 0.0 < level < _DEEP:
         odds = math.exp(_beta_deep(a, b, level))
         return odds / (1.0 + odds)
-    x = _beta_quantile(a, b, level)
-    if max(a, b) > _MANY and _TINY < x < 1.0:
-        x -= x * (1.0 - x) * (_beta_cdf(a, b, x) - level) * math.exp(-_beta_front(a, b, x, 1.0 - x))
+    beside = _beside(a, b)
+    x = _beta_quantile(beside * a, beside * b, level)
+    if max(a, b) > _LARGE and _TINY < x < 1.0:
+        x -= x * (1.0 - x) * (beta_cdf(a, b, x) - level) * math.exp(-_beta_front(a, b, x, 1.0 - x))
     return x
 
 
@@ -101,9 +113,10 @@ def _beta_upper(a, b, level):
     """The Beta quantile with that chance, at most ½, above it."""
     if 0.0 < level < _DEEP:
         return 1.0 / (1.0 + math.exp(_beta_deep(b, a, level)))
-    x = _beta_upper_quantile(a, b, level)
-    if max(a, b) > _MANY and _TINY < x < 1.0:
-        x += x * (1.0 - x) * (_beta_survival(a, b, x) - level) * math.exp(-_beta_front(a, b, x, 1.0 - x))
+    beside = _beside(a, b)
+    x = _beta_upper_quantile(beside * a, beside * b, level)
+    if max(a, b) > _LARGE and _TINY < x < 1.0:
+        x += x * (1.0 - x) * (beta_survival(a, b, x) - level) * math.exp(-_beta_front(a, b, x, 1.0 - x))
     return x
 
 

@@ -1,0 +1,51 @@
+# Everything here needs Python 3.11 or newer and nothing else: the first target that needs it builds .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test bench images constraints clean distclean
+
+help: ## say what there is to make
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
+		printf 'make %-12s %s\n' "$$name" "$$words"; done
+
+reproduce: $(READY) ## play, draw, and write a first look to first-look/index.html (two minutes)
+	@$(BIN)/python -m belman.first_look
+
+test: $(READY) ## check style, types, layers, and every test and example
+	@echo "== style: ruff check" && $(BIN)/ruff check .
+	@echo "== style: ruff format" && $(BIN)/ruff format --check .
+	@echo "== types: mypy" && $(BIN)/mypy
+	@echo "== layers: import-linter" && $(BIN)/lint-imports
+	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest
+
+bench: $(READY) ## measure every claim of speed
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file" && $(BIN)/python $$file || exit 1; done
+
+images: $(READY) ## redraw the pictures of the README and of docs/
+	@$(BIN)/python -m belman.first_look --images docs/images
+
+constraints: $(READY) ## pin what is installed now in constraints.txt
+	@$(BIN)/pip freeze --exclude-editable | grep == > constraints.txt
+
+clean: ## remove what was drawn, built and cached
+	@rm -rf build dist report first-look src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv as well
+	@rm -rf $(VENV)
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || { \
+		echo "belman needs Python 3.11 or newer, and found: $$(python3 --version 2>&1 || echo none)"; \
+		echo "Install one, then say where it is: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+		echo "$(PYTHON) cannot make a virtual environment: install its venv module (python3-venv on Debian and Ubuntu)"; \
+		rm -rf $(VENV); exit 1; }
+	@echo "== installing belman and its tools into $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

@@ -1,0 +1,68 @@
+"""A turn of BelMan alone in a compiled loop: its cost at 20 arms beside Thompson's, and how it grows with the number of arms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import belman
+from belman import chance
+from belman.compile import entry
+from belman.lab.play import reset
+from belman.policies.policy import Ledger, Policy, record
+from benchmarks.claim import Claim, best_cpu_seconds, report
+
+
+@belman.kernel
+def play(policy, family, law, params, prior, ledger, memory, block, blank, theta, index, dials, nature, mind):
+    """The bare loop: choose, draw, learn."""
+    reset(policy, family, law, params, prior, ledger, memory, block, blank)
+    for t in range(dials.size):
+        arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
+        record(family, law, ledger, arm, family.reward(law, theta[arm], chance.uniform(nature)))
+        policy.refresh(family, law, params, ledger, memory, arm)
+
+
+@belman.kernel
+def prepare(policy, family, law, params, prior, ledger, memory, block, blank):
+    """The part of a run that is no turn, to be taken off."""
+    reset(policy, family, law, params, prior, ledger, memory, block, blank)
+
+
+def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:
+    """CPU time of one turn on Bernoulli arms with means from 0.01 to 0.25."""
+    family = belman.Bernoulli()
+    theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
+    blank = policy.memory(arms, family.dimension)
+    ledger = Ledger(np.zeros((arms, 2)), *(np.zeros(arms) for _ in range(3)))
+    dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
+    bundles = {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)}
+    records = {"ledger": Ledger, "memory": type(blank)}
+    head = (family.law, policy.params(family), np.array(family.prior), *ledger, *blank, np.zeros(0), np.zeros(0))
+    streams = chance.generator(1, 0), chance.generator(1, 1)
+    loop, start = entry(play, bundles, records), entry(prepare, bundles, records)
+    whole = best_cpu_seconds(lambda: loop(*head, theta, np.zeros(arms), dials, *streams), repeats)
+    empty = best_cpu_seconds(lambda: start(*head), repeats)
+    return (whole - empty) / turns * 1e6
+
+
+def main() -> None:
+    paper = microseconds(belman.BelMan.paper(), 20, 100_000)
+    default = microseconds(belman.BelMan(), 20, 100_000)
+    thompson = microseconds(belman.Thompson(), 20, 100_000)
+    sizes = {arms: microseconds(belman.BelMan(), arms, 200_000_000 // (arms + 20_000) // 100, 5) for arms in (1_000, 10_000, 100_000)}
+    slope = (sizes[100_000] - sizes[1_000]) / 99_000 * 1e3
+    report(
+        "a turn of BelMan, Bernoulli arms, one thread",
+        [
+            Claim("paper's BelMan at 20 arms", paper, 0.6, "µs"),
+            Claim("default BelMan at 20 arms", default, 0.6, "µs"),
+            Claim("paper's BelMan / Thompson at 20 arms", paper / thompson, 1.0, ""),
+            Claim("default BelMan / Thompson at 20 arms", default / thompson, 1.0, ""),
+            Claim("slope of the default up to 100,000 arms", slope, 5.0, "ns per arm"),
+        ],
+        {"turn": ", ".join(f"{cost:.2f} µs at {arms:,} arms" for arms, cost in sizes.items()), "Thompson": f"{thompson:.2f} µs at 20 arms"},
+    )
+
+
+if __name__ == "__main__":
+    main()

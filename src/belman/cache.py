@@ -1,0 +1,104 @@
+"""Where compiled code is kept between processes: one small generated module per entry, named by a hash of all the sources behind it.
+
+Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the modules that it is made of and
+every module that these import, so an entry whose sources have changed is another entry, and the others stay.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from belman.files import write_atomically
+
+_KEPT_DAYS = 60
+_IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+([\w ,]*)|import\s+(\S+))", re.MULTILINE)
+
+
+@functools.cache
+def cache_directory() -> Path:
+    """The directory of compiled code: `$BELMAN_CACHE` or the user's cache, else a temporary one that goes with the process."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "belman"
+    root = Path(os.environ.get("BELMAN_CACHE") or default)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            pass
+    except OSError:
+        temporary = Path(tempfile.mkdtemp(prefix="belman-cache-"))
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return temporary
+    _forget_old(root)
+    return root
+
+
+def _forget_old(root: Path) -> None:
+    """Drop what was compiled long ago, so that years of versions do not fill the disk."""
+    oldest = time.time() - _KEPT_DAYS * 86_400
+    for path in [*root.glob("entry_*.py"), *root.glob("__pycache__/entry_*")]:
+        try:
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+        except OSError:  # another process was quicker
+            continue
+
+
+def load_entry(text: str, modules: Iterable[str]) -> Any:
+    """Import the generated module with this text, made of these modules, writing it first if it is not there.
+
+    A file is never rewritten: Numba's index is bound to its time of change.
+    """
+    digest = hashlib.sha256(text.encode())
+    for module in sorted(_closure(modules)):
+        digest.update(_source(module))
+    path = cache_directory() / f"entry_{digest.hexdigest()[:24]}.py"
+    if not path.exists():
+        write_atomically(path, text)
+    spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Numba imports it by name when it unpickles cached code
+    spec.loader.exec_module(module)
+    return module
+
+
+def _closure(modules: Iterable[str]) -> set[str]:
+    """These modules and all that they import of the packages that they belong to."""
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _imports(module)
+    return found
+
+
+@functools.cache
+def _imports(module: str) -> list[str]:
+    """The modules of the same package that a module imports, by its source."""
+    package = module.split(".")[0]
+    named: list[str] = []
+    for origin, names, plain in _IMPORT.findall(_source(module).decode()):
+        target = origin or plain
+        if target.split(".")[0] == package:
+            named += [target, *(f"{target}.{name.strip()}" for name in names.split(","))]
+    return [name for name in named if name in sys.modules and name != package]
+
+
+@functools.cache
+def _source(module: str) -> bytes:
+    path = getattr(sys.modules[module], "__file__", None)
+    return Path(path).read_bytes() if path else module.encode()

@@ -1,0 +1,172 @@
+"""What the contract of a family is tried on: settings, beliefs ordinary and extreme, rewards possible and impossible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from belman import chance
+from belman.beliefs import beta, gamma, normal, normal_gamma
+from belman.errors import FamilyError
+from belman.families import FAMILIES, Family, family_named
+from tests import naive
+
+SETTINGS: dict[str, dict[str, float]] = {
+    "bounded-exponential": {"bound": 10.0},
+    "gamma": {"shape": 2.5},
+    "gaussian": {"sigma": 0.7},
+    "beta": {"b": 2.0},
+}
+#: Two ordinary means of rewards; the first pair that a family can have.
+MEANS = ((0.7, 2.0), (0.3, 0.6), (1.5, 4.0), (-2.0, -0.7))
+#: More means, where a kernel takes another path.
+FAR_MEANS: dict[str, tuple[float, ...]] = {
+    "bernoulli": (0.0, 1.0, 1e-9),
+    "poisson": (0.0, 1e-3, 19.9, 25.0, 3e4),
+    "geometric": (1.0, 1.0001, 1e6),
+    "exponential": (1e-6, 1e6),
+    "bounded-exponential": (1e-3, 1e6),
+    "gaussian": (1e6,),
+    "beta": (0.01, 0.99),
+    "chi-squared": (0.01, 1e4),
+}
+IMPOSSIBLE: dict[str, tuple[float, ...]] = {
+    "bernoulli": (-1e-9, 1.0000001, 2),
+    "exponential": (-1e-300, -1),
+    "bounded-exponential": (-0.5, 10.000001),
+    "poisson": (-1, 0.5, 2.000001),
+    "gaussian": (),
+    "gaussian-unknown": (),
+    "gamma": (-1e-300, -1),
+    "geometric": (0, -1, 1.5),
+    "chi-squared": (0, -1),
+    "beta": (0, 1, -0.1, 1.1),
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """A conjugate law that is known in closed form."""
+
+    ordinary: tuple[tuple[float, ...], ...]
+    extreme: tuple[tuple[float, ...], ...]
+    range: tuple[float, float]
+    log_density: Callable[..., Any]
+    statistics: Callable[..., Any]
+    divergence: Callable[..., Any]
+
+
+# Second parameters of an ordinary Beta law are 1 or more: a grid of numbers cannot resolve the end at 1 as it does the end at 0.
+LAWS: dict[Any, Law] = {
+    beta.KERNELS: Law(
+        ((1, 1), (2.5, 3.5), (0.7, 5), (40, 25)),
+        ((1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e-3), (1e9, 1e9), (1e9, 3), (2, 1e-3), (1e-3, 1), (1000, 1e9)),
+        (0.0, 1.0),
+        naive.beta_log_density,
+        naive.beta_statistics,
+        naive.beta_divergence,
+    ),
+    gamma.KERNELS: Law(
+        ((1, 1), (2.5, 3.5), (12, 0.3), (40, 70)),
+        ((1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e-3), (1e9, 1e9), (3, 1e9), (1e9, 3), (1000, 1e-3)),
+        (0.0, math.inf),
+        naive.gamma_log_density,
+        naive.gamma_statistics,
+        naive.gamma_divergence,
+    ),
+    normal.KERNELS: Law(
+        ((0, 1), (-1.3, 2.5), (4, 0.04), (0.2, 300)),
+        ((1e6, 1e9), (-1e6, 1e-3), (0, 1e9), (1e-3, 1e-3)),
+        (-math.inf, math.inf),
+        naive.normal_log_density,
+        naive.normal_statistics,
+        naive.normal_divergence,
+    ),
+    normal_gamma.KERNELS: Law(
+        ((0, 1, 1, 1), (-1.3, 2.5, 3.2, 0.7), (4, 0.5, 1.6, 9), (0.2, 30, 15, 12)),
+        ((1e3, 1e9, 1e9, 1e9), (-1e3, 1e-3, 1e-3, 1e-3), (0, 1e9, 1e-3, 1e9), (0, 1e-3, 1e9, 1e-3)),
+        (-math.inf, math.inf),
+        naive.normal_gamma_log_density,
+        naive.normal_gamma_statistics,
+        naive.normal_gamma_divergence,
+    ),
+}
+
+
+class Case:
+    """A family with what to try on it; what is not in the tables is made from the family itself."""
+
+    def __init__(self, family: Family, means: tuple[float, ...]) -> None:
+        self.family, self.means = family, means
+        self.law: Law | None = LAWS.get(family.kernels.belief)
+
+    @cached_property
+    def rewards(self) -> tuple[float, ...]:
+        """A few possible rewards, with the ends of their range."""
+        drawn = self.family.sample_rewards(self.family.parameter_of(self.means[1]), chance.generator(1), 4).tolist()
+        return (*drawn, *filter(self.family.supports, self.family.reward_range or ()))
+
+    @cached_property
+    def ordinary(self) -> tuple[tuple[float, ...], ...]:
+        if self.law:
+            return self.law.ordinary
+        beliefs = [self.family.prior]
+        for mean, count in zip(self.means, (3, 25), strict=True):
+            belief: Any = self.family.prior
+            for reward in self.family.sample_rewards(self.family.parameter_of(mean), chance.generator(2), count):
+                belief = self.family.update(belief, float(reward))
+            beliefs.append(tuple(belief.tolist()))
+        return tuple(beliefs)
+
+    @cached_property
+    def extreme(self) -> tuple[tuple[float, ...], ...]:
+        if self.law:
+            return self.law.extreme
+        few, many = (self.family.natural(belief) for belief in (self.ordinary[0], self.ordinary[-1]))
+        return tuple(tuple(self.family.from_natural(eta).tolist()) for eta in (1e-3 * few, 1e3 * many, 1e7 * many))
+
+    @cached_property
+    def impossible(self) -> tuple[float, ...]:
+        return IMPOSSIBLE.get(self.family.name, ())
+
+    @cached_property
+    def parameters(self) -> list[tuple[float, ...]]:
+        """Parameters of reward laws of ordinary and of far means."""
+        return [self.family.parameter_of(mean) for mean in (*self.means, *FAR_MEANS.get(self.family.name, ()))]
+
+    def log_density(self, belief: Any, theta: Any) -> Any:
+        """By the textbook, or by the family itself."""
+        return self.law.log_density(belief, theta) if self.law else self.family.log_density(belief, theta)
+
+    @cache  # noqa: B019 - a handful of cases, for the length of a test run
+    def grid(self, belief: tuple[float, ...]) -> tuple[Any, Any]:
+        """Parameters θ and their probabilities under a belief."""
+        if self.family.parameters == 2:
+            return naive.normal_gamma_grid(belief)
+        ends = self.law.range if self.law else getattr(self.family, "range", (-math.inf, math.inf))
+        return naive.line_grid(lambda theta: self.log_density(belief, theta), *ends)
+
+    def columns(self, theta: Any) -> tuple[Any, ...]:
+        """The parameters of a grid as one array a parameter."""
+        return (theta,) if self.family.parameters == 1 else tuple(np.moveaxis(theta, -1, 0))
+
+
+def case_named(name: str) -> Case:
+    """The case of a family by its name: two means that it can have, with settings from the table."""
+    family = family_named(name, **SETTINGS.get(name, {}))
+    for means in MEANS:
+        try:
+            for mean in means:
+                family.parameter_of(mean)
+        except FamilyError:
+            continue
+        return Case(family, means)
+    raise AssertionError(f"{name}: add two possible means of its rewards to MEANS")
+
+
+CASES = {name: case_named(name) for name in FAMILIES}

@@ -1,0 +1,96 @@
+"""The store: resuming after kill -9, other designs, damage."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import belman
+from belman.errors import StateError
+
+pytest.importorskip("zarr", reason="needs the extra 'store'")
+
+PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
+PROBLEM = belman.bernoulli([0.8, 0.9])
+DESIGN = {"horizon": 2_000, "runs": 300, "seed": 7}
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return belman.simulate(PLAYERS, PROBLEM, **DESIGN)
+
+
+def test_a_stored_simulation_is_the_same_and_is_read_back(tmp_path, exact, monkeypatch):
+    store = tmp_path / "store"
+    assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
+
+    def nothing_left_to_do(*_: object) -> None:
+        raise AssertionError("a finished store must not be played again")
+
+    monkeypatch.setattr("belman.lab.simulation.in_threads", nothing_left_to_do)
+    assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
+
+
+def test_it_resumes_after_kill_nine(tmp_path, exact):
+    store = tmp_path / "store"
+    script = textwrap.dedent(
+        f"""
+        import belman
+        players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
+        belman.simulate(players, belman.bernoulli([0.8, 0.9]), 2_000, 300, 7, workers=1, store={str(store)!r})
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    marks = store / "belman-done"
+    deadline = time.monotonic() + 120
+    while not (marks.exists() and len(list(marks.iterdir())) >= 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = len(list(marks.iterdir()))
+    assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
+    assert before <= len(list(marks.iterdir()))
+
+
+def test_damaged_data_is_played_again(tmp_path, exact):
+    store = tmp_path / "store"
+    belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store)
+    chunk = max((path for path in (store / "regret").rglob("*") if path.is_file() and path.name != "zarr.json"), key=os.path.getsize)
+    belman_mark = next(iter((store / "belman-done").iterdir()))
+    belman_mark.write_text("0" * 64)
+    chunk.unlink()
+    assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"seed": 8}, "seed"),
+        ({"runs": 301}, "runs"),
+        ({"horizon": 2_001}, "horizon"),
+        ({"problem": belman.bernoulli([0.8, 0.91])}, "problem"),
+        ({"players": {"BelMan": belman.BelMan.paper(), "Thompson": belman.Thompson()}}, "players"),
+    ],
+)
+def test_a_store_of_another_design_is_refused_and_untouched(tmp_path, changes, named):
+    store = tmp_path / "store"
+    small = {"players": PLAYERS, "problem": PROBLEM, "horizon": 50, "runs": 3, "seed": 7}
+    belman.simulate(**small, store=store)
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    with pytest.raises(StateError, match=named):
+        belman.simulate(**{**small, **changes}, store=store)
+    assert before == {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
+def test_a_directory_with_other_things_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(StateError, match="nothing was overwritten"):
+        belman.simulate(PLAYERS, PROBLEM, 10, 1, 0, store=tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "precious"
