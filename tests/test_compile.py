@@ -17,7 +17,7 @@ import pytest
 import belman
 from belman import chance, compile, special
 from belman.compile import entry, kernel
-from belman.families import FAMILIES, Bernoulli, bernoulli
+from belman.families import Bernoulli, bernoulli
 from tests.contracts.cases import CASES
 
 ROOT = Path(__file__).parents[1]
@@ -94,6 +94,27 @@ def test_a_change_elsewhere_keeps_the_cache(tmp_path):
     assert finish(start(LEARN, **environment))[1] == "2 0"
 
 
+PLAY = """
+    import belman
+    for reading in READINGS:
+        agent = belman.Agent(range(5), policy=belman.BelMan.paper(reading), seed=3)
+        asked = []
+        for turn in range(40):
+            asked.append(agent.ask())
+            agent.tell(asked[-1], (turn * 7 + asked[-1] * 3) % 5 / 4)
+        print(reading, asked)
+"""
+
+
+def test_kernels_made_anew_do_not_take_each_others_code(tmp_path):
+    """A process compiles one reading and then meets another in the cache: closures of one name must not be mixed up."""
+    cached = finish(start(PLAY.replace("READINGS", "['barycentre']"), BELMAN_CACHE=str(tmp_path)))
+    alone = finish(start(PLAY.replace("READINGS", "['natural']"), BELMAN_CACHE=str(tmp_path / "other")))
+    together = finish(start(PLAY.replace("READINGS", "['natural', 'barycentre']"), BELMAN_CACHE=str(tmp_path)))
+    assert together == [*alone, *cached]
+    assert alone[0].split(" ", 1)[1] != cached[0].split(" ", 1)[1]
+
+
 def test_old_entries_are_forgotten(tmp_path):
     for name in ("entry_old.py", "entry_new.py", "a file"):
         (tmp_path / name).write_text("x")
@@ -124,23 +145,22 @@ def numbers() -> dict[str, list[str]]:
     for name in ("log_gamma", "digamma", "trigamma", "stirling"):
         keep(name, [getattr(special, name)(x) for x in points])
     keep("log_beta", [special.log_beta(x, y) for x in points for y in points[::7]])
-    for name in FAMILIES:
-        family, means = CASES[name].family, CASES[name].means
+    for name, case in CASES.items():
+        family, means = case.family, case.means
         rewards = family.sample_rewards(family.parameter_of(means[0]), chance.generator(3), 6)
-        belief = np.array(family.prior)
-        for reward in rewards:
-            belief = family.update(belief, reward)
-        keep(f"{name} reward", rewards)
-        keep(f"{name} update", belief)
-        for method in ("natural", "log_partition", "mean_parameters", "metric", "expected_reward"):
-            keep(f"{name} {method}", getattr(family, method)(belief))
-        keep(f"{name} solve", family.from_mean_parameters(family.mean_parameters(belief)))
-        keep(f"{name} divergence", family.divergence(belief, family.prior))
-        for side in (False, True):
-            keep(f"{name} quantile {side}", [family.mean_quantile(belief, level, upper=side) for level in (1e-13, 0.1)])
-        keep(f"{name} cdf", family.mean_cdf(belief, means[0]))
-        keep(f"{name} sample", family.sample_parameters(belief, chance.generator(4), 6))
+        keep(f"{name} rewards", rewards)
         keep(f"{name} d", family.reward_divergence(means[0], means[1]))
+        for belief in (case.ordinary[1], *case.extreme):
+            label = f"{name} {belief}"
+            keep(f"{label} update", family.update(belief, rewards[0]))
+            for method in ("natural", "log_partition", "mean_parameters", "metric", "expected_reward"):
+                keep(f"{label} {method}", getattr(family, method)(belief))
+            keep(f"{label} solve", family.from_mean_parameters(family.mean_parameters(belief)))
+            keep(f"{label} divergence", family.divergence(belief, family.prior))
+            keep(f"{label} cdf", family.mean_cdf(belief, means[0]))
+            keep(f"{label} sample", family.sample_parameters(belief, chance.generator(4), 6))
+            for side in (False, True):
+                keep(f"{label} quantile {side}", [family.mean_quantile(belief, level, upper=side) for level in (1e-13, 0.1)])
     return found
 
 

@@ -68,10 +68,10 @@ def load_entry(text: str, modules: Iterable[str]) -> Any:
     spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba imports it by name when it unpickles cached code
-    spec.loader.exec_module(module)
-    return module
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made  # Numba imports it by name when it unpickles cached code
+    spec.loader.exec_module(made)
+    return made
 
 
 def _closure(modules: Iterable[str]) -> set[str]:

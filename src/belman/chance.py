@@ -169,4 +169,5 @@ def beta(mind, a, b):
         first = _gamma_from_one(mind, a)
         return first / (first + _gamma_from_one(mind, b))
     first = log_gamma_draw(mind, a)
-    return 1.0 / (1.0 + math.exp(log_gamma_draw(mind, b) - first))
+    gap = log_gamma_draw(mind, b) - first
+    return 1.0 / (1.0 + math.exp(gap)) if gap < 700.0 else math.exp(-gap)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import inspect
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding
 import numba
@@ -39,6 +40,49 @@ _lock = threading.RLock()
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
+class Kernel:
+    """A compiled function: wrapper-less inside compiled code, where it is cheaper to make, and callable from Python all the same.
+
+    Code from the disk cache finds its callees by name. Functions that are made anew with other closures share a qualified name,
+    so each gets the names of what it closes over into its own.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        if function.__closure__:
+            made_of = "|".join(_identity(cell.cell_contents) for cell in function.__closure__)
+            function.__qualname__ += f"_{_digest(made_of)}"
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._options = {**_OPTIONS, **options}
+        self.inside = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **self._options)(function)
+
+    @functools.cached_property
+    def outside(self) -> Any:
+        """What Python calls."""
+        return numba.njit(**self._options)(self.py_func)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.outside(*arguments)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _identity(thing: Any) -> str:
+    """A name of a kernel, a bundle or a constant that is the same in every process."""
+    if isinstance(thing, Kernel):
+        return f"{thing.py_func.__module__}.{thing.py_func.__qualname__}"
+    if isinstance(thing, Bundle):
+        return f"{type(thing).__qualname__}({','.join(_identity(part) for part in vars(thing).values())})"
+    return repr(thing)
+
+
+@numba.extending.typeof_impl.register(Kernel)
+def _type_of_kernel(compiled: Kernel, context: Any) -> Any:
+    return numba.typeof(compiled.inside)
+
+
 def kernel(function: Function) -> Function:
     """Mark a function over floats and arrays as a kernel, compiled at its first use.
 
@@ -51,8 +95,7 @@ def kernel(function: Function) -> Function:
     >>> double(21.0)
     42.0
     """
-    compiled: Function = numba.njit(**_OPTIONS)(function)
-    return compiled
+    return function if INTERPRETED else cast(Function, Kernel(function))
 
 
 def allocating_kernel(function: Function) -> Function:
@@ -67,8 +110,7 @@ def allocating_kernel(function: Function) -> Function:
     >>> sum_of_squares(4)
     14.0
     """
-    compiled: Function = numba.njit(**{**_OPTIONS, "_nrt": True})(function)
-    return compiled
+    return function if INTERPRETED else cast(Function, Kernel(function, _nrt=True))
 
 
 class Bundle:
@@ -82,7 +124,7 @@ class Bundle:
 class _BundleType(numba.types.Opaque):
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
-        super().__init__(name=f"{type(bundle).__name__}_{id(bundle)}")
+        super().__init__(name=f"{type(bundle).__name__}_{_digest(_identity(bundle))}")
 
 
 @numba.extending.typeof_impl.register(Bundle)
@@ -161,7 +203,7 @@ def _load(
     if INTERPRETED or any(home is None for home in homes.values()):
         scope: dict[str, Any] = {name: value for name, (value, _) in globals_.items()}
         exec(body, scope)
-        return kernel(scope["call"])
+        return cast(Callable[..., Any], numba.njit(**_OPTIONS)(scope["call"]))
     found = {name: home for name, home in homes.items() if home is not None}
     imports = ["from importlib import import_module", "", "import numba", ""]
     names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]

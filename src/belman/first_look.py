@@ -156,12 +156,15 @@ def _section(title: str, words: str, *parts: str) -> str:
     return f"<h2>{html.escape(title)}</h2>\n<p>{html.escape(words)}</p>\n" + "".join(parts)
 
 
-def first_look(output: Path, images: Path | None = None, runs: int = RUNS, step: Callable[[str], None] = print) -> Path:
-    """Play, draw, and write the page; `step` is told what is going on."""
+def first_look(
+    output: Path, images: Path | None = None, runs: int = RUNS, step: Callable[[str], None] = print
+) -> tuple[Path, dict[str, Table]]:
+    """Play, draw, and write the page, and give its path and the regrets; `step` is told what is going on."""
     results = {}
     for title, means in PROBLEMS.items():
         step(f"playing {title} ({runs:,} runs)")
         results[title] = belman.simulate(PLAYERS, belman.bernoulli(means), HORIZON, runs, SEED, progress=False)
+    tables = {title: compare(result, against="Thompson") for title, result in results.items()}
     step("watching one agent")
     seen, paths, believed = watch(MOMENTS)
     step("drawing")
@@ -180,7 +183,7 @@ def first_look(output: Path, images: Path | None = None, runs: int = RUNS, step:
             "bands their 95 % intervals, pale bands the middle half of the runs. The paper's schedule shines with many arms and "
             "a short horizon, and with two good arms it locks onto the wrong one in some runs; the default is made for both.",
             curves,
-            *(f"<h3>{html.escape(title)}</h3>{_table(compare(result, 'Thompson'))}" for title, result in results.items()),
+            *(f"<h3>{html.escape(title)}</h3>{_table(table)}" for title, table in tables.items()),
         ),
         _section(
             "What an agent believes",
@@ -204,7 +207,7 @@ def first_look(output: Path, images: Path | None = None, runs: int = RUNS, step:
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page(parts))
-    return path
+    return path, tables
 
 
 def main() -> None:
@@ -225,7 +228,9 @@ def main() -> None:
             bar.advance(task)
             console.print(words, style="dim")
 
-        path = first_look(given.output, given.images, given.runs, step)
+        path, tables = first_look(given.output, given.images, given.runs, step)
+    for title, table in tables.items():
+        console.print(f"\n[bold]{title}[/bold]\n{table}", soft_wrap=True, highlight=False)
     words = "Next: README.md makes decisions in five lines; docs/guide/getting-started.md tells the rest."
     console.print(f"\nThe first look is here:  [bold]{path.resolve()}[/bold]\n\n{words}", soft_wrap=True, highlight=False)
 

@@ -1,6 +1,6 @@
 """What every family must keep of its beliefs: geometry, Bayes, expectations, quantiles and draws.
 
-A statistical check raises a false alarm with chance 1e-6 for a random seed (p-values must exceed 1e-6, deviations stay under 5 sigma).
+A statistical check raises a false alarm with chance 1e-6 for a random seed (p-values above 1e-6, deviations under 5 sigma).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tests.contracts.cases import Case
 from tests.naive import mp
 
 ALARM = 1e-6
+TINY = 1e-290
 LEVELS = (1e-13, 1e-6, 0.01, 0.3, 0.5, 0.8, 0.999)
 #: Where the statistic of the belief is the reward itself, imagining the expected reward leaves it as it was.
 REWARD_IS_STATISTIC = ("bernoulli", "poisson", "gaussian", "gaussian-unknown", "exponential", "gamma", "geometric")
@@ -102,9 +103,9 @@ class FamilyContract:
             pytest.skip("the statistics of this belief are not known here")
         for belief in case.ordinary:
             theta, weight = case.grid(belief)
-            scale = deviations(case.family, belief)
-            for found, statistic, size in zip(case.family.mean_parameters(belief), case.law.statistics(theta), scale, strict=True):
-                assert abs(weight @ statistic - found) < 1e-9 * (abs(found) + size)
+            expected = np.array([weight @ statistic for statistic in case.law.statistics(theta)])
+            found = case.family.mean_parameters(belief)
+            assert (np.abs(expected - found) < 1e-9 * (np.abs(found) + deviations(case.family, belief))).all()
 
     def test_metric_is_the_jacobian(self, case: Case) -> None:
         family = case.family
@@ -123,8 +124,8 @@ class FamilyContract:
             for guess in (None, belief, case.ordinary[-1]):
                 found = family.from_mean_parameters(target, guess)
                 family.check_belief(found)
-                off = np.abs(family.mean_parameters(found) - target)
-                assert (off <= 1e-10 * np.maximum(np.abs(target), scale) + 1e-14 * (1.0 + np.abs(target).max())).all(), (belief, guess)
+                allowed = 1e-10 * np.maximum(np.abs(target), scale) + 1e-14 * (1.0 + np.abs(target).max())
+                assert (np.abs(family.mean_parameters(found) - target) <= allowed).all(), (belief, guess)
                 if belief in case.ordinary:
                     assert np.allclose(found, belief, rtol=1e-8, atol=1e-8)
 
@@ -142,10 +143,6 @@ class FamilyContract:
             assert not math.isnan(family.expected_reward(belief))
             for other in (*case.extreme, *case.ordinary):
                 assert 0.0 <= family.divergence(belief, other) < math.inf
-            if case.law:
-                break_at = 1.0 + 1e-12
-                exact = case.law.divergence(belief, [value * break_at for value in belief])
-                assert exact >= 0.0
 
     # Divergence.
 
@@ -178,9 +175,8 @@ class FamilyContract:
         beliefs = (*case.ordinary, *case.extreme)
         pairs = list(itertools.permutations(beliefs, 2))
         for belief in beliefs:
-            for factor in (1 + 1e-9, 1 - 1e-6, 1 + 1e-3, 1.5):
-                for axis in range(len(belief)):
-                    pairs.append((belief, tuple(value * factor if i == axis else value for i, value in enumerate(belief))))
+            for factor, axis in itertools.product((1 + 1e-9, 1 - 1e-6, 1 + 1e-3, 1.5), range(len(belief))):
+                pairs.append((belief, (*belief[:axis], belief[axis] * factor, *belief[axis + 1 :])))
             pairs.append((belief, tuple(value + 1.0 for value in belief)))
         with mp.workdps(70):
             for belief, other in pairs:
@@ -199,9 +195,10 @@ class FamilyContract:
                 pytest.skip("the reward law of this family is not known here")
             kept = weight > 1e-12 * weight.max()
             likelihood = law.log_density(reward)
-            evidence = math.log(weight @ np.exp(likelihood))
-            posterior = case.log_density(belief, theta[kept]) + likelihood[kept] - evidence
-            assert np.allclose(family.log_density(family.update(belief, reward), theta[kept]), posterior, rtol=1e-9, atol=1e-8)
+            posterior = family.log_density(family.update(belief, reward), theta[kept])
+            ratio = posterior - case.log_density(belief, theta[kept]) - likelihood[kept]
+            assert np.ptp(ratio) < 1e-10 * (1.0 + np.abs(posterior).max())
+            assert ratio.mean() == pytest.approx(-math.log(weight @ np.exp(likelihood)), abs=1e-4)  # the evidence
 
     def test_update_leaves_its_argument_alone(self, case: Case) -> None:
         belief = np.array(case.ordinary[0], dtype=float)
@@ -229,7 +226,7 @@ class FamilyContract:
         imagined = np.array(belief, dtype=float)
         family._run(_imagine, imagined)
         nature = chance.generator(7)
-        thetas = family.sample_parameters(belief, chance.generator(6), 2_000)
+        thetas = family.sample_parameters(belief, chance.generator(6), 800)
         rewards = [family.sample_rewards(theta, nature, 1)[0] for theta in thetas]
         after = np.array([family.natural(family.update(belief, float(reward))) for reward in rewards])
         error = after.std(axis=0) / math.sqrt(len(after))
@@ -252,13 +249,16 @@ class FamilyContract:
         """Seen from both sides of the quantile, so that quantiles which round to an end of the range are judged too."""
         family = case.family
         for belief, level, upper in itertools.product((*case.ordinary, *case.extreme), LEVELS, (False, True)):
-            x = family.mean_quantile(belief, level, upper=upper)
-            assert not math.isnan(x)
-            near = 1e-12 * abs(x) + 1e-300
-            low, high = (family.mean_cdf(belief, x + side * near) if math.isfinite(x) else float(x > 0) for side in (-1, 1))
+            found = family.mean_quantile(belief, level, upper=upper)
+            assert not math.isnan(found)
+            x = min(max(found, -1.0 / TINY), 1.0 / TINY)
+            near = 1e-12 * abs(x) + TINY
+            low, high = (family.mean_cdf(belief, x + side * near) for side in (-1, 1))
+            if abs(x) == 1.0 / TINY:  # it overflows
+                low, high = (low, 1.0) if x > 0 else (0.0, high)
             sides = (1.0 - high, 1.0 - low) if upper else (low, high)
             slack = 1e-12 if upper else 1e-9 * level + 1e-15
-            assert sides[0] - slack <= level <= sides[1] + slack or math.isinf(x), (belief, level, upper, x, sides)
+            assert sides[0] - slack <= level <= sides[1] + slack, (belief, level, upper, x, sides)
 
     def test_quantiles_of_both_tails_meet(self, case: Case) -> None:
         for belief in case.ordinary:
@@ -272,8 +272,8 @@ class FamilyContract:
             theta, weight = case.grid(belief)
             means = means_of(case.family, theta)
             x = case.family.mean_quantile(belief, 0.3)
-            # the grid has steps as wide as its largest weight
-            assert abs(weight[means <= x].sum() - case.family.mean_cdf(belief, x)) < 2 * weight.max() * (40 if means.size > 4_000 else 1)
+            step = weight.max() if case.family.parameters == 1 else 0.04  # of the sum over the grid, which is no smooth function
+            assert abs(weight[means <= x].sum() - case.family.mean_cdf(belief, x)) < 2 * step
 
     def test_draws_follow_the_belief(self, case: Case) -> None:
         family = case.family
@@ -295,6 +295,8 @@ class FamilyContract:
             assert not np.isnan(drawn).any()
             for level in (0.3, 0.8):
                 x = family.mean_quantile(belief, level)
+                if not TINY < abs(x) < 1.0 / TINY:  # it underflows or overflows, and so do the draws
+                    continue
                 below, at = int((drawn < x).sum()), int((drawn <= x).sum())
                 assert stats.binomtest(below, drawn.size, level, "greater").pvalue > ALARM, (belief, level)
                 assert stats.binomtest(at, drawn.size, level, "less").pvalue > ALARM, (belief, level)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.contracts.cases import CASES, Case
 from tests.contracts.family_contract import FamilyContract
+from tests.contracts.reward_contract import RewardContract
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys(), scope="class")
@@ -14,4 +15,8 @@ def case(request) -> Case:
 
 
 class TestBeliefs(FamilyContract):
+    pass
+
+
+class TestRewards(RewardContract):
     pass

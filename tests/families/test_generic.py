@@ -268,7 +268,7 @@ def test_solve_inverts_the_mean_parameters(family):
         nu = 10 ** rng.uniform(-1, 9)
         chi = nu * rng.normal(0.0, 2.0) if isinstance(family, ChiSquared) else -nu * math.exp(rng.normal(0.0, 2.0))
         target = family.mean_parameters((chi, nu))
-        guess = (1.1 * chi, 1.1 * nu) if trial % 2 else None
+        guess = [(1.1 * chi, 1.1 * nu), family.prior, (1.0, 1.0)][trial % 3]  # the last is no belief where rewards are beta
         found = family.from_mean_parameters(target, guess)
         assert family.mean_parameters(found) == pytest.approx(target, rel=1e-10)
         if nu < 1e4:

@@ -146,6 +146,9 @@ def test_a_trail_follows_arms_that_come_and_go(agent: belman.Agent) -> None:
     assert np.isnan(data.mean[0]).tolist() == [False, False, True]
     assert np.isfinite(data.mean[1]).all()
     plots.draw_manifold(data)
+    agent.remove_arm("violet")  # not recorded: the picture stays as it was
+    assert trail.paths().arms == ("blue", "green", "violet")
+    plots.manifold(trail)
 
 
 def test_an_empty_trail_says_so() -> None:

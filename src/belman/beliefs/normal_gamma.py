@@ -103,8 +103,8 @@ def divergence(law, belief, other):
 def log_density(law, belief, theta):
     """Of (μ, λ), over dμ dλ."""
     shift, lam = theta[0] - belief[0], theta[1]
-    location = 0.5 * math.log(belief[1] * lam / (2.0 * math.pi)) - 0.5 * belief[1] * lam * shift * shift
-    return location + gamma.log_density(law, belief[2:], lam)
+    rate = belief[3] + 0.5 * belief[1] * shift * shift
+    return (belief[2] - 0.5) * math.log(lam) - lam * rate - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
 
 
 KERNELS = BeliefKernels(

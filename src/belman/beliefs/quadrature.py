@@ -129,7 +129,7 @@ def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
             if below == 0.0 or above == 0.0:  # not yet on both sides of the root, unless this is it
                 if value == 0.0 or abs(x) >= far:
                     break
-                x += side * step
+                x = min(max(x + side * step, -far), far)
                 step *= 2.0
                 continue
             x = 0.5 * (low + high)
@@ -341,7 +341,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 miss = -target[1] - base - rate * (target[0] - theta) - lost
                 size = square * other - cross * cross
                 tilt, thin = (off * other - miss * cross) / size, (off * cross - miss * square) / size
-                decrement = math.sqrt(max(0.0, off * tilt - miss * thin))
+                decrement = math.sqrt(abs(off * tilt - miss * thin))
                 bound = thin < -0.9 * (nu - floor)
                 if bound:  # as far as ν may fall, and the best c for that
                     thin = -0.9 * (nu - floor)

@@ -20,6 +20,7 @@ from belman.special import (
 )
 
 _EDGE = 1e-16
+_STRONGEST = 300.0  # a pull beyond which nothing changes but numbers that underflow
 
 
 @kernel
@@ -100,7 +101,7 @@ def weights(law, mean, out):
 def tilted(law, a, b, pull):
     """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped so that α may run to 0 (ψ(α) + 1/α = ψ(1 + α))."""
     c = a + b
-    fade = math.exp(-pull)
+    fade = math.exp(-min(pull, _STRONGEST))
     e = b * fade
     heavy = a + e
     value = log_beta(a, b) + pull + math.log(heavy) - math.log(c)
@@ -108,7 +109,7 @@ def tilted(law, a, b, pull):
     common = 1.0 / (c * c) - trigamma(c)
     slope_a = digamma(1.0 + a) - e / (a * heavy) - total
     slope_b = digamma(b) + fade / heavy - total
-    bend_aa = trigamma(1.0 + a) + e * (2.0 * a + e) / (a * a * heavy * heavy) + common
+    bend_aa = trigamma(1.0 + a) + e / (a * heavy) * ((2.0 * a + e) / (a * heavy)) + common
     bend_ab = common - fade / (heavy * heavy)
     bend_bb = trigamma(b) - fade * fade / (heavy * heavy) + common
     return value, slope_a, slope_b, bend_aa, bend_ab, bend_bb

@@ -97,7 +97,8 @@ class Family(ABC):
     parameters: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if not self.prior:
+        given: Any = self.prior  # a tuple, but people give lists and arrays
+        if given is None or (isinstance(given, (tuple, list)) and not given):
             object.__setattr__(self, "prior", self.default_prior())
         object.__setattr__(self, "prior", self.check_belief(self.prior))
 
@@ -147,6 +148,8 @@ class Family(ABC):
         """The coordinates as floats; raises PriorError where they make no proper belief."""
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
         try:
+            if np.asarray(belief).dtype.kind in "US":
+                raise TypeError
             values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
         except (TypeError, ValueError, OverflowError):
             raise PriorError(f"prior {belief!r} is not a list of numbers: {wanted}") from None

@@ -61,9 +61,8 @@ def mean_quantile(law, belief, level, upper):
 @kernel
 def sample(law, belief, mind, theta):
     """θ = (mean, precision)."""
-    theta[1] = chance.gamma(mind, belief[2]) / belief[3]
-    log_rate = math.log(max(theta[1], 1e-300))
-    theta[0] = belief[0] + chance.normal(mind) * math.exp(-0.5 * log_rate) / math.sqrt(belief[1])
+    theta[1] = max(chance.gamma(mind, belief[2]) / belief[3], 1e-300)
+    theta[0] = belief[0] + chance.normal(mind) / math.sqrt(theta[1] * belief[1])
 
 
 @kernel

@@ -29,7 +29,7 @@ class Paths(NamedTuple):
     precision: Floats  # (n, K)
     pseudobelief_mean: Floats  # (n)
     pseudobelief_precision: Floats  # (n)
-    best: Floats  # (K) probability of being best, at the last turn
+    best: Floats  # (K) probability of being best, now
     quantity: str
 
 
@@ -90,16 +90,17 @@ class Trail:
         self._last = agent
 
     def paths(self) -> Paths:
-        """The data of `manifold`, for the arms that the agent has now."""
+        """The data of `manifold`, for the arms of the last turn recorded."""
         if self._last is None or self._scale is None:
             raise SettingError("the trail is empty: record(agent) at least once")
         table = self._last.beliefs()
-        arms = tuple(table["arm"])
+        arms = tuple(self._moments[-1].positions)
         nowhere = (np.nan, np.nan)
         places = np.array([[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments])
         middle = np.array([moment.pseudobelief for moment in self._moments])
         turns = tuple(moment.turn for moment in self._moments)
-        best = np.array(table["P(best)"])
+        chances = dict(zip(table["arm"], table["P(best)"], strict=True))
+        best = np.array([chances.get(arm, 0.0) for arm in arms])
         return Paths(arms, turns, places[:, :, 0], places[:, :, 1], middle[:, 0], middle[:, 1], best, self._scale.quantity)
 
 

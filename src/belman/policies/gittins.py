@@ -4,7 +4,7 @@ The index of Beta(α, β) is the certain reward λ a turn for which playing on a
 beyond playing it for ever at its mean μ, W(α, β) = max((λ − μ)/(1 − γ), γ (μ W(α + 1, β) + (1 − μ) W(α, β + 1))), computed from counts of
 1,600 down for a mesh of λ, with the chance to learn once more in place of the future there. Kept is the lift logit(index) − logit(μ), which is
 smooth and has closed limits as α or β tends to 0; between whole counts it is interpolated, and beyond 398 it fades as Chick and Gans's
-(2009) boundary for normal rewards does. The indices are good to 1e-4 (to 1e-3 for γ above 0.9999).
+(2009) boundary for normal rewards does. The indices are good to 1e-4 (to 1e-3 for γ above 0.9999 and counts in the hundreds).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DEPTH = 1600  # … and from which the recursion starts
 _STEP = 0.005  # of the mesh of λ, in logits
 _NEGLIGIBLE = 1e-9  # of W
 _HEADER = 2  # the numbers before the table: the edge of interpolation and ln(1/γ)
-_MOST = 1.0 - 1e-9
+_MOST = 1.0 - 1e-6
 
 
 @kernel
@@ -131,10 +131,21 @@ def _lifts(discount: float, counts: int, depth: int, step: float) -> Floats:
     lifts[inside] = np.log(index[inside] / (1.0 - index[inside]) * beta[inside] / alpha[inside])
     # α → 0: one success would be followed for ever, a failure by retirement. β → 0: one failure is followed by retirement.
     lifts[alpha == 0] = np.log1p(discount / ((1.0 - discount) * (1.0 + np.arange(counts + 1))))
-    turns = np.arange(math.ceil(40.0 / -math.log(discount)))
-    for a in range(1, counts + 1):
-        lifts[a * (a + 1) // 2 + a] = -math.log((1.0 - discount) * np.sum(discount**turns * (a / (a + turns))))
+    last = (beta == 0) & (alpha > 0)
+    lifts[last] = -np.log((1.0 - discount) * alpha[last] * _harmonic_sums(discount, counts))
     return lifts
+
+
+def _harmonic_sums(discount: float, counts: int) -> Floats:
+    """S(a) = Σ_k γ^k/(a + k) for a = 1, …, counts, term by term or by S(a) = 1/a + γ S(a + 1)."""
+    if discount < 0.99:
+        turns = np.arange(4000)[:, None]
+        sums: Floats = (discount**turns / (turns + np.arange(1, counts + 1))).sum(axis=0)
+        return sums
+    chain = [-math.log1p(-discount) / discount]
+    for a in range(1, counts):
+        chain.append((chain[-1] - 1.0 / a) / discount)
+    return np.array(chain)
 
 
 @kernel
@@ -205,7 +216,7 @@ class Gittins(Policy):
 
     def __post_init__(self) -> None:
         given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-9, or None")
+        require(given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-6, or None")
         known = self.horizon is None or is_whole(self.horizon, 1)
         require(known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 

@@ -19,9 +19,9 @@ from scipy.special import cython_special
 
 from belman.compile import external, kernel
 from belman.special.excess import log_excess
-from belman.special.gamma_functions import HALF_LOG_TWO_PI, stirling
+from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_beta, stirling
 
-student_cdf = external(cython_special, "__pyx_fuse_0stdtr", scipy_special.stdtr, 2)
+_student_cdf = external(cython_special, "__pyx_fuse_0stdtr", scipy_special.stdtr, 2)
 _student_quantile = external(cython_special, "__pyx_fuse_0stdtrit", scipy_special.stdtrit, 2)
 _beta_cdf = external(cython_special, "__pyx_fuse_0betainc", scipy_special.betainc, 3)
 _beta_survival = external(cython_special, "__pyx_fuse_0betaincc", scipy_special.betaincc, 3)
@@ -33,6 +33,7 @@ _LARGE = 1e4  # parameters from which a quantile is polished
 _MANY = 1e3  # parameters from which SciPy is asked beside whole numbers
 _BESIDE = 1.0 + 2.0**-52
 _TINY = 1e-290
+_HUGE = 1e150  # x² of Student's law overflows soon after
 _FLOOR = -700.0  # under this logit x underflows, and ln F is a straight line
 _TERMS = 40
 _STEPS = 100
@@ -133,9 +134,26 @@ def beta_upper_quantile(a, b, level):
 
 
 @kernel
+def _student_tail(freedom, level):
+    """ν/(ν + X²) is Beta(ν/2, ½)."""
+    root = math.exp(0.5 * _beta_deep(0.5 * freedom, 0.5, 2.0 * level))
+    return -math.sqrt(freedom) / root if root > 0.0 else -math.inf
+
+
+@kernel
 def student_quantile(freedom, level):
     """The x with chance `level` below it under Student's law."""
-    if 0.0 < level < _DEEP:
-        root = math.exp(0.5 * _beta_deep(0.5 * freedom, 0.5, 2.0 * level))
-        return -math.sqrt(freedom) / root if root > 0.0 else -math.inf
-    return _student_quantile(freedom, level)
+    x = _student_quantile(freedom, level)
+    if 0.0 < level < _DEEP or x < -_HUGE:
+        return _student_tail(freedom, level)
+    return -_student_tail(freedom, 1.0 - level) if _HUGE < x < math.inf else x
+
+
+@kernel
+def student_cdf(freedom, x):
+    """The chance below x under Student's law; where x² overflows, ½(ν/x²)^(ν/2) / (½ν B(½ν, ½)) beyond |x|."""
+    if abs(x) < _HUGE:
+        return _student_cdf(freedom, x)
+    half = 0.5 * freedom
+    log_tail = half * (math.log(freedom) - 2.0 * math.log(abs(x))) - log_beta(half, 0.5) - math.log(freedom)
+    return math.exp(log_tail) if x < 0.0 else -math.expm1(log_tail)

@@ -1,0 +1,137 @@
+"""The command line: what it prints, what it writes, what it refuses, and that every option is documented."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+import xarray
+from typer.testing import CliRunner
+
+import belman
+from belman.cli import app, parse
+from belman.errors import BelmanError, PolicyError, SettingError, StateError
+from belman.policies import POLICIES
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
+
+
+def invoke(*words: str):
+    return CliRunner().invoke(app, list(words))
+
+
+def commands(group, path=()):
+    """Every command with its path."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def test_every_command_and_option_is_documented():
+    guide = GUIDE.read_text(encoding="utf-8")
+    for path, command in commands(typer.main.get_command(app)):
+        assert f"## `belman {' '.join(path)}`" in guide, path
+        assert command.help, path
+        section = guide.split(f"## `belman {' '.join(path)}`")[1].split("\n## ")[0]
+        for option in command.params:
+            assert option.help, (path, option.name)
+            for spelt in [*option.opts, *option.secondary_opts]:
+                assert f"`{spelt}`" in section, (path, spelt)
+
+
+def test_the_guide_names_no_option_that_is_not_there():
+    known = {word for _, command in commands(typer.main.get_command(app)) for o in command.params for word in [*o.opts, *o.secondary_opts]}
+    assert set(re.findall(r"`(--[a-z-]+)`", GUIDE.read_text(encoding="utf-8"))) <= known
+
+
+def test_list_names_everything():
+    done = invoke("list")
+    assert done.exit_code == 0
+    for name in [*belman.families.FAMILIES, *POLICIES, *parse.PRESETS, *belman.exposure.EXPOSURES]:
+        assert name in done.output
+
+
+def test_run_writes_a_table_a_picture_and_the_data(tmp_path):
+    done = invoke("run", "--means", "0.8,0.9", "--policies", "belman,thompson", "--horizon", "60", "--runs", "8", "--output", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    assert "belman" in done.output
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    rows = list(csv.DictReader((tmp_path / "curves.csv").open()))
+    assert len(rows) == 3 * 2 * 60
+    stored = xarray.open_dataset(tmp_path / "curves.nc", engine="scipy")
+    played = {name: parse.policy(name, 60) for name in ("belman", "thompson")}
+    again = belman.simulate(played, belman.bernoulli([0.8, 0.9]), 60, 8, 0)
+    assert (stored.regret.values == again.regret.values).all()
+    last = [row for row in rows if row["variable"] == "regret" and row["turn"] == "60" and row["player"] == "belman"]
+    assert float(last[0]["mean"]) == pytest.approx(float(again.regret.sel(player="belman", turn=60).mean()), rel=1e-5)
+
+
+def test_a_config_file_is_read_and_the_line_wins(tmp_path):
+    config = tmp_path / "design.toml"
+    config.write_text('means = [0.8, 0.9]\npolicies = ["thompson"]\nhorizon = 20\nruns = 3\n')
+    done = invoke("run", "--config", str(config), "--runs", "4", "--output", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert "turn 20, 4 runs" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "named"),
+    [
+        (["run", "--means", "0.8,0.9", "--policies", "thomson"], PolicyError, "did you mean 'thompson'"),
+        (["run", "--means", "0.8,1.9"], BelmanError, "1.9"),
+        (["run", "--means", "a,b"], SettingError, "list of numbers"),
+        (["run"], SettingError, "--means"),
+        (["run", "--means", "0.5", "--random-arms", "3"], SettingError, "either"),
+        (["run", "--means", "0.5", "--family", "bernouli"], BelmanError, "did you mean 'bernoulli'"),
+        (["run", "--means", "0.5", "--horizon", "0"], SettingError, "horizon=0"),
+        (["run", "--means", "0.5", "--runs", "0"], SettingError, "runs=0"),
+        (["run", "--means", "0.5", "--setting", "sigma=2"], BelmanError, "sigma"),
+        (["run", "--means", "0.5", "--policies", "thompson:width=3"], PolicyError, "no setting 'width'"),
+        (["run", "--means", "0.5", "--executor", "moon"], SettingError, "moon"),
+    ],
+)
+def test_bad_words_are_refused_and_nothing_is_written(words, error, named, tmp_path):
+    output = tmp_path / "out"
+    if words[0] == "run":
+        words = [*words, "--output", str(output)]
+    done = invoke(*words)
+    assert isinstance(done.exception, error)
+    assert named in str(done.exception)
+    assert not output.exists() or not any(output.iterdir())
+
+
+def test_an_unknown_key_of_a_config_file_is_refused(tmp_path):
+    config = tmp_path / "design.toml"
+    config.write_text("horizn = 20\n")
+    done = invoke("run", "--config", str(config))
+    assert isinstance(done.exception, SettingError)
+    assert "did you mean 'horizon'" in str(done.exception)
+
+
+def test_a_store_of_another_design_is_refused(tmp_path):
+    line = ["run", "--means", "0.8,0.9", "--policies", "thompson", "--horizon", "20", "--runs", "3"]
+    line += ["--store", str(tmp_path / "store"), "--output", str(tmp_path / "out")]
+    assert invoke(*line).exit_code == 0
+    assert isinstance(invoke(*line, "--seed", "1").exception, StateError)
+
+
+def test_errors_are_one_line_and_exit_code_two(tmp_path):
+    command = [sys.executable, "-m", "belman", "run", "--means", "0.5", "--policies", "thomson", "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "did you mean 'thompson'?" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_and_several_policies_on_one_line():
+    from belman.cli.main import _split_policies
+
+    assert _split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == ["belman", "epsilon-greedy:epsilon=0.05", "thompson"]
+    assert _split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]

@@ -1,0 +1,62 @@
+"""Families with the constants that tests use, and random beliefs about their arms."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.families import FAMILIES, Family, OneParameter
+
+Floats = NDArray[np.float64]
+
+SETTINGS: dict[str, dict[str, float]] = {
+    "bounded-exponential": {"bound": 10.0},
+    "gamma": {"shape": 2.5},
+    "gaussian": {"sigma": 0.7},
+    "gaussian-unknown": {"sigma": 0.7},
+    "beta": {"b": 2.0},
+}
+#: Families whose beliefs have closed forms; the others, by quadrature, take half a minute to compile and are tried interpreted.
+CLOSED = [name for name, kind in FAMILIES.items() if not issubclass(kind, OneParameter)]
+BY_QUADRATURE = [name for name in FAMILIES if name not in CLOSED]
+
+
+def member(name: str) -> Family:
+    return FAMILIES[name](**SETTINGS.get(name, {}))
+
+
+def random_beliefs(family: Family, rng: np.random.Generator, arms: int, low: float = 0.7, high: float = 30.0) -> Floats:
+    """Beliefs, one a row, whose counts are log-uniform between two ends."""
+    rows: Floats = np.exp(rng.uniform(np.log(low), np.log(high), (arms, family.dimension)))
+    if family.coordinates[0] == "mean":
+        rows[:, 0] = rng.normal(0.0, 2.0, arms)
+    if family.coordinates[0] == "chi":
+        level = rng.normal(0.0, 1.0, arms)
+        rows[:, 0] = rows[:, 1] * (level if family.proper((1.0, 1.0)) else -np.exp(level))
+    return rows
+
+
+def random_rewards(family: Family, rng: np.random.Generator, size: int) -> list[float]:
+    """Possible rewards of a family, drawn from no law in particular."""
+    return {
+        "bernoulli": rng.integers(0, 2, size).astype(float),
+        "poisson": rng.poisson(2.0, size).astype(float),
+        "geometric": rng.geometric(0.4, size).astype(float),
+        "bounded-exponential": np.minimum(rng.exponential(6.0, size), 10.0),
+        "beta": rng.uniform(0.01, 0.99, size),
+    }.get(family.name, np.abs(rng.normal(1.0, 1.0, size)) + 0.01).tolist()
+
+
+def interpreted(script: str) -> Any:
+    """The JSON that a script prints when nothing is compiled."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
