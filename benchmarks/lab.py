@@ -1,4 +1,7 @@
-"""Turns per CPU-second through `simulate` on the paper's 20 Bernoulli arms, one thread, beside a hand-written C++ loop and two libraries."""
+"""Turns per CPU-second through `simulate` on the paper's 20 Bernoulli arms, one thread.
+
+Beside a hand-written C++ loop and two libraries.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import numpy as np
 
 import belman
 from belman.cli.bench import B20
-from belman.policies import BayesUCB, IMED, KLUCB, KLUCBPlus, UCB1
+from belman.policies import IMED, KLUCB, UCB1, BayesUCB, KLUCBPlus
 from benchmarks.claim import Claim, best_cpu_seconds, report
 
 HORIZON, RUNS = 1_000, 200
@@ -108,7 +111,11 @@ def main() -> None:
         claims.append(Claim("thompson / C++ Thompson", rates[belman.Thompson()] / yardstick, 0.7, "", more=True))
         notes["C++ Thompson"] = f"{yardstick / 1e6:.2f} M turns/s"
     claims.append(Claim("two threads / one (wall time)", two_threads(), 1.8, "×", more=True))
-    peers = {"pymab, Thompson": lambda: pymab_rate("Thompson"), "pymab, KL-UCB": lambda: pymab_rate("KL-UCB"), "mabalgs, Thompson": mabalgs_rate}
+    peers = {
+        "pymab, Thompson": lambda: pymab_rate("Thompson"),
+        "pymab, KL-UCB": lambda: pymab_rate("KL-UCB"),
+        "mabalgs, Thompson": mabalgs_rate,
+    }
     for name, measure in peers.items():
         try:
             with warnings.catch_warnings():

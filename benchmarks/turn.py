@@ -49,7 +49,9 @@ def main() -> None:
     paper = microseconds(belman.BelMan.paper(), 20, 100_000)
     default = microseconds(belman.BelMan(), 20, 100_000)
     thompson = microseconds(belman.Thompson(), 20, 100_000)
-    sizes = {arms: microseconds(belman.BelMan(), arms, 200_000_000 // (arms + 20_000) // 100, 5) for arms in (1_000, 10_000, 100_000)}
+    sizes = {
+        arms: microseconds(belman.BelMan(), arms, 200_000_000 // (arms + 20_000) // 100, 5) for arms in (1_000, 10_000, 100_000)
+    }
     slope = (sizes[100_000] - sizes[1_000]) / 99_000 * 1e3
     report(
         "a turn of BelMan, Bernoulli arms, one thread",
@@ -60,7 +62,10 @@ def main() -> None:
             Claim("default BelMan / Thompson at 20 arms", default / thompson, 1.0, ""),
             Claim("slope of the default up to 100,000 arms", slope, 5.0, "ns per arm"),
         ],
-        {"turn": ", ".join(f"{cost:.2f} µs at {arms:,} arms" for arms, cost in sizes.items()), "Thompson": f"{thompson:.2f} µs at 20 arms"},
+        {
+            "turn": ", ".join(f"{cost:.2f} µs at {arms:,} arms" for arms, cost in sizes.items()),
+            "Thompson": f"{thompson:.2f} µs at 20 arms",
+        },
     )
 
 

@@ -1,6 +1,6 @@
-"""Where compiled code is kept between processes: one small generated module per entry, named by a hash of all the sources behind it.
+"""Where compiled code is kept between processes: a small generated module per entry, named by a hash of the sources behind it.
 
-Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the modules that it is made of and
+Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the modules it is made of and
 every module that these import, so an entry whose sources have changed is another entry, and the others stay.
 """
 
@@ -23,7 +23,8 @@ from typing import Any
 from belman.files import write_atomically
 
 _KEPT_DAYS = 60
-_IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+([\w ,]*)|import\s+(\S+))", re.MULTILINE)
+_COMMENT = re.compile(r"#.*")
+_IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|.*)|import\s+(.*))", re.MULTILINE)
 
 
 @functools.cache
@@ -75,27 +76,36 @@ def load_entry(text: str, modules: Iterable[str]) -> Any:
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
-    """These modules and all that they import of the packages that they belong to."""
+    """These modules and all that they import, except for what is installed from elsewhere."""
     found: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            waiting += _imports(module)
+            waiting += [name for name in _imports(module) if _followed(name, module)]
     return found
 
 
 @functools.cache
 def _imports(module: str) -> list[str]:
-    """The modules of the same package that a module imports, by its source."""
-    package = module.split(".")[0]
+    """The loaded modules that a module imports, by its source."""
     named: list[str] = []
-    for origin, names, plain in _IMPORT.findall(_source(module).decode()):
-        target = origin or plain
-        if target.split(".")[0] == package:
-            named += [target, *(f"{target}.{name.strip()}" for name in names.split(","))]
-    return [name for name in named if name in sys.modules and name != package]
+    for origin, names, plain in _IMPORT.findall(_COMMENT.sub("", _source(module).decode())):
+        parts = [part.split(" as ")[0].strip(" ()\n\t") for part in (names or plain).split(",")]
+        if origin.startswith("."):
+            origin = importlib.util.resolve_name(origin, sys.modules[module].__package__)
+        named += [origin, *(f"{origin}.{part}" for part in parts)] if origin else parts
+    return [name for name in named if name in sys.modules]
+
+
+def _followed(name: str, module: str) -> bool:
+    """Whether a module may hold kernels: of this package, of the importing module's own, or somebody's file in no library."""
+    package = name.split(".")[0]
+    if package in ("belman", module.split(".")[0]):
+        return name != "belman"  # which imports everything
+    path = Path(getattr(sys.modules[package], "__file__", None) or "/").parts
+    return package not in sys.stdlib_module_names and len(path) > 1 and "site-packages" not in path
 
 
 @functools.cache

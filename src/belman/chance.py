@@ -42,7 +42,7 @@ def _ziggurat() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 _EDGES, _RATIOS = _ziggurat()
 
 
-def generator(seed: int | None | np.random.SeedSequence, *path: int) -> Words:
+def generator(seed: int | np.random.SeedSequence | None, *path: int) -> Words:
     """A fresh generator for a seed and a path of whole numbers (run, role, …); equal paths give equal streams.
 
     >>> bool((generator(7, 1) == generator(7, 1)).all()), bool((generator(7, 1) == generator(7, 2)).all())

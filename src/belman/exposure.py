@@ -1,7 +1,7 @@
 """How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law exp(x/τ).
 
-Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ per arm, by the evidence against
-it; its schedule is the weight c_t of that evidence.
+Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ per arm, by the evidence
+against it; its schedule is the weight c_t of that evidence.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ class Schedule(Exposure):
 class Evidence(Exposure):
     """One τ per arm, set by the evidence against it: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L), with L the leader.
 
-    c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED, which is asymptotically optimal,
-    and a larger weight is greedier. With p = 0 an arm that was never observed has no evidence against it.
+    c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED, which is asymptotically
+    optimal, and a larger weight is greedier. With p = 0 an arm that was never observed has no evidence against it.
 
     >>> [round(float(c), 3) for c in Evidence().pull(np.array([1.0, 1000.0]), arms=10)]
     [2.325, 1.76]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from belman.errors import MissingExtraError
+from belman.errors import MissingExtraError, listing, nearest
 
 
 def number(value: object, digits: int = 4) -> str:
@@ -52,7 +52,10 @@ class Table:
     def row(self, key: object) -> dict[str, Any]:
         """The row whose first column is `key`."""
         first = next(iter(self.columns))
-        return next(row for row in self if row[first] == key)
+        for row in self:
+            if row[first] == key:
+                return row
+        raise KeyError(f"no row {key!r}: there are {listing(self.columns[first])}{nearest(key, self.columns[first])}")
 
     def __str__(self) -> str:
         cells = {name: [number(value) for value in values] for name, values in self.columns.items()}

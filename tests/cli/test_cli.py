@@ -47,7 +47,12 @@ def test_every_command_and_option_is_documented():
 
 
 def test_the_guide_names_no_option_that_is_not_there():
-    known = {word for _, command in commands(typer.main.get_command(app)) for o in command.params for word in [*o.opts, *o.secondary_opts]}
+    known = {
+        word
+        for _, command in commands(typer.main.get_command(app))
+        for o in command.params
+        for word in [*o.opts, *o.secondary_opts]
+    }
     assert set(re.findall(r"`(--[a-z-]+)`", GUIDE.read_text(encoding="utf-8"))) <= known
 
 
@@ -59,7 +64,9 @@ def test_list_names_everything():
 
 
 def test_run_writes_a_table_a_picture_and_the_data(tmp_path):
-    done = invoke("run", "--means", "0.8,0.9", "--policies", "belman,thompson", "--horizon", "60", "--runs", "8", "--output", str(tmp_path))
+    done = invoke(
+        "run", "--means", "0.8,0.9", "--policies", "belman,thompson", "--horizon", "60", "--runs", "8", "--output", str(tmp_path)
+    )
     assert done.exit_code == 0, done.output
     assert "belman" in done.output
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
@@ -133,5 +140,9 @@ def test_errors_are_one_line_and_exit_code_two(tmp_path):
 def test_settings_and_several_policies_on_one_line():
     from belman.cli.main import _split_policies
 
-    assert _split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == ["belman", "epsilon-greedy:epsilon=0.05", "thompson"]
+    assert _split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == [
+        "belman",
+        "epsilon-greedy:epsilon=0.05",
+        "thompson",
+    ]
     assert _split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]

@@ -58,7 +58,8 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_finished(tmp_path):
         f"""
         import belman
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
-        belman.simulate(players, belman.bernoulli([0.8, 0.9, 0.3]), 200_000, 1_000, seed=1, workers=1, store={str(tmp_path / "s")!r})
+        problem = belman.bernoulli([0.8, 0.9, 0.3])
+        belman.simulate(players, problem, 200_000, 1_000, seed=1, workers=1, store={str(tmp_path / "s")!r})
         """
     )
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)

@@ -62,7 +62,9 @@ def test_it_resumes_after_kill_nine(tmp_path, exact):
 def test_damaged_data_is_played_again(tmp_path, exact):
     store = tmp_path / "store"
     belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store)
-    chunk = max((path for path in (store / "regret").rglob("*") if path.is_file() and path.name != "zarr.json"), key=os.path.getsize)
+    chunk = max(
+        (path for path in (store / "regret").rglob("*") if path.is_file() and path.name != "zarr.json"), key=os.path.getsize
+    )
     belman_mark = next(iter((store / "belman-done").iterdir()))
     belman_mark.write_text("0" * 64)
     chunk.unlink()

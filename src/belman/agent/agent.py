@@ -42,9 +42,10 @@ class Choice(NamedTuple):
 class Agent:
     """Decides, turn by turn, which arm to try.
 
-    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family), `policy` who chooses (BelMan by default).
-    `prior` is the belief about every arm at first, `priors` that about single ones. `range=(low, high)` takes bounded rewards on another
-    scale, `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every reward, for a world that drifts.
+    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family), `policy` who chooses (BelMan
+    by default). `prior` is the belief about every arm at first, `priors` that about single ones. `range=(low, high)` takes
+    bounded rewards on another scale, `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors
+    at every reward, for a world that drifts.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -532,6 +533,3 @@ class Agent:
         if closed.all():
             raise ArmError("among is empty: name at least one arm that is available")
         return closed
-
-
-

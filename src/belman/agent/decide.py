@@ -1,8 +1,8 @@
 """The kernels of an agent: one decision, one reward.
 
-The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth, and each outstanding ask as observed at
-its expected statistic. An arm is *stale* when its working row lags behind; rows are renewed at the next decision, so that an ask
-followed by its tell refreshes an arm once.
+The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth, and each outstanding
+ask as observed at its expected statistic. An arm is *stale* when its working row lags behind; rows are renewed at the next
+decision, so that an ask followed by its tell refreshes an arm once.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def describe(thing: Any, part: str) -> dict[str, Any] | None:
-    """A policy, family or exposure as its name and settings; None where it holds what a file cannot (a function, a user's class)."""
+    """A policy, family or exposure as its name and settings; None where it holds what a file cannot (a function.
+
+    A user's class).
+    """
     known = _PARTS[part].get(thing.name)
     if known is not type(thing):
         return None
@@ -120,7 +123,9 @@ def decode_arm(text: Any, source: str) -> Hashable:
     if isinstance(text, dict):
         if "tuple" in text:
             return tuple(decode_arm(part, source) for part in text["tuple"])
-        raise StateError(f"{source} has arms of a kind that JSON lacks, such as {text['repr']}: give them again, load(path, arms=[…])")
+        raise StateError(
+            f"{source} has arms of a kind that JSON lacks, such as {text['repr']}: give them again, load(path, arms=[…])"
+        )
     return text
 
 

@@ -96,7 +96,10 @@ def solve(law, target, belief):
 
 @kernel
 def divergence(law, belief, other):
-    """KL between Beta laws as a sum of terms that do not cancel: small arguments are lifted, the leading order is a Bernoulli KL."""
+    """KL between Beta laws as a sum of terms that do not cancel: small arguments are lifted.
+
+    The leading order is a Bernoulli KL.
+    """
     a, b, new_a, new_b = belief[0], belief[1], other[0], other[1]
     count_a, count_b = lift_count(min(a, new_a)), lift_count(min(b, new_b))
     x, y, new_x, new_y = a + count_a, b + count_b, new_a + count_a, new_b + count_b
@@ -120,6 +123,4 @@ def log_density(law, belief, theta):
     return inside - log_beta(belief[0], belief[1])
 
 
-KERNELS = BeliefKernels(
-    natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
-)
+KERNELS = BeliefKernels(natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density)

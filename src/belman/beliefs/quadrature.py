@@ -8,11 +8,8 @@ c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Panels cov
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -64,25 +61,6 @@ class RewardLaw(Bundle):
     parameter: Kernel | None = None
     floor: Kernel | None = None
 
-    def marks(self, purpose: str = "") -> tuple[Callable[[Kernel], Kernel], Callable[[Kernel], Kernel]]:
-        """`kernel` and `allocating_kernel` for functions that are made anew for each reward law.
-
-        Such functions share a qualified name, by which code from the disk cache would take one law's for another's; so each
-        gets the names of this law's kernels into its own.
-        """
-        given = (getattr(self, field.name) for field in fields(self))
-        names = " ".join(f"{function.__module__}.{function.__qualname__}" for function in given if function)
-        tag = hashlib.sha256(names.encode()).hexdigest()[:12] + purpose
-
-        def marked(compiler: Callable[[Kernel], Kernel]) -> Callable[[Kernel], Kernel]:
-            def mark(function: Any) -> Kernel:
-                function.__qualname__ += f"_{tag}"
-                return compiler(function)
-
-            return mark
-
-        return marked(kernel), marked(allocating_kernel)
-
 
 @dataclass(frozen=True, eq=False)
 class Quadrature(Bundle):
@@ -109,10 +87,10 @@ def no_floor(law):
     return 0.0
 
 
-def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
+def searcher(function: Kernel) -> Kernel:
     """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves, then Illinois secants."""
 
-    @mark
+    @kernel
     def search(law, a, b):
         far = farthest(law)
         low, high, below, above = -2.0 * far, 2.0 * far, 0.0, 0.0
@@ -143,10 +121,10 @@ def searcher(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
     return search
 
 
-def richardson(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
+def richardson(function: Kernel) -> Kernel:
     """A kernel for the derivative of function(law, theta): central differences at halved steps, the best of Neville's table."""
 
-    @mark
+    @allocating_kernel
     def derivative(law, theta):
         table = np.empty(8)
         step = 0.25 * min(max(1.0, abs(theta)), min(theta - law[0], law[1] - theta))
@@ -167,19 +145,18 @@ def richardson(function: Kernel, mark: Callable[[Kernel], Kernel]) -> Kernel:
     return derivative
 
 
-def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
+def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
     """The kernels `window` and `lay` of a quadrature."""
-    mark, _ = reward_law.marks()
 
-    @mark
+    @kernel
     def climb(law, chi, nu, u):
         """The derivative in u of the logarithm of the density: it falls through 0 once, because B is convex."""
         theta, stretch = place(law, u)
         return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
 
-    find_mode = searcher(climb, reward_law.marks("_mode")[0])
+    find_mode = searcher(climb)
 
-    @mark
+    @kernel
     def fall(law, chi, nu, centre, z):
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
@@ -187,7 +164,7 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
             total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k]))
         return -0.5 * z * total
 
-    @mark
+    @kernel
     def reach(law, chi, nu, centre, z):
         """A distance on the side of z at which the density has fallen by e⁴⁶ or somewhat more."""
         inner, shallow, outer, deep = 0.0, 0.0, 0.0, 0.0
@@ -211,13 +188,13 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
                 z = inner * (outer / inner) ** share
         return min(abs(z), max(farthest(law) - abs(centre), 1.0))
 
-    @mark
+    @kernel
     def window(law, chi, nu):
         centre = find_mode(law, chi, nu)
         right = reach(law, chi, nu, centre, 1.0)
         return centre, reach(law, chi, nu, centre, -right), right
 
-    @mark
+    @kernel
     def lay(law, chi, nu, centre, left, right, mesh):
         theta = place(law, centre)[0]
         rate, base = slope(law, theta), log_stretch(law, centre)[0]
@@ -264,23 +241,22 @@ def mesher(reward_law: RewardLaw, slope: Kernel) -> tuple[Kernel, Kernel]:
 
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
-    mark, mark_allocating = reward_law.marks()
     partition, mean, lowest = reward_law.log_partition, reward_law.mean, reward_law.floor or no_floor
-    slope = reward_law.slope or richardson(partition, mark_allocating)
-    window, lay = mesher(reward_law, slope)
+    slope = reward_law.slope or richardson(partition)
+    window, lay = mesher(slope)
 
-    @mark
+    @kernel
     def mean_gap(law, target, sign, u):
         return sign * (target - mean(law, place(law, u)[0]))
 
-    find_mean = searcher(mean_gap, reward_law.marks("_mean")[0])
+    find_mean = searcher(mean_gap)
 
-    @mark
+    @kernel
     def found_parameter(law, target):
         rises = mean(law, place(law, 1.0)[0]) >= mean(law, place(law, -1.0)[0])
         return place(law, find_mean(law, target, 1.0 if rises else -1.0))[0]
 
-    @mark
+    @kernel
     def excess(law, theta, other):
         base, rate, step = partition(law, theta), slope(law, theta), other - theta
         value = partition(law, other) - base - rate * step
@@ -291,17 +267,17 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
             total += 0.5 * WEIGHTS[k] * (slope(law, theta + 0.5 * step * (1.0 + NODES[k])) - rate)
         return max(0.0, total * step)
 
-    @mark
+    @kernel
     def survey(law, chi, nu, mesh):
         centre, left, right = window(law, chi, nu)
         return lay(law, chi, nu, centre, left, right, mesh)
 
-    @mark_allocating
+    @allocating_kernel
     def log_partition(law, belief):
         theta, _, level = survey(law, belief[0], belief[1], np.empty(MESH))
         return belief[0] * theta - belief[1] * partition(law, theta) + level
 
-    @mark_allocating
+    @allocating_kernel
     def mean_parameters(law, belief, out):
         mesh = np.empty(MESH)
         theta, rate, _ = survey(law, belief[0], belief[1], mesh)
@@ -309,7 +285,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         out[0] = theta + delta
         out[1] = -(partition(law, theta) + rate * delta + lost)
 
-    @mark_allocating
+    @allocating_kernel
     def metric(law, belief, out):
         mesh = np.empty(MESH)
         rate = survey(law, belief[0], belief[1], mesh)[1]
@@ -319,7 +295,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         out[1, 0] = out[0, 1]
         out[1, 1] = rate * (rate * square + 2.0 * cross) + other
 
-    @mark_allocating
+    @allocating_kernel
     def solve(law, target, belief):
         """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ, D), which hardly correlate.
 
@@ -367,7 +343,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         belief[0] = chi
         belief[1] = nu
 
-    @mark_allocating
+    @allocating_kernel
     def divergence(law, belief, other):
         """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀, θ₀′) and small ones."""
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
@@ -393,7 +369,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         total = turn * delta - thin * lost + new_nu * excess(law, new_theta, theta) - tilt * (theta - new_theta)
         return max(0.0, total + new_level - level)
 
-    @mark_allocating
+    @allocating_kernel
     def log_density(law, belief, theta):
         if not law[0] < theta < law[1]:
             return -math.inf

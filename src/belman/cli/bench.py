@@ -50,7 +50,10 @@ def speed(
         best = min(_cpu_seconds(name, player, problem, horizon, runs) for _ in range(repeats))
         rows.append((name, runs * horizon / best))
     rows.sort(key=lambda row: -row[1])
-    columns: dict[str, list[Any]] = {"policy": [name for name, _ in rows], "million turns per CPU-second": [rate / 1e6 for _, rate in rows]}
+    columns: dict[str, list[Any]] = {
+        "policy": [name for name, _ in rows],
+        "million turns per CPU-second": [rate / 1e6 for _, rate in rows],
+    }
     show(Table(columns, f"20 Bernoulli arms, {horizon:,} turns, {runs:,} runs, one thread"))
 
 

@@ -60,9 +60,13 @@ def list_() -> None:
 @app.command()
 def run(
     family: Annotated[str | None, typer.Option(help="What a reward is; `belman list` names the families.")] = None,
-    setting: Annotated[list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")
+    ] = None,
     means: Annotated[str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")] = None,
-    random_arms: Annotated[int | None, typer.Option(help="Instead of means: so many arms, drawn from the prior in every run.")] = None,
+    random_arms: Annotated[
+        int | None, typer.Option(help="Instead of means: so many arms, drawn from the prior in every run.")
+    ] = None,
     policies: Annotated[
         str | None, typer.Option(help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05.")
     ] = None,
@@ -71,7 +75,9 @@ def run(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same numbers.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads or processes; by default one per core.")] = None,
     executor: Annotated[str | None, typer.Option(help="threads, dask, or the address of a Dask scheduler.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Keep finished tasks here, and go on from them after an interruption.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Keep finished tasks here, and go on from them after an interruption.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Where the picture and the data go: DIR/curves.png, .csv and .nc.")] = None,
     log: Annotated[bool | None, typer.Option("--log/--linear", help="Draw on a logarithmic time axis.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options; those given here win.")] = None,

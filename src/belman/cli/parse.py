@@ -119,7 +119,9 @@ def config(path: Path) -> dict[str, Any]:
         raise SettingError(f"{path} is not TOML: {error}") from None
     for key in found:
         if key not in DEFAULTS:
-            raise SettingError(f"{path} has an unknown key {key!r}: there are {listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}")
+            raise SettingError(
+                f"{path} has an unknown key {key!r}: there are {listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
+            )
     return found
 
 
@@ -132,5 +134,3 @@ def family_settings(pairs: list[str]) -> dict[str, Any]:
             raise SettingError(f"setting {pair!r} has no value: write, for instance, sigma=2.0")
         found[key.strip()] = value(text)
     return found
-
-

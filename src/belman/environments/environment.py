@@ -33,7 +33,10 @@ class Problem(ABC):
     @property
     @abstractmethod
     def world(self) -> Floats:
-        """The belief from which each run draws θ of every arm, and the ends of the interval to which means are scaled; empty if fixed."""
+        """The belief from which each run draws θ of every arm, and the ends of the interval to which means are scaled.
+
+        Empty if fixed.
+        """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

@@ -129,9 +129,7 @@ def poisson(means: Sequence[float], *, prior: ArrayLike | None = None) -> Statio
     return Stationary(_with_prior(Poisson(), prior), tuple(means))
 
 
-def gaussian(
-    means: Sequence[float], sigma: float = 1.0, *, known: bool = True, prior: ArrayLike | None = None
-) -> Stationary:
+def gaussian(means: Sequence[float], sigma: float = 1.0, *, known: bool = True, prior: ArrayLike | None = None) -> Stationary:
     """Gaussian rewards with these means and one standard deviation, which players know or not."""
     family: Family = Gaussian(sigma) if known else GaussianUnknown(sigma)
     return Stationary(_with_prior(family, prior), tuple(means))

@@ -48,7 +48,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at coordinates (x, y), its gradient (2) and Hessian (xx, xy, yy), for the joint projection; None where that is no use |
+    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
     """
 
     belief: BeliefKernels

@@ -47,7 +47,7 @@ import numpy as np
 from belman import chance
 from belman.beliefs.mesh import MESH, farthest, locate, node_distance, place, tail_distance, tail_mass
 from belman.beliefs.quadrature import RewardLaw, quadrature
-from belman.compile import kernel
+from belman.compile import allocating_kernel, kernel
 from belman.families.family import Family, FamilyKernels, Floats, linear_evidence, unit_spread
 
 _STEPS = 60
@@ -55,23 +55,22 @@ _STEPS = 60
 
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     """The kernels of the family with that reward law."""
-    mark, mark_allocating = reward_law.marks()
     tools = quadrature(reward_law)
     window, lay, slope, excess, given_parameter = tools.window, tools.lay, tools.slope, tools.excess, tools.parameter
     statistic, partition = reward_law.statistic, reward_law.log_partition
     mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
 
-    @mark
+    @kernel
     def parameter(law, mean):
         far = farthest(law)
         return min(max(given_parameter(law, mean), place(law, -far)[0]), place(law, far)[0])
 
-    @mark
+    @kernel
     def update(law, belief, reward):
         belief[0] += statistic(law, reward)
         belief[1] += 1.0
 
-    @mark
+    @kernel
     def imagine(law, belief):
         """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends of the natural range."""
         expected = belief[0]
@@ -82,7 +81,7 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         belief[0] += expected / belief[1]
         belief[1] += 1.0
 
-    @mark_allocating
+    @allocating_kernel
     def expected_reward(law, belief):
         """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief, else infinite."""
         mesh = np.empty(MESH)
@@ -106,11 +105,11 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
             right = min(2.0 * right, room) if more_right else right
         return math.inf if max(low, high) > -min(low, high) else -math.inf
 
-    @mark
+    @kernel
     def rising(law, centre, left, right):
         return mean_of(law, place(law, centre + right)[0]) >= mean_of(law, place(law, centre - left)[0])
 
-    @mark_allocating
+    @allocating_kernel
     def mean_cdf(law, belief, x):
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
@@ -120,14 +119,14 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         mass = tail_mass(mesh, left, right, z, side)
         return mass if side != rising(law, centre, left, right) else 1.0 - mass
 
-    @mark_allocating
+    @allocating_kernel
     def belief_quantile(law, belief, level, upper):
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
         lay(law, belief[0], belief[1], centre, left, right, mesh)
         return place(law, centre + tail_distance(mesh, left, right, level, upper))[0]
 
-    @mark_allocating
+    @allocating_kernel
     def mean_quantile(law, belief, level, upper):
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
@@ -135,34 +134,34 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         mirrored = upper == rising(law, centre, left, right)
         return mean_of(law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0])
 
-    @mark
+    @kernel
     def sample(law, belief, mind, theta):
         theta[0] = belief_quantile(law, belief, chance.uniform(mind), False)
 
-    @mark
+    @kernel
     def sample_mean(law, belief, mind):
         return mean_of(law, belief_quantile(law, belief, chance.uniform(mind), False))
 
-    @mark
+    @kernel
     def mean(law, theta):
         return mean_of(law, theta[0])
 
-    @mark
+    @kernel
     def reward(law, theta, uniform):
         return quantile(law, theta[0], uniform)
 
-    @mark
+    @kernel
     def d(law, mean, other, spread):
         """B(θ′) − B(θ) − B′(θ)(θ′ − θ) for the parameters θ, θ′ of the two means."""
         return excess(law, parameter(law, mean), parameter(law, other))
 
-    @mark
+    @kernel
     def terms(law, mean, spread, out):
         theta = parameter(law, mean)
         out[1] = slope(law, theta)
         out[0] = theta * out[1] - partition(law, theta)
 
-    @mark
+    @kernel
     def weights(law, mean, out):
         theta = parameter(law, mean)
         out[0] = -theta

@@ -25,7 +25,10 @@ def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Re
 
 
 def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:
-    """Do tasks in threads, by default one per core that this process may use. Closing the iterator stops kernels within a second."""
+    """Do tasks in threads, by default one per core that this process may use.
+
+    Closing the iterator stops kernels within a second.
+    """
     count = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or os.cpu_count() or 1
     players = tuple(design.players.values())
     stop = np.zeros(1, dtype=np.int64)
@@ -59,7 +62,10 @@ def _play_remotely(design: Design, task: Task) -> Results | None:
 
 
 def on_dask(design: Design, tasks: Iterable[Task], workers: int | None, address: str | None) -> Iterator[Done]:
-    """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes. Tasks of a worker that dies are done again."""
+    """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes.
+
+    Tasks of a worker that dies are done again.
+    """
     try:
         from dask.distributed import Client, LocalCluster, as_completed
     except ImportError:

@@ -1,7 +1,7 @@
 """The compiled loop: one player, many runs.
 
-Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a turn, sent through the quantile function of
-the arm that is played), `mind` (what the policy draws) and `world` (the arms of a random problem).
+Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a turn, sent through the
+quantile function of the arm that is played), `mind` (what the policy draws) and `world` (the arms of a random problem).
 """
 
 from __future__ import annotations

@@ -18,7 +18,9 @@ class _TurnsPerSecond(ProgressColumn):
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, show: bool | None, console: Console | None = None) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
+def progress_bar(
+    total: int, show: bool | None, console: Console | None = None
+) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
     """Two functions, `say(what is going on)` and `advance(turns)`; `show` None means only on a terminal."""
     screen = console or Console(stderr=True)
     visible = screen.is_terminal if show is None else show

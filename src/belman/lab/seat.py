@@ -17,7 +17,10 @@ from belman.policies.policy import Floats, Ledger, Policy
 
 
 class Results(NamedTuple):
-    """What happened in some runs: three curves at the checkpoints (runs × checkpoints), and plays per arm at the end (runs × arms)."""
+    """What happened in some runs: three curves at the checkpoints (runs × checkpoints).
+
+    And plays per arm at the end (runs × arms).
+    """
 
     regret: Floats
     suboptimal_draws: NDArray[np.int32]
@@ -74,7 +77,8 @@ class Seat:
 
 
 class PythonSeat:
-    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have `ask()` and `tell(arm, reward)`.
+    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have `ask()` and `tell(arm,
+    reward)`.
 
     Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same nature as compiled players.
     """

@@ -38,12 +38,14 @@ def simulate(
 ) -> xarray.Dataset:
     """Let every player play the problem, run by run against the same nature, and return what happened.
 
-    `players` maps names to policies (or to classes with `ask` and `tell`, see `belman.lab.seat.PythonSeat`). The Dataset has dims player, run, turn (checkpoints) and
-    arm, variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and plays at the end, and settings, versions
-    and seed in its attributes. The same seed gives the same numbers whatever the executor, the workers or the other players.
+    `players` maps names to policies (or to classes with `ask` and `tell`, see `belman.lab.seat.PythonSeat`). The Dataset
+    has dims player, run, turn (checkpoints) and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the
+    checkpoints and plays at the end, and settings, versions and seed in its attributes. The same seed gives the same
+    numbers whatever the executor, the workers or the other players.
 
-    `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask scheduler. `store` names a directory in
-    which finished tasks are kept as they come; the same call goes on where an interrupted one stopped. Ctrl-C stops within a second.
+    `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask scheduler. `store` names a
+    directory in which finished tasks are kept as they come; the same call goes on where an interrupted one stopped. Ctrl-C
+    stops within a second.
 
     >>> import belman
     >>> result = simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
@@ -55,7 +57,9 @@ def simulate(
     kept = None if store is None else Store(os.fspath(store), design)
     todo = list(design.tasks())
     shape = (len(design.players), design.runs)
-    whole = [np.empty((*shape, *array.shape[1:]), array.dtype) for array in Results.blank(0, len(checkpoints(horizon)), problem.arms)]
+    whole = [
+        np.empty((*shape, *array.shape[1:]), array.dtype) for array in Results.blank(0, len(checkpoints(horizon)), problem.arms)
+    ]
 
     def enter(task: Task, results: Results) -> None:
         for array, part in zip(whole, results, strict=True):
@@ -119,7 +123,9 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
 
 def _check_executor(executor: str, workers: int | None) -> None:
     if executor not in ("threads", "dask") and "://" not in executor:
-        raise SettingError(f"executor={executor!r} is unknown: there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…")
+        raise SettingError(
+            f"executor={executor!r} is unknown: there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
+        )
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise SettingError(f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core")
 

@@ -1,6 +1,7 @@
 """Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on where it stopped.
 
-A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or does not match it, is done again.
+A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or does not match it, is
+done again.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Store:
                 )
             return
         if self._path.exists() and (not self._path.is_dir() or any(self._path.iterdir())):
-            raise StateError(f"store {self._path} exists and is no store of belman: nothing was overwritten (choose another path)")
+            raise StateError(
+                f"store {self._path} exists and is no store of belman: nothing was overwritten (choose another path)"
+            )
         (self._path / _MARKS).mkdir(parents=True)
         write_atomically(record, json.dumps(wanted, indent=1))
 

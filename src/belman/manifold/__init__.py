@@ -1,6 +1,7 @@
 """The geometry of beliefs: divergences, barycentres and projections. It receives a family and never imports one.
 
-The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and `projection` do the same turn by turn.
+The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and `projection` do the same turn
+by turn.
 
 >>> from belman.families import Bernoulli
 >>> arms = [(3.0, 1.0), (1.0, 3.0)]
@@ -83,6 +84,4 @@ def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:
         reason = family.no_joint or "no tilted log-partition is known for this family"
-        raise PolicyError(
-            f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')"
-        )
+        raise PolicyError(f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')")

@@ -1,4 +1,7 @@
-"""The two projections of Algorithm 1: the arm nearest to the pseudobelief, and the pseudobelief nearest to the arms, normaliser included."""
+"""The two projections of Algorithm 1: the arm nearest to the pseudobelief, and the pseudobelief nearest to the arms.
+
+Normaliser included.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The probability that each arm is the best one, by a deterministic rule.
 
-P(a best) = ∫ H d ln F_a with H = Π_b F_b, F_a the distribution function of arm a's expected reward. Between two points of a mesh on which H
-rises by little, ln F_a is nearly straight in ln H, so the interval adds ΔH·Δln F_a/Δln H: exact for equal arms, second order for
-others, and the whole sums to one. A mesh point is a quantile of the arm that rises most, so that neither narrow arms nor heavy tails
-escape it. Arms that cannot be best are left out beforehand.
+P(a best) = ∫ H d ln F_a with H = Π_b F_b, F_a the distribution function of arm a's expected reward. Between two points of a
+mesh on which H rises by little, ln F_a is nearly straight in ln H, so the interval adds ΔH·Δln F_a/Δln H: exact for equal
+arms, second order for others, and the whole sums to one. A mesh point is a quantile of the arm that rises most, so that
+neither narrow arms nor heavy tails escape it. Arms that cannot be best are left out beforehand.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def _steepest(before, after):
 
 @kernel
 def _between(family, law, belief, before, after, left, right):
-    """The point at which an arm has done half of its rise between two others; next to an end where more than half is done there."""
+    """The point at which an arm has done half of its rise between two others.
+
+    Next to an end where more than half is done there.
+    """
     low, high = math.exp(before), math.exp(after)
     if low < 0.5:
         middle = family.mean_quantile(law, belief, 0.5 * (low + high), False)
@@ -73,7 +76,10 @@ def _between(family, law, belief, before, after, left, right):
 
 @kernel
 def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares):
-    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm rises by much, else add it."""
+    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm rises by much.
+
+    Else add it.
+    """
     ceiling = 0.0
     for a in range(high.size):
         ceiling = max(ceiling, high[a]) if a > 0 else high[0]

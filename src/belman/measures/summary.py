@@ -61,8 +61,8 @@ def difference(result: xarray.Dataset, player: str, against: str, variable: str 
 def compare(result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95) -> Table:
     """Players ranked by their mean at the last checkpoint, each with its paired difference to one of them.
 
-    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the player has less than the other, ties
-    counting half; `verdict` says what the interval of the difference allows.
+    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the player has less than the
+    other, ties counting half; `verdict` says what the interval of the difference allows.
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}

@@ -1,4 +1,7 @@
-"""Curves of a simulation: the mean of each player with its confidence interval and the middle half of the runs, named at the right edge."""
+"""Curves of a simulation: the mean of each player with its confidence interval and the middle half of the runs.
+
+Named at the right edge.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +46,11 @@ def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
     return Curves(variable, players, result.turn.values, runs=result.sizes["run"], **rows)
 
 
-def draw_curves(
-    data: Curves, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
-) -> Axes:
-    """Draw curves on a linear or logarithmic time axis; a dark band is the 95 % interval of the mean, a pale one the middle half of the runs."""
+def draw_curves(data: Curves, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen") -> Axes:
+    """Draw curves on a linear or logarithmic time axis; a dark band is the 95 % interval of the mean.
+
+    A pale one the middle half of the runs.
+    """
     ax = style.new_axes(ax, size)
     for place, _ in enumerate(data.players):
         shade, line = _look(place)
@@ -103,7 +107,9 @@ def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
     return heights
 
 
-def regret(result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen") -> Axes:
+def regret(
+    result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
+) -> Axes:
     """Cumulative regret of every player."""
     return draw_curves(curve_data(result), ax, log=log, quartiles=quartiles, size=size)
 

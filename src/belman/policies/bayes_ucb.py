@@ -1,8 +1,8 @@
 """Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile of its expected reward.
 
-The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a bound on its quantile lasts: `choose` asks
-for the quantile of those arms only whose bound reaches the best so far. In y = −ln(tail) the quantile of a Beta belief with α, β ≥ 1 is
-concave, because its tail is log-concave, and the bound is the tangent; elsewhere it is the quantile of a later turn.
+The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a bound on its quantile lasts, and
+`choose` measures only those arms whose bound reaches the best. As a function of y = −ln(tail) the quantile of a Beta belief with
+α, β ≥ 1 is concave, because its tail is log-concave, and the bound is a tangent; elsewhere it is the quantile of a later turn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of
 from belman.policies.settings import is_number, is_whole, require
 from belman.special import log_beta
 
-_SLACK = 1e-12  # relative, above the rounding of a quantile
+_SLACK = 1e-11  # relative, above the rounding of a quantile
 _LATER = math.log(1.1)  # how far ahead the quantile of a later turn is taken
 
 

@@ -1,7 +1,7 @@
 """BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law, learn, and re-centre.
 
-a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `Evidence` exposure each arm has its own τ, measured from the leader L:
-a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
+a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `Evidence` exposure each arm has its own τ, measured from the
+leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
             family.terms(law, expected, family.spread(law, belief), terms)
             for i in range(TERMS):
                 memory.terms[i, arm] = terms[i]
-        replace_point(
-            memory.averaged, memory.total, memory.refreshes, arm, natural if averages_natural else point
-        )
+        replace_point(memory.averaged, memory.total, memory.refreshes, arm, natural if averages_natural else point)
 
     return refresh
 
@@ -145,9 +143,7 @@ class BelMan(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
-            raise PolicyError(
-                f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}"
-            )
+            raise PolicyError(f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}")
         if self.schedule.per_arm and READINGS[self.reading][1] is None:
             raise PolicyError(
                 f"reading {self.reading!r} has one exposure for all arms, and evidence one per arm: "

@@ -1,8 +1,9 @@
 """The contract of a policy: how the state of knowledge becomes an index per arm.
 
-The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a policy derives from it. When the ledger
-of an arm changes, `refresh` renews that arm's part of the memory; `indices` gives every arm a number, and the arm with the largest is
-played, ties broken uniformly at random. What changes with the turn alone is the *dial*, tabulated by the dataclass in front.
+The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a policy derives from it.
+When the ledger of an arm changes, `refresh` renews that arm's part of the memory; `indices` gives every arm a number, and
+the arm with the largest is played, ties broken uniformly at random. What changes with the turn alone is the *dial*,
+tabulated by the dataclass in front.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class PolicyKernels(Bundle):
     | `refresh(family, law, params, ledger, memory, arm)` | renews the memory of an arm whose ledger has changed |
     | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
     | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
-    | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | the chance of that choice; NaN if it has to be integrated |
+    | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
     """
 
     refresh: Kernel
@@ -144,9 +145,13 @@ class Policy(ABC):
 
     def check(self, family: Family, arms: int) -> None:
         """Raise PolicyError where this policy does not exist for the family or the number of arms."""
+        return
 
     def chances(self, best: Floats) -> Floats:
-        """The chance of playing each arm, for a policy whose propensity has to be integrated, from each arm's chance of being best."""
+        """The chance of playing each arm, for a policy whose propensity has to be integrated.
+
+        From each arm's chance of being best.
+        """
         return best
 
     def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:

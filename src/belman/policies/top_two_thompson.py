@@ -1,4 +1,4 @@
-"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or else the best arm of another draw that disagrees with it."""
+"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or the largest of another draw that disagrees with it."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 class TopTwoThompson(Policy):
     """With chance β play the largest of a draw, otherwise draw again until another arm is the largest, and play that one.
 
-    An arm a that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a} p_b/(1 − p_b). After 100 draws without
-    another arm the runner-up of the last one is played.
+    An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a} p_b/(1 − p_b). After 100 draws in
+    vain the runner-up of the last one is played.
 
     >>> [round(float(share), 3) for share in TopTwoThompson().chances(np.array([0.6, 0.3, 0.1]))]
-    [0.467, 0.392, 0.141]
+    [0.462, 0.392, 0.146]
     """
 
     beta: float = 0.5

@@ -1,6 +1,6 @@
 """TS-UCB (Baek and Farias, 2020): play the arm that loses least, by its expected reward, per unit of its confidence radius.
 
-With R̂ the average over m Thompson draws of the largest draw, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a); arms never played come first.
+With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a); arms never played come first.
 """
 
 from __future__ import annotations

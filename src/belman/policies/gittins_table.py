@@ -1,0 +1,124 @@
+"""The table of Gittins indices of Bernoulli arms, by calibration.
+
+The index of Beta(α, β) is the certain reward λ a turn for which playing on and retiring are worth the same. What the arm is worth
+beyond being played for ever at its mean μ is W(α, β) = max((λ − μ)/(1 − γ), γ (μ W(α + 1, β) + (1 − μ) W(α, β + 1))), walked down
+from large counts, where one more chance to learn stands for the future, for a mesh of λ.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.compile import entry, kernel
+
+Floats = NDArray[np.float64]
+
+COUNTS = 400  # α + β up to which indices are kept
+_NEGLIGIBLE = 1e-9  # of W
+
+
+@kernel
+def _last_lesson(mean, count, reward, discount):
+    """(1 − γ) W of an arm that is played L more times, and then for ever or no more, for the best L.
+
+    Its mean M is then nearly normal around μ, and E(λ − M)⁺ at most λ (1 − μ), because M stays in [0, 1].
+    """
+    best = reward - mean
+    turns = 1.0
+    while turns * (1.0 - discount) < 4.0:
+        sigma = math.sqrt(mean * (1.0 - mean) / (count + 1.0) * turns / (count + turns))
+        z = (reward - mean) / sigma
+        hope = sigma * (math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
+        best = max(best, discount**turns * min(hope, reward * (1.0 - mean)))
+        turns *= math.sqrt(2.0)
+    return best
+
+
+@kernel
+def _sweep(discount, reward, before, counts, worth, first, edge, table):
+    """Walk all counts down for one λ, and enter the indices that lie between the last λ and this one; returns how many they are.
+
+    `edge` keeps what playing on is worth beyond retiring, `first[n]` the least α with α + β = n that is worth playing; W is 0
+    above `top`.
+    """
+    keep = 1.0 / (1.0 - discount)
+    depth, found = worth.size - 2, 0
+    for a in range(worth.size):
+        worth[a] = 0.0
+    top = first[depth] - 1
+    while top < depth - 1 and (top < reward * depth or worth[top] > _NEGLIGIBLE):
+        top += 1
+        worth[top] = keep * _last_lesson(top / depth, float(depth), reward, discount)
+    while first[depth] <= top and worth[first[depth]] <= keep * (reward - first[depth] / depth):
+        first[depth] += 1
+    for n in range(depth - 1, 1, -1):
+        low = first[n]
+        top = min(top, n - 1)
+        if low < first[n + 1]:
+            worth[low] = keep * (reward - low / (n + 1))
+        for a in range(low, top + 1):
+            mean = a / n
+            leave = keep * (reward - mean)
+            stay = discount * (mean * worth[a + 1] + (1.0 - mean) * worth[a])
+            worth[a] = max(stay, leave)
+            if stay < leave:
+                first[n] = a + 1
+            if n <= counts:
+                place = n * (n + 1) // 2 + a
+                if stay < leave:
+                    table[place] = before + (reward - before) * edge[place] / (edge[place] - stay + leave)
+                    found += 1
+                edge[place] = stay - leave
+        while top > low and worth[top] < _NEGLIGIBLE:
+            worth[top] = 0.0
+            top -= 1
+    return found
+
+
+@kernel
+def _fill(discount, step, counts, worth, first, edge, table):
+    """The index of every whole α, β ≥ 1 of the table, by sweeps over rising λ."""
+    missing = counts * (counts - 1) // 2
+    logit = math.log(0.5 / worth.size)
+    before = 0.0
+    while missing > 0:
+        reward = 1.0 / (1.0 + math.exp(-logit))
+        missing -= _sweep(discount, reward, before, counts, worth, first, edge, table)
+        before = reward
+        logit += step
+
+
+def lifts(discount: float, counts: int = COUNTS, depth: int = 4 * COUNTS, step: float = 0.005) -> Floats:
+    """logit(index) − logit(μ) for whole α, β ≥ 0, row by row of α + β up to `counts`, with closed limits where α or β is 0.
+
+    The recursion starts at α + β = `depth`; the mesh of λ has that `step` in logits.
+    """
+    index = np.zeros((counts + 1) * (counts + 2) // 2)
+    first = np.ones(depth + 1, dtype=np.int64)
+    entry(_fill, {}, {})(discount, step, counts, np.zeros(depth + 2), first, np.zeros(len(index)), index)
+    n = np.repeat(np.arange(counts + 1), np.arange(1, counts + 2))
+    alpha = np.arange(len(n)) - n * (n + 1) // 2
+    beta = n - alpha
+    inside = (alpha > 0) & (beta > 0)
+    table = np.zeros(len(index))
+    table[inside] = np.log(index[inside] / (1.0 - index[inside]) * beta[inside] / alpha[inside])
+    # α → 0: one success would be followed for ever, a failure by retirement. β → 0: one failure is followed by retirement.
+    table[alpha == 0] = np.log1p(discount / ((1.0 - discount) * (1.0 + np.arange(counts + 1))))
+    last = (beta == 0) & (alpha > 0)
+    table[last] = -np.log((1.0 - discount) * alpha[last] * _harmonic_sums(discount, counts))
+    return table
+
+
+def _harmonic_sums(discount: float, counts: int) -> Floats:
+    """S(a) = Σ_k γ^k/(a + k) for a = 1, …, counts, term by term or by S(a) = 1/a + γ S(a + 1)."""
+    if discount < 0.99:
+        turns = np.arange(4000)[:, None]
+        sums: Floats = (discount**turns / (turns + np.arange(1, counts + 1))).sum(axis=0)
+        return sums
+    chain = [-math.log1p(-discount) / discount]
+    for a in range(1, counts):
+        chain.append((chain[-1] - 1.0 / a) / discount)
+    return np.array(chain)
