@@ -39,7 +39,7 @@ def family_named(given: str | Family, **settings: Any) -> Family:
     """The family of that name with these settings, or the family itself.
 
     >>> family_named("gaussian", sigma=2.0)
-    Gaussian(sigma=2.0, prior=(0.0, 0.0025))
+    Gaussian(prior=(0.0, 0.0025), sigma=2.0)
     """
     if isinstance(given, Family):
         if settings:

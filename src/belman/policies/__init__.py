@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
+from belman.policies.dmed import DMED
+from belman.policies.epsilon_greedy import EpsilonGreedy
+from belman.policies.explore_then_commit import ExploreThenCommit
 from belman.policies.gittins import Gittins
+from belman.policies.greedy import Greedy
 from belman.policies.ids import IDS
+from belman.policies.imed import IMED
+from belman.policies.kl_ucb import KLUCB
+from belman.policies.kl_ucb_plus import KLUCBPlus
+from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
+from belman.policies.moss import MOSS
 from belman.policies.oracle import Oracle
 from belman.policies.policy import Ledger, Policy, PolicyKernels
+from belman.policies.random import Random
 from belman.policies.thompson import Thompson
 from belman.policies.top_two_thompson import TopTwoThompson
 from belman.policies.ts_ucb import TSUCB
+from belman.policies.ucb1 import UCB1
+from belman.policies.ucb_tuned import UCBTuned
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,
@@ -20,6 +32,18 @@ _MEMBERS: tuple[type[Policy], ...] = (
     BayesUCB,
     Gittins,
     IDS,
+    KLUCB,
+    KLUCBPlus,
+    KLUCBPlusPlus,
+    IMED,
+    DMED,
+    UCB1,
+    UCBTuned,
+    MOSS,
+    Greedy,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    Random,
     Oracle,
 )
 
@@ -27,16 +51,28 @@ _MEMBERS: tuple[type[Policy], ...] = (
 POLICIES: dict[str, type[Policy]] = {member.name: member for member in _MEMBERS}
 
 __all__ = [
+    "DMED",
     "IDS",
+    "IMED",
+    "KLUCB",
+    "MOSS",
     "POLICIES",
     "TSUCB",
+    "UCB1",
     "BayesUCB",
     "BelMan",
+    "EpsilonGreedy",
+    "ExploreThenCommit",
     "Gittins",
+    "Greedy",
+    "KLUCBPlus",
+    "KLUCBPlusPlus",
     "Ledger",
     "Oracle",
     "Policy",
     "PolicyKernels",
+    "Random",
     "Thompson",
     "TopTwoThompson",
+    "UCBTuned",
 ]

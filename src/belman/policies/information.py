@@ -1,7 +1,7 @@
 """What it would say of each arm if another were the best, for information-directed sampling.
 
-Of p_b, the probability that arm b is best, and M_ab, the expected reward of arm a then, p_b and p_b M_ab are wanted: integrals over
-the level x of the best arm for Beta beliefs, on a mesh whose columns change one at a time, or shares of posterior draws.
+With p_b the probability that arm b is best and M_ab the expected reward of arm a then, p_b and p_b M_ab are integrals over the
+level x of the best arm for Beta beliefs, on a mesh whose columns change one at a time, and shares of posterior draws for others.
 From them come the expected regret Δ_a of each arm and its information gain g_a.
 """
 
@@ -97,7 +97,7 @@ def renew_columns(beliefs, memory):
 
 @kernel
 def integrate(memory):
-    """p_b and p_b M_ab: with H = Π F and ln F_b nearly straight in ln H, b is best between two nodes with chance ΔH Δln F_b/Δln H."""
+    """p_b and p_b M_ab: H = Π F, ln F_b is nearly straight in ln H, so b is best between two nodes with chance ΔH Δln F_b/Δln H."""
     arms = memory.share.size
     logs, means = memory.columns[NODES : 2 * NODES], memory.columns[2 * NODES : 3 * NODES]
     before, chance_before = 0.0, 0.0

@@ -1,0 +1,47 @@
+"""What the rewards of an arm say without a prior: their average and variance. Counts are fractions where rewards fade."""
+
+from __future__ import annotations
+
+from belman.compile import kernel
+from belman.families.family import TERMS, Family, unit_spread
+
+#: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is far too often near 0.
+_PLAYS_FOR_SPREAD = 3.0
+_FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
+
+
+def plays_needed(family: Family) -> float:
+    """How many plays an arm needs before its average counts, if not just any: more where the divergence needs a variance too.
+
+    >>> from belman.families import Bernoulli, GaussianUnknown
+    >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())
+    (0.0, 3.0)
+    """
+    return 0.0 if family.kernels.spread is unit_spread else _PLAYS_FOR_SPREAD
+
+
+@kernel
+def known(ledger, arm, needed):
+    """Whether an arm has been played, and at least `needed` times."""
+    return ledger.plays[arm] > _FADED and ledger.plays[arm] >= needed
+
+
+@kernel
+def average(ledger, arm):
+    """The mean reward of an arm that was played."""
+    return ledger.sums[arm] / ledger.plays[arm]
+
+
+@kernel
+def variance(ledger, arm):
+    """The mean square of the rewards of an arm that was played, less the square of their mean."""
+    mean = average(ledger, arm)
+    return max(ledger.squares[arm] / ledger.plays[arm] - mean * mean, 0.0)
+
+
+@kernel
+def keep_terms(family, law, mean, spread, scratch, terms, arm):
+    """Renew the arm's side of the evidence, a column of `terms`."""
+    family.terms(law, mean, spread, scratch)
+    for i in range(TERMS):
+        terms[i, arm] = scratch[i]

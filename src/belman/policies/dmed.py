@@ -1,0 +1,90 @@
+"""DMED, deterministic minimum empirical divergence (Honda and Takemura, 2010): play through a list of arms.
+
+The next list holds the arms with n_a d(μ̂_a, μ̂*) ≤ ln(t/n_a), with μ̂* the best average.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.families.family import TERMS, Family
+from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+
+
+class Memory(NamedTuple):
+    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on the list, and the plays seen."""
+
+    mean: Floats  # (K)
+    terms: Floats  # (TERMS, K)
+    listed: Floats  # (K)
+    plays: Floats  # (K)
+    scratch: Floats  # (TERMS)
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    """An arm leaves the list when it is played. Counts that fade fall strictly, so one that has not fallen was played."""
+    if ledger.plays[arm] >= memory.plays[arm]:
+        memory.listed[arm] = 0.0
+    memory.plays[arm] = ledger.plays[arm]
+    if known(ledger, arm, params[0]):
+        memory.mean[arm] = average(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm)
+    else:
+        memory.mean[arm] = -np.inf
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    """∞ for arms not yet known, 1 on the list; the others by the evidence against them, for when all of the list is closed."""
+    leading, unknown, waiting = -np.inf, 0, 0.0
+    for a in range(index.size):
+        leading = max(leading, memory.mean[a])
+        unknown += memory.mean[a] == -np.inf
+        waiting += memory.listed[a]
+    if leading > -np.inf:
+        family.weights(law, leading, memory.scratch)
+    renews = waiting == 0.0 or unknown > 0
+    for a in range(index.size):
+        if memory.mean[a] == -np.inf:
+            index[a] = np.inf
+            continue
+        evidence = ledger.plays[a] * max(family.evidence(memory.terms, a, memory.scratch), 0.0)
+        if renews:
+            spared = memory.mean[a] == leading or evidence <= dial - math.log(ledger.plays[a])
+            memory.listed[a] = 1.0 if spared else 0.0
+        index[a] = 1.0 if memory.listed[a] > 0.0 else -evidence
+
+
+KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class DMED(Policy):
+    """Play, one after the other, the arms that the evidence has not refuted.
+
+    >>> DMED()
+    DMED()
+    """
+
+    name = "dmed"
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS
+
+    def params(self, family: Family) -> Floats:
+        return np.array([plays_needed(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(arms), np.zeros(arms), np.zeros(TERMS))
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        """ln t."""
+        return np.log(turns)

@@ -1,0 +1,75 @@
+"""IMED, indexed minimum empirical divergence (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a.
+
+μ̂* is the best average.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.families.family import TERMS, Family
+from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+
+
+class Memory(NamedTuple):
+    """Of every arm the average and the logarithm of the plays, −∞ before it is known, and its side of the evidence."""
+
+    mean: Floats  # (K)
+    log_plays: Floats  # (K)
+    terms: Floats  # (TERMS, K)
+    scratch: Floats  # (TERMS)
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    if known(ledger, arm, params[0]):
+        memory.mean[arm] = average(ledger, arm)
+        memory.log_plays[arm] = math.log(ledger.plays[arm])
+        keep_terms(family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm)
+    else:
+        memory.mean[arm] = memory.log_plays[arm] = -np.inf
+        memory.terms[:, arm] = 0.0
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    leading = -np.inf
+    for a in range(index.size):
+        leading = max(leading, memory.mean[a])
+    if leading == -np.inf:
+        index[:] = np.inf
+        return
+    family.weights(law, leading, memory.scratch)
+    for a in range(index.size):
+        evidence = ledger.plays[a] * max(family.evidence(memory.terms, a, memory.scratch), 0.0)
+        index[a] = -(evidence + memory.log_plays[a])
+
+
+KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class IMED(Policy):
+    """Play the arm with the least evidence against its being the best, and few plays.
+
+    >>> IMED()
+    IMED()
+    """
+
+    name = "imed"
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS
+
+    def params(self, family: Family) -> Floats:
+        return np.array([plays_needed(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(TERMS))
