@@ -300,8 +300,8 @@ class Agent:
         >>> print(agent.explain())
         turn 3: the arm with the largest index is played
         arm   expected reward  KL to pseudobelief  exposure   index
-        blue           0.6667               0.204    0.3986   1.662
-        red            0.3333               0.204    0.3986  0.8259
+        blue           0.6667              0.1931    0.3985    1.48
+        red            0.3333              0.1931    0.3985  0.6433
         """
         turn = self.turn
         dial = self._dial(turn)
@@ -316,8 +316,7 @@ class Agent:
             "expected cost" if self._minimise else "expected reward": [
                 self._outward(self._family.expected_reward(row)) for row in working.beliefs
             ],
-            **self._policy.explanation(self._family, working, memory, dial),
-            "index": index,
+            **self._policy.explanation(self._family, working, memory, dial, index),
         }
         ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
         title = f"turn {turn}: the arm with the largest index is played"

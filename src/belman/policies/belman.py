@@ -189,7 +189,7 @@ class BelMan(Policy):
         if self.reading == "joint":
             check_joint(family)
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:
+    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
         """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where exposure is per arm)."""
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
         pull = np.full(len(kl), dial)
@@ -200,5 +200,6 @@ class BelMan(Policy):
                 known = math.isfinite(leading) and gap > 0.0
                 against = family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a])) if known else 0.0
                 pull[a] = dial * (ledger.plays[a] + self.schedule.prior_plays) * against / gap if known else 0.0
+        shared = family.log_partition(memory.pseudobelief)  # of all arms' KL, which kernels leave out
         with np.errstate(divide="ignore"):
-            return {"KL to pseudobelief": kl, "exposure": 1.0 / pull}
+            return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}

@@ -18,7 +18,7 @@ from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_inde
 
 
 class Memory(NamedTuple):
-    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on the list, and the plays seen."""
+    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on the list, and its plays."""
 
     mean: Floats  # (K)
     terms: Floats  # (TERMS, K)

@@ -166,6 +166,6 @@ class IDS(Policy):
             chances=np.zeros(arms),
         )
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Memory, dial: float) -> dict[str, Floats]:
+    def explanation(self, family: Family, ledger: Ledger, memory: Memory, dial: float, index: Floats) -> dict[str, Floats]:
         """The expected regret, the information gain and the chance of each arm."""
-        return {"expected regret": memory.regret, "information gain": memory.gain, "chance": memory.chances}
+        return {"expected regret": memory.regret, "information gain": memory.gain, "chance": memory.chances, "index": index}

@@ -1,7 +1,7 @@
 """The bound behind KL-UCB and its kin: the largest mean q with n·d(μ̂, q) ≤ f, where f is the dial and what the arm adds to it.
 
-Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against the best bound so far, and its own
-is searched only if it is larger.
+Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against the best bound so far, and
+its own is searched only if it is larger.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _ENOUGH = 1e-8  # of the distance to the mean: the step that is still taken leav
 _STRETCH = 1e3
 _SLACK = 1e-9
 
-#: Where params have their numbers: the horizon (if it is known), the plays before an arm is known, the range of rewards as low and
-#: high − low, and the largest mean there is, scaled; the law of the divergence follows.
+#: Where params have their numbers: the horizon (if it is known), the plays before an arm is known, the range of rewards as low
+#: and high − low, and the largest mean there is, scaled; the law of the divergence follows.
 HORIZON, NEEDED, LOW, WIDTH, TOP, LAW = 0, 1, 2, 3, 4, 5
 
 
@@ -42,8 +42,17 @@ class Memory(NamedTuple):
 
 def blank(arms: int) -> Memory:
     """Fresh memory."""
-    rows = [np.zeros(arms) for _ in range(5)]
-    return Memory(*rows, np.zeros((TERMS, arms)), np.zeros(1), np.zeros(TERMS), np.zeros(TERMS))
+    return Memory(
+        mean=np.zeros(arms),
+        spread=np.ones(arms),
+        level=np.zeros(arms),
+        ceiling=np.zeros(arms),
+        bound=np.zeros(arms),
+        terms=np.zeros((TERMS, arms)),
+        guess=np.zeros(1),
+        weights=np.zeros(TERMS),
+        scratch=np.zeros(TERMS),
+    )
 
 
 @kernel

@@ -154,6 +154,6 @@ class Policy(ABC):
         """
         return best
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float) -> dict[str, Floats]:
-        """Columns that say how the indices come about, one number an arm."""
-        return {}
+    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
+        """Columns that say how the indices come about, one number an arm, the index last."""
+        return {"index": index}
