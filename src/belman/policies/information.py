@@ -97,7 +97,7 @@ def renew_columns(beliefs, memory):
 
 @kernel
 def integrate(memory):
-    """p_b and p_b M_ab: H = Π F, ln F_b is nearly straight in ln H, so b is best between two nodes with chance ΔH Δln F_b/Δln H."""
+    """p_b and p_b M_ab: ln F_b is almost linear in ln H, H = Π F, so b is best between two nodes with chance ΔH Δln F_b/Δln H."""
     arms = memory.share.size
     logs, means = memory.columns[NODES : 2 * NODES], memory.columns[2 * NODES : 3 * NODES]
     before, chance_before = 0.0, 0.0
