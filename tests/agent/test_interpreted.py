@@ -39,8 +39,13 @@ def life(name: str) -> list[object]:
         streams = [(rng.random(turns) < chance).astype(float).tolist() for chance in (0.3, 0.45, 0.5, 0.52, 0.55)]
     choices: list[object] = []
     for turn in range(turns):
-        if turn % 50 == 49:
+        if turn % 50 == 20:
             choices += agent.ask(4)
+        if turn % 50 == 45:  # late, and one of them never
+            for arm, count in agent.outstanding.items():
+                agent.tell(arm, streams[arm][turn])  # type: ignore[index]
+                for _ in range(count - 1):
+                    agent.cancel(arm)
         choices.append(agent.ask(among=[0, 2, 4]) if turn % 17 == 5 else agent.ask())
         agent.tell(choices[-1], streams[choices[-1]][turn])  # type: ignore[call-overload, index]
     return [*choices, *(agent.belief(arm) for arm in agent.arms)]

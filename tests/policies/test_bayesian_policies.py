@@ -187,7 +187,7 @@ def test_gittins_known_values(discount: float, known: dict[tuple[int, int], floa
     [
         *((0.9, a, b, 1e-4) for a, b in ((1, 9), (30, 2), (60, 50))),
         *((0.99, a, b, 1e-4) for a, b in ((4, 3), (20, 90), (150, 1))),
-        *((0.9, a, b, 4e-3) for a, b in ((0.5, 0.5), (1.5, 2.5), (0.05, 3.0), (3.0, 0.05))),  # between whole counts
+        *((0.9, a, b, 2e-3) for a, b in ((1.5, 2.5), (10.5, 7.3), (0.05, 3.0), (3.0, 0.05), (20.0, 0.5))),  # between whole counts
         *((0.99, a, b, 4e-4) for a, b in ((450, 450), (700, 40), (1e-3, 800))),  # beyond the table
     ],
 )
@@ -196,19 +196,27 @@ def test_gittins_slow_twin(discount: float, alpha: float, beta: float, error: fl
     assert Gittins(discount=discount).index(alpha, beta) == pytest.approx(slow_index(discount, alpha, beta, depth), abs=error)
 
 
+@pytest.mark.parametrize("steps", [(0, 0), (0, 1), (5, 3), (20, 0)])
+def test_gittins_is_exact_a_whole_number_of_rewards_from_the_prior(steps: tuple[int, int]) -> None:
+    prior = (0.5, 0.25)
+    belief = np.add(prior, steps)
+    seen = Seen(Gittins(discount=0.9), Bernoulli(prior=prior), belief[None, :])
+    assert seen.index[0] == pytest.approx(slow_index(0.9, *belief, 200), abs=1e-4)
+
+
 def test_gittins_table_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
     gittins._params.cache_clear()
-    made = gittins._params(0.5)
+    made = gittins._params(0.5, (1.0, 1.0))
     (file,) = tmp_path.iterdir()
     gittins._params.cache_clear()
-    monkeypatch.setattr(gittins_table, "lifts", lambda discount: pytest.fail("computed twice"))
-    assert np.array_equal(gittins._params(0.5), made)
+    monkeypatch.setattr(gittins_table, "lifts", lambda discount, starts: pytest.fail("computed twice"))
+    assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)
     monkeypatch.undo()
     monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
     file.write_bytes(file.read_bytes()[:1000])
     gittins._params.cache_clear()
-    assert np.array_equal(gittins._params(0.5), made)
+    assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)
 
 
 def test_gittins_plays_bernoulli_only() -> None:

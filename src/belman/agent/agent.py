@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import decide, state_file
+from belman.agent import decide, doors, state_file
+from belman.agent.scale import scale
 from belman.compile import entry
-from belman.errors import ArmError, PolicyError, PriorError, RewardError, SettingError, StateError, listing, nearest
-from belman.families import Bernoulli, Family, family_named
+from belman.errors import ArmError, StateError, listing, nearest
+from belman.families import Family, family_named
 from belman.families.mirror import Mirror
 from belman.files import write_atomically
 from belman.manifold import least_kl_from_arms
@@ -70,8 +71,8 @@ class Agent:
     ) -> None:
         self._arms: list[Hashable] = []
         self._places: dict[Hashable, int] = {}
-        for arm in self._check_iterable(arms, "arms"):
-            self._check_new(arm)
+        for arm in doors.check_names(arms, "arms"):
+            doors.check_new(arm, self._places)
             self._places[arm] = len(self._arms)
             self._arms.append(arm)
         if not self._arms:
@@ -79,16 +80,11 @@ class Agent:
         base = family_named(family)
         if prior is not None:
             base = replace(base, prior=base.check_belief(prior))
-        self._range = self._check_range(range, base)
-        self._minimise = bool(minimise)
-        self._family: Family = Mirror(base) if self._minimise else base
-        if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
-            raise SettingError(f"discount={discount!r} makes no agent: it must be above 0 and at most 1 (1 never forgets)")
-        self._discount = float(discount)
-        self._mind = chance.generator(self._check_seed(seed))
-        own = {} if priors is None else priors
-        if not isinstance(own, Mapping):
-            raise PriorError(f"priors={priors!r} is no mapping: give {{arm: prior, …}}, or prior=… for all arms")
+        self._scale = scale(base, range, minimise)
+        self._family: Family = Mirror(base) if self._scale.minimise else base
+        self._discount = doors.check_discount(discount)
+        self._mind = chance.generator(doors.check_seed(seed))
+        own = doors.check_priors(priors)
         for arm in own:
             self._place(arm)
         self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
@@ -117,10 +113,9 @@ class Agent:
         if n is None:
             self._last.clear()
             return self._arms[self._choose(closed)]
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise SettingError(f"ask({n!r}) asks for no arm: n must be a whole number from 1 up")
+        count = doors.check_count(n)
         self._last.clear()
-        return [self._arms[self._choose(closed, n > 1)] for _ in range(n)]
+        return [self._arms[self._choose(closed, count > 1)] for _ in range(count)]
 
     def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> int:
         if batch or self._waiting:
@@ -172,7 +167,7 @@ class Agent:
     def tell(self, arm: Hashable, reward: float) -> None:
         """Learn the reward of an arm; late, out of order and unasked rewards are welcome."""
         place = self._place(arm)
-        value = self._inward(reward)
+        value = self._scale.inward(reward)
         if self._pending[place]:
             self._waiting -= 1
         self._learn(*self._lessons, place, value)
@@ -188,31 +183,6 @@ class Agent:
         self._waiting -= 1
         entry(decide.mark_stale, {}, {})(self._stale, place)
 
-    def _inward(self, reward: float) -> float:
-        """A reward of the user as the family sees it."""
-        base = self._family.of if isinstance(self._family, Mirror) else self._family
-        if self._range is None:
-            value = base.check_reward(reward)
-        else:
-            low, high = self._range
-            value = base.check_reward(self._scaled(reward, low, high))
-        return -value if self._minimise else value
-
-    @staticmethod
-    def _scaled(reward: float, low: float, high: float) -> float:
-        try:
-            value = float(reward)
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
-        if isinstance(reward, (str, bytes)) or not low <= value <= high:
-            raise RewardError(f"reward {reward!r} cannot be: this agent's range is from {low:g} to {high:g}")
-        return min(max((value - low) / (high - low), 0.0), 1.0)
-
-    def _outward(self, value: float) -> float:
-        """A reward of the family as the user sees it."""
-        value = float(-value if self._minimise and value < math.inf else value)
-        return value if self._range is None else self._range[0] + value * (self._range[1] - self._range[0])
-
     # Arms
 
     @property
@@ -222,7 +192,7 @@ class Agent:
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
         """Take in a new arm, of which the prior says all that is known."""
-        self._check_new(arm)
+        doors.check_new(arm, self._places)
         belief = self._family.check_belief(self._family.prior if prior is None else prior)
         self._arms.append(arm)
         self._priors = np.vstack([self._priors, belief])
@@ -273,24 +243,23 @@ class Agent:
         blue      1           0.6667  0.1581  0.9874   0.6667
         red       0              0.5   0.025   0.975   0.3333
         """
-        if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
-            raise SettingError(f"level={level!r} makes no interval: it must lie strictly between 0 and 1")
-        tail = 0.5 * (1.0 - level)
+        tail = 0.5 * (1.0 - doors.check_level(level))
         rows = self._truth.beliefs
         ends = [(self._family.mean_quantile(row, tail), self._family.mean_quantile(row, tail, upper=True)) for row in rows]
-        shown = [sorted(map(self._outward, pair)) for pair in ends]
+        shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
             {
                 "arm": self._arms,
                 "plays": self._tells.tolist(),
-                "expected cost" if self._minimise else "expected reward": [
-                    self._outward(self._family.expected_reward(row)) for row in rows
-                ],
+                self._scale.quantity: self._expected(rows),
                 "low": [low for low, _ in shown],
                 "high": [high for _, high in shown],
                 "P(best)": [round(float(chance), 6) for chance in best_probabilities(self._family, rows)],
             }
         )
+
+    def _expected(self, rows: Floats) -> list[float]:
+        return [self._scale.outward(self._family.expected_reward(row)) for row in rows]
 
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is changed by looking.
@@ -313,9 +282,7 @@ class Agent:
         index = copies[-2]
         order = np.argsort(-index, kind="stable")
         columns: dict[str, Any] = {
-            "expected cost" if self._minimise else "expected reward": [
-                self._outward(self._family.expected_reward(row)) for row in working.beliefs
-            ],
+            self._scale.quantity: self._expected(working.beliefs),
             **self._policy.explanation(self._family, working, memory, dial, index),
         }
         ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
@@ -328,11 +295,10 @@ class Agent:
         return tuple(map(float, least_kl_from_arms(self._family, self._truth.beliefs)))
 
     def __repr__(self) -> str:
-        base = self._family.of if isinstance(self._family, Mirror) else self._family
         waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
         return (
-            f"Agent({len(self._arms)} arm{'s' * (len(self._arms) != 1)}, family={base.name!r}, policy={self._policy!r}, "
-            f"{self._told} reward{'s' * (self._told != 1)} told{waiting})"
+            f"Agent({len(self._arms)} arm{'s' * (len(self._arms) != 1)}, family={self._scale.base.name!r}, "
+            f"policy={self._policy!r}, {self._told} reward{'s' * (self._told != 1)} told{waiting})"
         )
 
     # Saving
@@ -347,15 +313,14 @@ class Agent:
 
     def to_json(self) -> str:
         """The whole state as text."""
-        base = self._family.of if isinstance(self._family, Mirror) else self._family
         return state_file.write(
             {
                 "belman": __version__,
                 "arms": [state_file.encode_arm(arm) for arm in self._arms],
-                "family": state_file.describe(base, "family"),
+                "family": state_file.describe(self._scale.base, "family"),
                 "policy": state_file.describe(self._policy, "policy"),
-                "range": self._range,
-                "minimise": self._minimise,
+                "range": self._scale.range,
+                "minimise": self._scale.minimise,
                 "discount": self._discount,
                 "told": self._told,
                 "tells": self._tells,
@@ -449,12 +414,7 @@ class Agent:
     # Seating a policy: all that kernels need, in the order in which they take it
 
     def _seat(self, policy: Policy) -> None:
-        if not isinstance(policy, Policy):
-            raise PolicyError(f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()")
-        if policy.sees_truth:
-            raise PolicyError(f"policy {policy.name!r} is told the true means: it plays in simulations only")
-        policy.check(self._family, len(self._arms))
-        self._policy = policy
+        self._policy = doors.check_policy(policy, self._family, len(self._arms))
         self._reseat()
 
     def _reseat(self) -> None:
@@ -487,47 +447,9 @@ class Agent:
         except (KeyError, TypeError):
             raise ArmError(f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}") from None
 
-    def _check_new(self, arm: Hashable) -> None:
-        try:
-            hash(arm)
-        except TypeError:
-            raise ArmError(f"arm {arm!r} cannot be a name: it is not hashable (a string, a number or a tuple is)") from None
-        if arm in self._places:
-            raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
-
-    @staticmethod
-    def _check_iterable(arms: Iterable[Hashable], option: str) -> list[Hashable]:
-        if isinstance(arms, (str, bytes)):
-            raise ArmError(f"{option}={arms!r} is one name, not a list of names: write [{arms!r}]")
-        try:
-            return list(arms)
-        except TypeError:
-            raise ArmError(f"{option}={arms!r} is not a list of names") from None
-
-    @staticmethod
-    def _check_seed(seed: int | None) -> int | None:
-        whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-        if seed is not None and (not whole or seed < 0):
-            raise SettingError(f"seed={seed!r} makes no stream: it must be a whole number from 0 up, or None")
-        return seed
-
-    @staticmethod
-    def _check_range(range: tuple[float, float] | None, base: Family) -> tuple[float, float] | None:
-        if range is None:
-            return None
-        if not isinstance(base, Bernoulli):
-            raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own")
-        try:
-            low, high = (float(end) for end in range)
-        except (TypeError, ValueError, OverflowError):
-            low, high = math.nan, math.nan
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
-        return low, high
-
     def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
         closed = np.ones(len(self._arms), dtype=np.bool_)
-        for arm in self._check_iterable(among, "among"):
+        for arm in doors.check_names(among, "among"):
             closed[self._place(arm)] = False
         if closed.all():
             raise ArmError("among is empty: name at least one arm that is available")

@@ -1,8 +1,9 @@
 """Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli rewards.
 
-Kept is the lift logit(index) − logit(μ), which is smooth and has closed limits as α or β tends to 0. Between whole counts it is
-interpolated; beyond α + β = 398 it fades as Chick and Gans's (2009) boundary for normal rewards does. The indices are good to
-1e-4 (to 1e-3 for a discount above 0.9999 and counts in the hundreds).
+Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the prior; there indices are good to 1e-4
+(1e-3 for a discount above 0.9999 and counts in the hundreds). In between, 1/lift², which grows about like αβ/(α + β), is
+interpolated, good to 3e-3 (5e-2 where a count is under 1). Beyond α + β = 396 the lift fades as Chick and Gans's (2009) boundary for
+normal rewards does.
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ from belman.policies import gittins_table
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 from belman.policies.settings import is_number, is_whole, require
 
-_HEADER = 2  # the numbers before the table: the edge of interpolation and ln(1/γ)
+_HEADER = 4  # the numbers before the table: the edge of interpolation, ln(1/γ), and the first nodes of α and β above 0
 _MOST = 1.0 - 1e-6
 
 
 @functools.lru_cache(maxsize=16)
-def _params(discount: float) -> Floats:
+def _params(discount: float, starts: tuple[float, float]) -> Floats:
     """The header and the table, from the cache on disk or computed in a second; a table belongs to the code that made it."""
-    digest = hashlib.sha256(Path(gittins_table.__file__).read_bytes() + repr(discount).encode()).hexdigest()
+    digest = hashlib.sha256(Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()).hexdigest()
     path = cache_directory() / f"gittins_{digest[:24]}.npy"
     try:
         kept: Floats = np.load(path)
     except (OSError, ValueError, EOFError):
-        kept = np.concatenate([[gittins_table.COUNTS - 2.0, -math.log(discount)], gittins_table.lifts(discount)])
+        header = [gittins_table.COUNTS - 4.0, -math.log(discount), *starts]
+        kept = np.concatenate([header, gittins_table.lifts(discount, starts) ** -2])
         buffer = io.BytesIO()
         np.save(buffer, kept)
         with contextlib.suppress(OSError):
@@ -60,6 +62,15 @@ def _fade(s):
 
 
 @kernel
+def _node(x, start):
+    """The node at or below x among 0, start, start + 1, …, and how far x is on the way to the next."""
+    if x < start:
+        return 0, x / start
+    step = int(x - start)
+    return step + 1, x - start - step
+
+
+@kernel
 def gittins_index(params, alpha, beta):
     """The index of Beta(α, β) for any α, β > 0."""
     edge, rate, fade = params[0], params[1], 1.0
@@ -68,14 +79,13 @@ def gittins_index(params, alpha, beta):
     if count > edge:
         fade = _fade(1.0 / (rate * count)) / _fade(1.0 / (rate * edge))
         a, b = alpha * (edge / count), beta * (edge / count)
-    i, j = int(a), int(b)
-    u, v = a - i, b - j
-    row = _HEADER + (i + j) * (i + j + 1) // 2 + i
-    following = row + i + j + 1
-    third = following + i + j + 2
-    lift = (1.0 - v) * ((1.0 - u) * params[row] + u * params[following + 1])
-    lift += v * ((1.0 - u) * params[following] + u * params[third + 1])
-    win = alpha * math.exp(fade * lift)
+    i, u = _node(a, params[2])
+    j, v = _node(b, params[3])
+    here = _HEADER + (i + j) * (i + j + 1) // 2 + i
+    lost = here + i + j + 1
+    both = lost + i + j + 3
+    between = (1.0 - v) * ((1.0 - u) * params[here] + u * params[lost + 1]) + v * ((1.0 - u) * params[lost] + u * params[both])
+    win = alpha * math.exp(fade / math.sqrt(between))
     return win / (win + beta)
 
 
@@ -125,8 +135,8 @@ class Gittins(Policy):
         return KERNELS
 
     def index(self, alpha: float, beta: float) -> float:
-        """The index of an arm with belief Beta(α, β)."""
-        return float(entry(gittins_index, {}, {})(_params(self._discount()), float(alpha), float(beta)))
+        """The index of an arm with belief Beta(α, β), exact for whole counts."""
+        return float(entry(gittins_index, {}, {})(_params(self._discount(), (1.0, 1.0)), float(alpha), float(beta)))
 
     def _discount(self) -> float:
         if self.discount is not None:
@@ -134,7 +144,8 @@ class Gittins(Policy):
         return 0.999 if self.horizon is None else min(max(1.0 - 1.0 / self.horizon, 1e-9), _MOST)
 
     def params(self, family: Family) -> Floats:
-        return _params(self._discount())
+        alpha, beta = (count - math.ceil(count) + 1.0 for count in family.prior)
+        return _params(self._discount(), (alpha, beta))
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms))

@@ -11,12 +11,13 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from belman.compile import entry, kernel
 
 Floats = NDArray[np.float64]
 
-COUNTS = 400  # α + β up to which indices are kept
+COUNTS = 400  # rows of nodes that are kept
 _NEGLIGIBLE = 1e-9  # of W
 
 
@@ -38,29 +39,30 @@ def _last_lesson(mean, count, reward, discount):
 
 
 @kernel
-def _sweep(discount, reward, before, counts, worth, first, edge, table):
+def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table):
     """Walk all counts down for one λ, and enter the indices that lie between the last λ and this one; returns how many they are.
 
-    `edge` keeps what playing on is worth beyond retiring, `first[n]` the least α with α + β = n that is worth playing; W is 0
+    `edge` keeps what playing on is worth beyond retiring, `first[n]` the least node of α in row n that is worth playing; W is 0
     above `top`.
     """
     keep = 1.0 / (1.0 - discount)
     depth, found = worth.size - 2, 0
+    more_alpha, more = alpha_start - 1.0, alpha_start + beta_start - 2.0
     for a in range(worth.size):
         worth[a] = 0.0
     top = first[depth] - 1
     while top < depth - 1 and (top < reward * depth or worth[top] > _NEGLIGIBLE):
         top += 1
-        worth[top] = keep * _last_lesson(top / depth, float(depth), reward, discount)
-    while first[depth] <= top and worth[first[depth]] <= keep * (reward - first[depth] / depth):
+        worth[top] = keep * _last_lesson((top + more_alpha) / (depth + more), depth + more, reward, discount)
+    while first[depth] <= top and worth[first[depth]] <= keep * (reward - (first[depth] + more_alpha) / (depth + more)):
         first[depth] += 1
     for n in range(depth - 1, 1, -1):
         low = first[n]
         top = min(top, n - 1)
         if low < first[n + 1]:
-            worth[low] = keep * (reward - low / (n + 1))
+            worth[low] = keep * (reward - (low + more_alpha) / (n + 1 + more))
         for a in range(low, top + 1):
-            mean = a / n
+            mean = (a + more_alpha) / (n + more)
             leave = keep * (reward - mean)
             stay = discount * (mean * worth[a + 1] + (1.0 - mean) * worth[a])
             worth[a] = max(stay, leave)
@@ -79,46 +81,48 @@ def _sweep(discount, reward, before, counts, worth, first, edge, table):
 
 
 @kernel
-def _fill(discount, step, counts, worth, first, edge, table):
-    """The index of every whole α, β ≥ 1 of the table, by sweeps over rising λ."""
+def _fill(discount, step, counts, alpha_start, beta_start, worth, first, edge, table):
+    """The index at every inner node of the table, by sweeps over rising λ."""
     missing = counts * (counts - 1) // 2
-    logit = math.log(0.5 / worth.size)
+    logit = math.log(0.5 * min(alpha_start, 1.0) / worth.size)
     before = 0.0
     while missing > 0:
         reward = 1.0 / (1.0 + math.exp(-logit))
-        missing -= _sweep(discount, reward, before, counts, worth, first, edge, table)
+        missing -= _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table)
         before = reward
         logit += step
 
 
-def lifts(discount: float, counts: int = COUNTS, depth: int = 4 * COUNTS, step: float = 0.005) -> Floats:
-    """logit(index) − logit(μ) for whole α, β ≥ 0, row by row of α + β up to `counts`, with closed limits where α or β is 0.
+def lifts(
+    discount: float, starts: tuple[float, float] = (1.0, 1.0), counts: int = COUNTS, depth: int = 4 * COUNTS, step: float = 0.005
+) -> Floats:
+    """logit(index) − logit(μ) at α and β in 0, start, start + 1, …, row by row of i + j ≤ `counts`, with i and j their nodes.
 
-    The recursion starts at α + β = `depth`; the mesh of λ has that `step` in logits.
+    At 0 stands the limit. The recursion starts at i + j = `depth`; the mesh of λ has that `step` in logits.
     """
     index = np.zeros((counts + 1) * (counts + 2) // 2)
     first = np.ones(depth + 1, dtype=np.int64)
-    entry(_fill, {}, {})(discount, step, counts, np.zeros(depth + 2), first, np.zeros(len(index)), index)
-    n = np.repeat(np.arange(counts + 1), np.arange(1, counts + 2))
-    alpha = np.arange(len(n)) - n * (n + 1) // 2
-    beta = n - alpha
-    inside = (alpha > 0) & (beta > 0)
+    entry(_fill, {}, {})(discount, step, counts, *starts, np.zeros(depth + 2), first, np.zeros(len(index)), index)
+    row = np.repeat(np.arange(counts + 1), np.arange(1, counts + 2))
+    i = np.arange(len(row)) - row * (row + 1) // 2
+    alpha, beta = (np.maximum(nodes + start - 1.0, 0.0) * (nodes > 0) for nodes, start in zip((i, row - i), starts, strict=True))
+    inside = (alpha > 0.0) & (beta > 0.0)
     table = np.zeros(len(index))
     table[inside] = np.log(index[inside] / (1.0 - index[inside]) * beta[inside] / alpha[inside])
     # α → 0: one success would be followed for ever, a failure by retirement. β → 0: one failure is followed by retirement.
-    table[alpha == 0] = np.log1p(discount / ((1.0 - discount) * (1.0 + np.arange(counts + 1))))
-    last = (beta == 0) & (alpha > 0)
-    table[last] = -np.log((1.0 - discount) * alpha[last] * _harmonic_sums(discount, counts))
+    table[alpha == 0.0] = np.log1p(discount / ((1.0 - discount) * (1.0 + beta[alpha == 0.0])))
+    last = (beta == 0.0) & (alpha > 0.0)
+    table[last] = -np.log((1.0 - discount) * alpha[last] * _harmonic_sums(discount, alpha[last]))
     return table
 
 
-def _harmonic_sums(discount: float, counts: int) -> Floats:
-    """S(a) = Σ_k γ^k/(a + k) for a = 1, …, counts, term by term or by S(a) = 1/a + γ S(a + 1)."""
+def _harmonic_sums(discount: float, a: Floats) -> Floats:
+    """S(a) = Σ_k γ^k/(a + k) for a, a + 1, …, term by term or by S(a) = 1/a + γ S(a + 1)."""
     if discount < 0.99:
         turns = np.arange(4000)[:, None]
-        sums: Floats = (discount**turns / (turns + np.arange(1, counts + 1))).sum(axis=0)
+        sums: Floats = (discount**turns / (turns + a)).sum(axis=0)
         return sums
-    chain = [-math.log1p(-discount) / discount]
-    for a in range(1, counts):
-        chain.append((chain[-1] - 1.0 / a) / discount)
+    chain = [special.hyp2f1(1.0, a[0], a[0] + 1.0, discount) / a[0]]
+    for step in a[:-1]:
+        chain.append((chain[-1] - 1.0 / step) / discount)
     return np.array(chain)

@@ -65,7 +65,7 @@ class TopTwoThompson(Policy):
     def chances(self, best: Floats) -> Floats:
         if len(best) == 1:
             return best
-        sure = np.maximum(best, 1e-12)  # an arm that cannot be best may still be the runner-up
+        sure = np.maximum(best, 1e-9)  # an arm that cannot be best may still be the runner-up
         p = sure / sure.sum()
         odds = p / (1.0 - p)
         chances: Floats = p * (self.beta + (1.0 - self.beta) * (odds.sum() - odds))

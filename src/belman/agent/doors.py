@@ -1,0 +1,78 @@
+"""What an agent lets in: names, numbers and policies, each refused with a reason before anything changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from belman.errors import ArmError, PolicyError, PriorError, SettingError
+from belman.families import Family
+from belman.policies import Policy
+
+
+def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
+    """A list of names, which one string is not."""
+    if isinstance(arms, (str, bytes)):
+        raise ArmError(f"{option}={arms!r} is one name, not a list of names: write [{arms!r}]")
+    try:
+        return list(arms)
+    except TypeError:
+        raise ArmError(f"{option}={arms!r} is not a list of names") from None
+
+
+def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
+    """A name that can be one, and is not taken."""
+    try:
+        hash(arm)
+    except TypeError:
+        raise ArmError(f"arm {arm!r} cannot be a name: it is not hashable (a string, a number or a tuple is)") from None
+    if arm in known:
+        raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
+
+
+def check_seed(seed: int | None) -> int | None:
+    """A whole number, or None for a seed from the system."""
+    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if seed is not None and (not whole or seed < 0):
+        raise SettingError(f"seed={seed!r} makes no stream: it must be a whole number from 0 up, or None")
+    return seed
+
+
+def check_discount(discount: float) -> float:
+    """A share of the past that is kept at every reward."""
+    if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+        raise SettingError(f"discount={discount!r} makes no agent: it must be above 0 and at most 1 (1 never forgets)")
+    return float(discount)
+
+
+def check_count(n: Any) -> int:
+    """How many arms a batch asks for."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise SettingError(f"ask({n!r}) asks for no arm: n must be a whole number from 1 up")
+    return int(n)
+
+
+def check_level(level: float) -> float:
+    """The probability that an interval holds."""
+    if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
+        raise SettingError(f"level={level!r} makes no interval: it must lie strictly between 0 and 1")
+    return float(level)
+
+
+def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any]:
+    """Beliefs about single arms, by name."""
+    if priors is not None and not isinstance(priors, Mapping):
+        raise PriorError(f"priors={priors!r} is no mapping: give {{arm: prior, …}}, or prior=… for all arms")
+    return priors or {}
+
+
+def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
+    """A policy that an agent can follow with this family and so many arms."""
+    if not isinstance(policy, Policy):
+        raise PolicyError(f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()")
+    if policy.sees_truth:
+        raise PolicyError(f"policy {policy.name!r} is told the true means: it plays in simulations only")
+    policy.check(family, arms)
+    return policy

@@ -1,0 +1,58 @@
+"""The scale on which a person counts: rewards or costs, in [0, 1] or between other ends."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from belman.errors import RewardError, SettingError
+from belman.families import Bernoulli, Family
+
+
+class Scale(NamedTuple):
+    """How a reward of the user becomes one of the family, and back."""
+
+    base: Family
+    range: tuple[float, float] | None
+    minimise: bool
+
+    @property
+    def quantity(self) -> str:
+        """What the user counts."""
+        return "expected cost" if self.minimise else "expected reward"
+
+    def inward(self, reward: float) -> float:
+        """A reward of the user as the family sees it; raises RewardError where there is none."""
+        value = self.base.check_reward(reward if self.range is None else _share(reward, *self.range))
+        return -value if self.minimise else value
+
+    def outward(self, value: float) -> float:
+        """A reward of the family as the user sees it."""
+        value = float(-value if self.minimise and value < math.inf else value)
+        return value if self.range is None else self.range[0] + value * (self.range[1] - self.range[0])
+
+
+def _share(reward: float, low: float, high: float) -> float:
+    """Where a reward lies between two ends, from 0 to 1."""
+    try:
+        value = float(reward)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if isinstance(reward, (str, bytes)) or not low <= value <= high:
+        raise RewardError(f"reward {reward!r} cannot be: this agent's range is from {low:g} to {high:g}")
+    return min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Scale:
+    """The scale with these ends, checked."""
+    if range is None:
+        return Scale(base, None, bool(minimise))
+    if not isinstance(base, Bernoulli):
+        raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own")
+    try:
+        low, high = (float(end) for end in range)
+    except (TypeError, ValueError, OverflowError):
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
+    return Scale(base, (low, high), bool(minimise))

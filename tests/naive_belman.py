@@ -1,0 +1,181 @@
+"""A slow, obvious twin of BelMan: every turn from scratch, with SciPy, straight from the paper's formulas. Nothing is kept or compiled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import integrate, optimize, special, stats
+
+
+class Bernoulli:
+    prior = (1.0, 1.0)
+    natural, from_natural = staticmethod(np.array), staticmethod(tuple)
+
+    @staticmethod
+    def update(belief, x):
+        return belief[0] + x, belief[1] + 1.0 - x
+
+    @staticmethod
+    def expected(belief):
+        return belief[0] / sum(belief)
+
+    @staticmethod
+    def d(mean, other):
+        return special.rel_entr(mean, other) + special.rel_entr(1.0 - mean, 1.0 - other)
+
+    @staticmethod
+    def mean_parameters(belief):
+        """E[ln θ] and E[ln(1 − θ)]."""
+        return special.psi(belief) - special.psi(sum(belief))
+
+    @classmethod
+    def barycentre(cls, target):
+        """The Beta law with those mean parameters, by SciPy's root finder in the logarithms."""
+        start = np.log([1.0, 1.0])
+        found = optimize.root(lambda u: cls.mean_parameters(np.exp(u)) - target, start, tol=1e-13, options={"maxfev": 2_000})
+        assert np.abs(found.fun).max() < 1e-9, found
+        return tuple(np.exp(found.x))
+
+    @classmethod
+    def kl(cls, belief, other):
+        gain = (np.array(belief) - other) @ cls.mean_parameters(belief)
+        return gain + special.betaln(*other) - special.betaln(*belief)
+
+    law = staticmethod(stats.beta)
+
+
+class Exponential:
+    prior = (1.0, 1.0)
+    natural, from_natural = staticmethod(np.array), staticmethod(tuple)
+
+    @staticmethod
+    def update(belief, x):
+        return belief[0] + 1.0, belief[1] + x
+
+    @staticmethod
+    def expected(belief):
+        return belief[1] / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+
+    @staticmethod
+    def d(mean, other):
+        return mean / other - 1.0 - math.log(mean / other)
+
+    @staticmethod
+    def mean_parameters(belief):
+        """E[ln θ] and −E[θ]."""
+        return np.array([special.psi(belief[0]) - math.log(belief[1]), -belief[0] / belief[1]])
+
+    @staticmethod
+    def barycentre(target):
+        gap = target[0] - math.log(-target[1])
+        shape = math.exp(optimize.brentq(lambda u: special.psi(math.exp(u)) - u - gap, -20.0, 30.0, xtol=1e-14, rtol=1e-14))
+        return shape, -shape / target[1]
+
+    @classmethod
+    def kl(cls, belief, other):
+        def partition(a, b):
+            return special.gammaln(a) - a * math.log(b)
+
+        return (np.array(belief) - other) @ cls.mean_parameters(belief) + partition(*other) - partition(*belief)
+
+    @staticmethod
+    def law(a, b):
+        return stats.gamma(a, scale=1.0 / b)
+
+
+class Gaussian:
+    """Known variance 1; the belief is (mean, precision)."""
+
+    prior = (0.0, 0.01)
+
+    @staticmethod
+    def update(belief, x):
+        mean, precision = belief
+        return (mean * precision + x) / (precision + 1.0), precision + 1.0
+
+    @staticmethod
+    def expected(belief):
+        return belief[0]
+
+    @staticmethod
+    def d(mean, other):
+        return 0.5 * (mean - other) ** 2
+
+    @staticmethod
+    def natural(belief):
+        return np.array([belief[0] * belief[1], belief[1]])
+
+    @staticmethod
+    def from_natural(eta):
+        return eta[0] / eta[1], eta[1]
+
+    @staticmethod
+    def mean_parameters(belief):
+        """E[θ] and E[θ²]."""
+        return np.array([belief[0], belief[0] ** 2 + 1.0 / belief[1]])
+
+    @staticmethod
+    def barycentre(target):
+        return target[0], 1.0 / (target[1] - target[0] ** 2)
+
+    @staticmethod
+    def kl(belief, other):
+        ratio = other[1] / belief[1]
+        return 0.5 * (ratio - 1.0 - math.log(ratio) + other[1] * (belief[0] - other[0]) ** 2)
+
+    @staticmethod
+    def law(m, k):
+        return stats.norm(m, k**-0.5)
+
+
+def kl_by_quadrature(family, belief, other):
+    """The twin of the twin: ∫ b ln(b/c), for a test of the closed forms above."""
+    first, second = family.law(*belief), family.law(*other)
+    ends = first.ppf([1e-13, 1.0 - 1e-13])
+    return integrate.quad(lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)), *ends, limit=200, epsabs=1e-12)[0]
+
+
+@dataclass
+class NaiveBelMan:
+    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre) or 'evidence' (½ + 0.8 ln K/(1 + 0.1 ln(1 + t/K)))."""
+
+    family: type
+    arms: int
+    kind: str
+    rewards: list[list[float]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rewards = [[] for _ in range(self.arms)]
+
+    def tell(self, arm: int, reward: float) -> None:
+        self.rewards[arm].append(reward)
+
+    def beliefs(self) -> list[tuple[float, float]]:
+        found = []
+        for rewards in self.rewards:
+            belief = self.family.prior
+            for reward in rewards:
+                belief = self.family.update(belief, reward)
+            found.append(belief)
+        return found
+
+    def indices(self) -> list[float]:
+        """The index of every arm at turn t = rewards told + 1."""
+        beliefs, turn = self.beliefs(), 1 + sum(map(len, self.rewards))
+        if self.kind == "natural":
+            centre = self.family.from_natural(np.mean([self.family.natural(belief) for belief in beliefs], axis=0))
+        else:
+            centre = self.family.barycentre(np.mean([self.family.mean_parameters(belief) for belief in beliefs], axis=0))
+        nearness = [-self.family.kl(belief, centre) for belief in beliefs]
+        means = [self.family.expected(belief) for belief in beliefs]
+        if self.kind == "evidence":
+            leader = max(means)
+            if math.isinf(leader):
+                return [math.inf if math.isinf(mean) else near for mean, near in zip(means, nearness, strict=True)]
+            weight = 0.5 + 0.8 * math.log(self.arms) / (1.0 + 0.1 * math.log(1.0 + turn / self.arms))
+            evidence = [len(rewards) * self.family.d(mean, leader) for rewards, mean in zip(self.rewards, means, strict=True)]
+            return [near - weight * against for near, against in zip(nearness, evidence, strict=True)]
+        pull = max(0.0, math.log(turn) + 15.0 * math.log(math.log(turn))) if turn >= 3 else 0.0
+        return [near + (pull * mean if pull > 0.0 else 0.0) for near, mean in zip(nearness, means, strict=True)]
