@@ -1,4 +1,4 @@
-"""A slow, obvious twin of BelMan: every turn from scratch, with SciPy, straight from the paper's formulas. Nothing is kept or compiled."""
+"""A slow, obvious twin of BelMan: every turn from scratch with SciPy, straight from the formulas. Nothing is kept or compiled."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def kl_by_quadrature(family, belief, other):
 
 @dataclass
 class NaiveBelMan:
-    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre) or 'evidence' (½ + 0.8 ln K/(1 + 0.1 ln(1 + t/K)))."""
+    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre) or 'evidence' (the default weight, p = 0)."""
 
     family: type
     arms: int

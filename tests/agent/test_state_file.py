@@ -150,7 +150,7 @@ class Size(enum.IntEnum):
     [
         [("x", 1), ("x", 2), (("nested", None), 2.5)],
         [1, 2, 30],
-        [0.5, True, None, "text with ünïcode and \"quotes\"\n"],
+        [0.5, True, None, 'text with ünïcode and "quotes"\n'],
         [Size.SMALL, Size.LARGE],
         list(np.arange(3)),
     ],
@@ -161,7 +161,9 @@ def test_arms_that_json_can_hold(arms, tmp_path):
     assert Agent.load(tmp_path / "state.json").arms == tuple(arms)
 
 
-@pytest.mark.parametrize("arms", [list(Colour), [math.inf, -math.inf], [frozenset({1}), b"x"]], ids=["enum", "infinite", "others"])
+@pytest.mark.parametrize(
+    "arms", [list(Colour), [math.inf, -math.inf], [frozenset({1}), b"x"]], ids=["enum", "infinite", "others"]
+)
 def test_arms_that_json_lacks_are_given_again(arms, tmp_path):
     path = tmp_path / "state.json"
     check_exact(lambda: Agent(arms, seed=5), path, turns=50, arms=arms)
@@ -240,7 +242,9 @@ class Torn:
         raise self.crash
 
 
-@pytest.mark.parametrize("crash", [OSError("disk full"), KeyboardInterrupt(), MemoryError()], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "crash", [OSError("disk full"), KeyboardInterrupt(), MemoryError()], ids=lambda error: type(error).__name__
+)
 @pytest.mark.parametrize("moment", ["fdopen", "fsync", "replace"])
 def test_a_crash_while_saving_leaves_the_old_file(crash, moment, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
@@ -362,7 +366,9 @@ def test_a_newer_version_is_refused_with_a_remedy(saved):
     refuse(saved, r"has version 2: this belman reads up to 1 \(install a newer one\)")
 
 
-@pytest.mark.parametrize("missing", ["arms", "told", "tells", "pending", "priors", "truth", "memory", "mind", "discount", "stale", "working"])
+@pytest.mark.parametrize(
+    "missing", ["arms", "told", "tells", "pending", "priors", "truth", "memory", "mind", "discount", "stale", "working"]
+)
 def test_a_state_with_a_valid_checksum_but_a_missing_part(missing, saved):
     content = json.loads(saved.read_text())
     for name in ("checksum", "format", "version", missing):

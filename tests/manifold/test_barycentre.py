@@ -155,7 +155,12 @@ def rule(edges):
 
 MIXTURES = {
     "bernoulli": (Bernoulli(), [(3.0, 1.5), (2.0, 6.0), (9.0, 4.0)], stats.beta, special.expit(np.linspace(-30.0, 30.0, 121))),
-    "gaussian": (Gaussian(), [(0.0, 1.0), (2.0, 4.0), (-1.0, 0.5)], lambda m, k: stats.norm(m, k**-0.5), np.linspace(-20, 20, 81)),
+    "gaussian": (
+        Gaussian(),
+        [(0.0, 1.0), (2.0, 4.0), (-1.0, 0.5)],
+        lambda m, k: stats.norm(m, k**-0.5),
+        np.linspace(-20, 20, 81),
+    ),
     "exponential": (
         Exponential(),
         [(2.0, 1.0), (5.0, 2.0), (3.0, 7.0)],

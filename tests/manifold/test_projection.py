@@ -221,7 +221,9 @@ def bernoulli_grid():
 
 
 @pytest.mark.parametrize("pull", [0.0, 0.6])
-@pytest.mark.parametrize(("name", "grid"), [("bernoulli", bernoulli_grid), ("gaussian", gaussian_grid), ("poisson", poisson_grid)])
+@pytest.mark.parametrize(
+    ("name", "grid"), [("bernoulli", bernoulli_grid), ("gaussian", gaussian_grid), ("poisson", poisson_grid)]
+)
 def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pull):
     """KL(P_a ‖ Q̄) with P_a = f_θ(x) b_a(θ) and Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x), summed over a grid of (x, θ)."""
     family = member(name)

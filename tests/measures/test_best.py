@@ -37,7 +37,9 @@ def distribution_functions(family, rows, points):
         upper = np.array([special.gammaincc(a, np.minimum(b * theta, 1e300)) for a, b in rows])
         return lower if family.name == "poisson" else upper[:, ::-1]
     laws = [
-        stats.norm(row[0], row[1] ** -0.5) if len(row) == 2 else stats.t(2.0 * row[2], row[0], math.sqrt(row[3] / (row[2] * row[1])))
+        stats.norm(row[0], row[1] ** -0.5)
+        if len(row) == 2
+        else stats.t(2.0 * row[2], row[0], math.sqrt(row[3] / (row[2] * row[1])))
         for row in rows
     ]
     x = np.unique(np.concatenate([np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, laws)]))

@@ -454,9 +454,9 @@ def test_registered_by_name() -> None:
 
 @pytest.mark.parametrize("policy", [*UNBOUNDED, *BOUNDED], ids=label)
 def test_in_an_agent(policy: Policy) -> None:
-    """Batches, closed arms, costs, rewards that fade, and a state that is saved and goes on alike."""
-    for discount, minimise in ((1.0, False), (0.9, True)):
-        agent = belman.Agent(list("abcd"), policy=policy, discount=discount, minimise=minimise, seed=5)
+    """Batches, closed arms, rewards that fade, and a state that is saved and goes on alike."""
+    for discount in (1.0, 0.9):
+        agent = belman.Agent(list("abcd"), policy=policy, discount=discount, seed=5)
         nature = np.random.default_rng(1)
         for turn in range(60):
             arms = agent.ask(3) if turn % 7 == 0 else [agent.ask(among=["b", "c", "d"] if turn % 5 == 0 else None)]

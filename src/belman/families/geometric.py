@@ -38,10 +38,8 @@ def mean_cdf(law, belief, x):
 
 @kernel
 def mean_quantile(law, belief, level, upper):
-    if upper:
-        chance = beta_quantile(belief[0], belief[1], level)
-    else:
-        chance = beta_upper_quantile(belief[0], belief[1], level)
+    a, b = belief[0], belief[1]
+    chance = beta_quantile(a, b, level) if upper else beta_upper_quantile(a, b, level)
     return 1.0 / chance if chance > 0.0 else math.inf
 
 

@@ -1,9 +1,9 @@
 """Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli rewards.
 
-Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the prior; there indices are good to 1e-4
-(1e-3 for a discount above 0.9999 and counts in the hundreds). In between, 1/lift², which grows about like αβ/(α + β), is
-interpolated, good to 3e-3 (5e-2 where a count is under 1). Beyond α + β = 396 the lift fades as Chick and Gans's (2009) boundary for
-normal rewards does.
+Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the prior. There indices are good to
+1e-4 (1e-3 for a discount above 0.9999 and counts in the hundreds). In between, 1/lift², which grows about like αβ/(α + β), is
+interpolated, good to 3e-3 (5e-2 where a count is under 1). Beyond α + β = 396 the lift fades as does the boundary for normal
+rewards of Chick and Gans (2009).
 """
 
 from __future__ import annotations
