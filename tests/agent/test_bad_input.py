@@ -20,6 +20,7 @@ from belman.errors import (
 )
 from belman.exposure import Evidence, two_phase
 from belman.families import Bernoulli, BoundedExponential, Gaussian
+from belman.policies import Oracle
 
 ARMS = ["blue", "green", "red"]
 
@@ -204,6 +205,11 @@ MAKES = {
         lambda: Agent(ARMS, policy="thompson"),
         PolicyError,
         r"policy='thompson' is no policy: .*such as belman.BelMan\(\)",
+    ),
+    "oracle": (
+        lambda: Agent(ARMS, policy=Oracle()),
+        PolicyError,
+        r"policy 'oracle' is told the true means: it plays in simulations only",
     ),
     "joint for Gaussians": (
         lambda: Agent(ARMS, "gaussian", BelMan.paper("joint")),

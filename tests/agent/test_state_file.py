@@ -91,6 +91,25 @@ print("true")
     assert interpreted(script) is True
 
 
+def test_every_other_policy_goes_on_as_if_it_had_never_stopped(tmp_path):
+    """Interpreted, so that policies present and future cost no compilation; what a policy demands is set to 20."""
+    script = f"""
+import pathlib
+from dataclasses import MISSING, fields
+from belman import Agent
+from belman.policies import POLICIES
+from tests.agent.test_state_file import check_exact
+for name, kind in POLICIES.items():
+    if not kind.sees_truth:
+        demanded = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+        policy = kind(**dict.fromkeys(demanded, 20))
+        path = pathlib.Path({str(tmp_path)!r}, name)
+        check_exact(lambda: Agent(range(4), policy=policy, seed=5), path, turns=30, before=20)
+print("true")
+"""
+    assert interpreted(script) is True
+
+
 def test_settings_survive(tmp_path):
     def make():
         return Agent(

@@ -146,3 +146,6 @@ def test_settings_and_several_policies_on_one_line():
         "thompson",
     ]
     assert _split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
+    scaled = "kl-ucb:divergence=bernoulli,range=(0, 10)"
+    assert _split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
+    assert parse.policy(scaled, 100) == belman.KLUCB(divergence="bernoulli", range=(0, 10))

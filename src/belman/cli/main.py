@@ -106,12 +106,12 @@ def run(
 def _split_policies(words: str) -> list[str]:
     """Split at commas that start a new name, not at those between the settings of one."""
     parts: list[str] = []
-    for part in words.split(","):
+    for part in parse.split(words):
         if parts and ":" in parts[-1] and "=" in part and ":" not in part:
             parts[-1] += f",{part}"
         else:
-            parts.append(part.strip())
-    return [part for part in parts if part]
+            parts.append(part)
+    return parts
 
 
 def _simulate(options: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -46,7 +47,7 @@ def policy(words: str, horizon: int) -> Policy:
     known = [*POLICIES, *PRESETS]
     if name not in known:
         raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
-    settings = dict(_setting(part, name) for part in rest.split(",") if part)
+    settings = dict(_setting(part, name) for part in split(rest))
     if name in PRESETS:
         if settings:
             raise PolicyError(f"policy {name!r} is complete: it takes no settings")
@@ -63,6 +64,15 @@ def policy(words: str, horizon: int) -> Policy:
         return kind(**settings)
     except TypeError as error:
         raise PolicyError(f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+
+
+def split(words: str) -> list[str]:
+    """Parts with commas between them, commas inside brackets left alone.
+
+    >>> split("divergence=bernoulli, range=(0, 10)")
+    ['divergence=bernoulli', 'range=(0, 10)']
+    """
+    return [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", words) if part.strip()]
 
 
 def _setting(part: str, policy_name: str) -> tuple[str, Any]:

@@ -32,7 +32,7 @@ def mean_of_rate(rate, bound):
 @kernel
 def rate_of_mean(mean, bound):
     """The inverse of `mean_of_rate`: Newton on the logarithms, where it is nearly straight."""
-    share = min(max(mean / bound, 1e-300), 1.0 - 1e-16)
+    share = min(max(mean / bound, 1e-150), 1.0 - 1e-16)
     x = 2.0 * (1.0 - share) if share > 0.5 else 1.0 / share
     for _ in range(_STEPS):
         value = mean_of_rate(x, 1.0)
