@@ -21,7 +21,7 @@ test: $(READY) ## check style, types, layers, and every test and example
 	@echo "== style: ruff format" && $(BIN)/ruff format --check .
 	@echo "== types: mypy" && $(BIN)/mypy
 	@echo "== layers: import-linter" && $(BIN)/lint-imports
-	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest
+	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \

@@ -17,7 +17,7 @@ from scipy import stats
 from belman import Agent, bernoulli, chance, random_bernoulli, simulate
 from belman.compile import entry, kernel
 from belman.errors import PolicyError
-from belman.families import Bernoulli, Exponential, Family, Gaussian, Poisson
+from belman.families import Bernoulli, Exponential, Family, Gaussian
 from belman.measures.best import best_probabilities
 from belman.policies import (
     IDS,
@@ -88,7 +88,6 @@ def fits(counts: Floats, chances: Floats) -> bool:
 
 QUANTILES: dict[str, tuple[Family, Callable[[Floats, float], float]]] = {
     "bernoulli": (Bernoulli(), lambda row, tail: stats.beta.isf(tail, *row)),
-    "poisson": (Poisson(), lambda row, tail: stats.gamma.isf(tail, row[0], scale=1.0 / row[1])),
     "exponential": (Exponential(), lambda row, tail: 1.0 / stats.gamma.ppf(tail, row[0], scale=1.0 / row[1])),
     "gaussian": (Gaussian(), lambda row, tail: stats.norm.isf(tail, row[0], row[1] ** -0.5)),
 }
