@@ -514,6 +514,17 @@ def test_discounted_gaussian_beliefs_by_hand():
         assert agent.belief(arm) == pytest.approx((first / precision, precision), rel=1e-12)
 
 
+def test_evidence_fades_like_the_beliefs():
+    """The exposure of an arm is (μ_L − μ)/(c n d), with n the sum of γ^k over its rewards."""
+    agent = Agent(["a", "b"], discount=0.5, seed=1)
+    for arm, reward in (("b", 0.0), ("a", 1.0), ("b", 0.0), ("a", 1.0)):
+        agent.tell(arm, reward)
+    mean, leading = (Bernoulli().expected_reward(agent.belief(arm)) for arm in ("b", "a"))
+    weight = 0.5 + 0.8 * math.log(2) / (1.0 + 0.1 * math.log(1.0 + 5 / 2))
+    against = weight * (0.5 + 0.125) * Bernoulli().reward_divergence(mean, leading)
+    assert agent.explain().row("b")["exposure"] == pytest.approx((leading - mean) / against, rel=1e-12)
+
+
 def test_a_faded_belief_returns_to_its_prior_and_the_arm_is_tried_again():
     """After the best arm has gone bad, a discounting agent changes over; with these seeds nothing is random."""
     agent = Agent(["a", "b"], discount=0.95, seed=3)

@@ -332,9 +332,9 @@ def test_ids_draws_estimate_the_variance() -> None:
 
 
 def test_ids_regret_of_the_paper() -> None:
-    """Russo and Van Roy report 18.0 on ten uniform arms after 1,000 turns; 300 runs are within 4 standard errors, about 4.3."""
-    regret = simulate({"IDS": IDS()}, random_bernoulli(10), horizon=1000, runs=300, seed=5).regret[0, :, -1]
-    assert abs(float(regret.mean()) - 18.0) < 4.0 * float(regret.std()) / math.sqrt(300)
+    """Russo and Van Roy report 18.0 on ten uniform arms after 1,000 turns; 200 runs are within 4 standard errors, about 5."""
+    regret = simulate({"IDS": IDS()}, random_bernoulli(10), horizon=1000, runs=200, seed=5).regret[0, :, -1]
+    assert abs(float(regret.mean()) - 18.0) < 4.0 * float(regret.std()) / math.sqrt(200)
 
 
 # TS-UCB and top-two Thompson

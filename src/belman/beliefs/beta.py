@@ -13,6 +13,7 @@ from belman.special import (
     lift_count,
     lift_excess,
     log_beta,
+    log_power,
     ratio_excess,
     stirling_excess,
     trigamma,
@@ -119,8 +120,8 @@ def divergence(law, belief, other):
 
 @kernel
 def log_density(law, belief, theta):
-    inside = (belief[0] - 1.0) * math.log(theta) + (belief[1] - 1.0) * math.log1p(-theta)
-    return inside - log_beta(belief[0], belief[1])
+    failure = (belief[1] - 1.0) * math.log1p(-theta) if theta < 1.0 else log_power(belief[1] - 1.0, 0.0)
+    return log_power(belief[0] - 1.0, theta) + failure - log_beta(belief[0], belief[1])
 
 
 KERNELS = BeliefKernels(natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density)

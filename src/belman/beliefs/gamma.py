@@ -14,6 +14,7 @@ from belman.special import (
     lift_excess,
     log_excess,
     log_gamma,
+    log_power,
     ratio_excess,
     stirling_excess,
     trigamma,
@@ -84,7 +85,7 @@ def divergence(law, belief, other):
 
 @kernel
 def log_density(law, belief, theta):
-    return (belief[0] - 1.0) * math.log(theta) - belief[1] * theta - log_partition(law, belief)
+    return log_power(belief[0] - 1.0, theta) - belief[1] * theta - log_partition(law, belief)
 
 
 KERNELS = BeliefKernels(

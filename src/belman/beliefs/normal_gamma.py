@@ -10,7 +10,7 @@ import math
 from belman.beliefs import gamma
 from belman.beliefs.belief import BeliefKernels
 from belman.compile import kernel
-from belman.special import digamma_gap, log_gamma, ratio_excess, trigamma
+from belman.special import digamma_gap, log_gamma, log_power, ratio_excess, trigamma
 
 
 @kernel
@@ -104,7 +104,7 @@ def log_density(law, belief, theta):
     """Of (μ, λ), over dμ dλ."""
     shift, lam = theta[0] - belief[0], theta[1]
     rate = belief[3] + 0.5 * belief[1] * shift * shift
-    return (belief[2] - 0.5) * math.log(lam) - lam * rate - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
+    return log_power(belief[2] - 0.5, lam) - lam * rate - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
 
 
 KERNELS = BeliefKernels(

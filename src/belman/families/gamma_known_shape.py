@@ -65,7 +65,7 @@ def sample(law, belief, mind, theta):
 
 @kernel
 def sample_mean(law, belief, mind):
-    return law[0] * belief[1] * math.exp(-chance.log_gamma_draw(mind, belief[0]))
+    return law[0] * belief[1] * math.exp(min(-chance.log_gamma_draw(mind, belief[0]), 700.0))
 
 
 @kernel

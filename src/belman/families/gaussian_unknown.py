@@ -68,7 +68,7 @@ def sample(law, belief, mind, theta):
 @kernel
 def sample_mean(law, belief, mind):
     log_rate = chance.log_gamma_draw(mind, belief[2])
-    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(-0.5 * log_rate)
+    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(min(-0.5 * log_rate, 700.0))
 
 
 @kernel

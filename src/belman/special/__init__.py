@@ -10,7 +10,7 @@ from belman.special.beta_law import (
     student_cdf,
     student_quantile,
 )
-from belman.special.excess import entropy_excess, lift_count, lift_excess, log_excess, ratio_excess, stirling_excess
+from belman.special.excess import entropy_excess, lift_count, lift_excess, log_excess, log_power, ratio_excess, stirling_excess
 from belman.special.gamma_functions import (
     digamma,
     digamma_gap,
@@ -47,6 +47,7 @@ __all__ = [
     "log_beta",
     "log_excess",
     "log_gamma",
+    "log_power",
     "normal_cdf",
     "normal_quantile",
     "ratio_excess",

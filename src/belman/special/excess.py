@@ -11,6 +11,14 @@ _DENOMINATORS = (12.0, -360.0, 1260.0, -1680.0, 1188.0, -360360.0 / 691.0, 156.0
 
 
 @kernel
+def log_power(k, x):
+    """ln xᵏ = k ln x for x ≥ 0, with 0⁰ = 1."""
+    if x > 0.0:
+        return k * math.log(x)
+    return 0.0 if k == 0.0 else -k * math.inf
+
+
+@kernel
 def log_excess(r, e):
     """r − 1 − ln r ≥ 0, where e = r − 1 is known without cancellation."""
     if e < -0.3 or e > 0.4:

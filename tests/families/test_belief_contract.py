@@ -1,4 +1,4 @@
-"""Every family keeps the contract."""
+"""Every family keeps the contract: its beliefs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import pytest
 
 from tests.contracts.cases import CASES, Case
 from tests.contracts.family_contract import FamilyContract
-from tests.contracts.reward_contract import RewardContract
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES.keys(), scope="class")
+@pytest.fixture(params=CASES.values(), ids=CASES.keys())
 def case(request) -> Case:
     return request.param
 
 
 class TestBeliefs(FamilyContract):
-    pass
-
-
-class TestRewards(RewardContract):
     pass
