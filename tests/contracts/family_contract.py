@@ -235,7 +235,9 @@ class FamilyContract:
     def test_imagined_statistic_is_the_expected_one(self, case: Case) -> None:
         """Natural parameters are linear in the statistic, so imagining gives their average over rewards to come (5 sigma)."""
         family, nature = case.family, chance.generator(7)
-        for belief in case.ordinary if family.reward_range else case.ordinary[-1:]:  # with few counts only bounded rewards have a variance
+        for belief in (
+            case.ordinary if family.reward_range else case.ordinary[-1:]
+        ):  # with few counts only bounded rewards have a variance
             imagined = np.array(belief, dtype=float)
             family._run(_imagine, imagined)
             thetas = family.sample_parameters(belief, chance.generator(6), 800)

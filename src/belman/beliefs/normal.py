@@ -67,6 +67,4 @@ def log_density(law, belief, theta):
     return 0.5 * math.log(belief[1] / (2.0 * math.pi)) - 0.5 * belief[1] * shift * shift
 
 
-KERNELS = BeliefKernels(
-    natural, from_natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
-)
+KERNELS = BeliefKernels(natural, from_natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density)

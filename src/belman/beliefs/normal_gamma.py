@@ -92,11 +92,7 @@ def metric(law, belief, out):
 def divergence(law, belief, other):
     shift = belief[0] - other[0]
     location = 0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1])
-    return (
-        gamma.divergence(law, belief[2:], other[2:])
-        + location
-        + 0.5 * other[1] * belief[2] / belief[3] * shift * shift
-    )
+    return gamma.divergence(law, belief[2:], other[2:]) + location + 0.5 * other[1] * belief[2] / belief[3] * shift * shift
 
 
 @kernel
@@ -107,6 +103,4 @@ def log_density(law, belief, theta):
     return log_power(belief[2] - 0.5, lam) - lam * rate - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
 
 
-KERNELS = BeliefKernels(
-    natural, from_natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
-)
+KERNELS = BeliefKernels(natural, from_natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density)

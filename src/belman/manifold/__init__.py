@@ -6,7 +6,7 @@ by turn.
 >>> from belman.families import Bernoulli
 >>> arms = [(3.0, 1.0), (1.0, 3.0)]
 >>> [round(float(x), 4) for x in least_kl_from_arms(Bernoulli(), arms)]
-[1.1865, 1.1865]
+[0.8135, 0.8135]
 >>> [float(x) for x in least_kl_to_arms(Bernoulli(), arms)]
 [2.0, 2.0]
 """
