@@ -36,7 +36,7 @@ def life(name: str) -> list[object]:
     rng = np.random.default_rng(18)
     streams = [random_rewards(member(family), rng, turns) for _ in agent.arms]
     if family == "bernoulli":
-        streams = [(rng.random(turns) < chance).astype(float).tolist() for chance in (0.3, 0.45, 0.5, 0.52, 0.55)]
+        streams = [(rng.random(turns) < chance).astype(float).tolist() for chance in (0.47, 0.49, 0.5, 0.5, 0.5)]
     choices: list[object] = []
     for turn in range(turns):
         if turn % 50 == 20:
