@@ -43,7 +43,8 @@ def mean_parameters(law, belief, out):
 def solve(law, target, belief):
     """Closed form: the mean is the first target, the variance what remains of the second."""
     belief[0] = target[0]
-    belief[1] = 1.0 / max(-2.0 * target[1] - target[0] * target[0], 1e-300)
+    square = target[0] * target[0]  # far from 0 the difference is rounding: no variance below that, and so no NaN
+    belief[1] = 1.0 / max(-2.0 * target[1] - square, 1e-16 * square + 1e-300)
 
 
 @kernel

@@ -63,7 +63,8 @@ def solve(law, target, belief):
     gap = max(math.log(rate) - target[0], 1e-17)
     mean = target[2] / rate
     belief[0] = mean
-    belief[1] = 1.0 / max(-2.0 * target[3] - target[2] * mean, 1e-300)
+    square = target[2] * mean  # far from 0 the difference is rounding: no spread below that, and so no NaN
+    belief[1] = 1.0 / max(-2.0 * target[3] - square, 1e-16 * square + 1e-300)
     belief[2] = gamma.solve_shape(gap, belief[2])
     belief[3] = belief[2] / rate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
@@ -91,6 +92,7 @@ def _is_data(value: Any) -> bool:
     return value is None or isinstance(value, (str, int, float, bool))
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """What the numbers were made with."""
     libraries = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
