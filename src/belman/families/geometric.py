@@ -9,7 +9,7 @@ from belman.beliefs import beta
 from belman.compile import kernel
 from belman.families import bernoulli
 from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
-from belman.special import beta_cdf, beta_quantile, beta_upper_quantile
+from belman.special import beta_quantile, beta_survival, beta_upper_quantile
 
 
 @kernel
@@ -33,7 +33,7 @@ def imagine(law, belief):
 
 @kernel
 def mean_cdf(law, belief, x):
-    return beta_cdf(belief[1], belief[0], (x - 1.0) / x) if x > 1.0 else 0.0
+    return beta_survival(belief[0], belief[1], 1.0 / x) if x > 1.0 else 0.0
 
 
 @kernel
