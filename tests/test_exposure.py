@@ -167,3 +167,19 @@ def test_an_exposure_is_frozen_data():
     assert hash(Evidence()) == hash(Evidence())
     with pytest.raises(AttributeError):
         Paper().C = 2.0
+
+
+def test_every_reading_takes_every_exposure_and_joint_under_evidence_is_the_barycentre():
+    """The leader's focal law is flat, so the normaliser inside the joint projection is 1."""
+    for kind in (Evidence(), two_phase(9), Paper(), Constant(0.5), Infinite(), SquareRoot()):
+        for reading in ("barycentre", "natural", "joint"):
+            assert BelMan(kind, reading).schedule == kind
+    choices = []
+    for reading in ("barycentre", "joint"):
+        agent = belman.Agent(["a", "b", "c"], policy=BelMan(Evidence(), reading), seed=3)
+        luck = np.random.default_rng(3)
+        choices.append([])
+        for _ in range(200):
+            choices[-1].append(arm := agent.ask())
+            agent.tell(arm, int(luck.random() < {"a": 0.3, "b": 0.5, "c": 0.4}[arm]))
+    assert choices[0] == choices[1]

@@ -18,7 +18,6 @@ from belman.errors import (
     RewardError,
     SettingError,
 )
-from belman.exposure import Evidence, two_phase
 from belman.families import Bernoulli, BoundedExponential, Gaussian
 from belman.policies import Oracle
 
@@ -220,16 +219,6 @@ MAKES = {
         lambda: Agent(ARMS, minimise=True, policy=BelMan.paper("joint")),
         PolicyError,
         r"reading 'joint' does not exist",
-    ),
-    "joint with evidence": (
-        lambda: BelMan(Evidence(), "joint"),
-        PolicyError,
-        r"reading 'joint' has one exposure for all arms, and evidence one per arm: give another exposure, such as",
-    ),
-    "joint with evidence later": (
-        lambda: BelMan(two_phase(9), "joint"),
-        PolicyError,
-        r"reading 'joint' has one exposure for all arms",
     ),
     "unknown reading": (
         lambda: BelMan(reading="barycenter"),

@@ -31,15 +31,16 @@ def mean_of_rate(rate, bound):
 
 @kernel
 def rate_of_mean(mean, bound):
-    """The inverse of `mean_of_rate`: Newton on the logarithms, where it is nearly straight."""
+    """The inverse of `mean_of_rate`: Newton on the logarithms, where it is nearly straight, from its series at either end."""
     share = min(max(mean / bound, 1e-150), 1.0 - 1e-16)
-    x = 2.0 * (1.0 - share) if share > 0.5 else 1.0 / share
+    rest = 1.0 - share
+    x = rest * (2.0 + rest * (4.0 / 3.0 + rest * 10.0 / 9.0)) if share > 0.5 else -math.expm1(-1.0 / share) / share
     for _ in range(_STEPS):
         value = mean_of_rate(x, 1.0)
         slope = (math.exp(-x) - value) / x
         step = math.log(share / value) * value / (slope * x)
         x *= math.exp(min(max(step, -2.0), 2.0))
-        if abs(step) < 1e-14:
+        if abs(step) < 1e-8:
             break
     return x / bound
 

@@ -9,7 +9,9 @@ from belman.beliefs import beta
 from belman.compile import kernel
 from belman.families import bernoulli
 from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
-from belman.special import beta_quantile, beta_survival, beta_upper_quantile
+from belman.special import beta_cdf, beta_quantile, beta_survival, beta_upper_quantile
+
+_FAR = 1e4
 
 
 @kernel
@@ -33,7 +35,10 @@ def imagine(law, belief):
 
 @kernel
 def mean_cdf(law, belief, x):
-    return beta_survival(belief[0], belief[1], 1.0 / x) if x > 1.0 else 0.0
+    """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is still exact enough: several times faster there."""
+    if x <= 1.0:
+        return 0.0
+    return beta_cdf(belief[1], belief[0], (x - 1.0) / x) if x < _FAR else beta_survival(belief[0], belief[1], 1.0 / x)
 
 
 @kernel

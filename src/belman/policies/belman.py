@@ -115,11 +115,12 @@ NATURAL = _bundle(least_kl_to_arms, averages_natural=True, weighs=False)
 NATURAL_EVIDENCE = _bundle(least_kl_to_arms, averages_natural=True, weighs=True)
 JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, weighs=False)
 
-#: Readings of the reverse projection, as (one exposure for all arms, one exposure per arm).
-READINGS: dict[str, tuple[PolicyKernels, PolicyKernels | None]] = {
+#: Readings of the reverse projection, as (one exposure for all arms, one exposure per arm). One exposure per arm is measured from
+#: the leader, whose focal law is flat: the normaliser inside the joint projection is then 1, and it is the barycentre's.
+READINGS: dict[str, tuple[PolicyKernels, PolicyKernels]] = {
     "barycentre": (BARYCENTRE, BARYCENTRE_EVIDENCE),
     "natural": (NATURAL, NATURAL_EVIDENCE),
-    "joint": (JOINT, None),
+    "joint": (JOINT, BARYCENTRE_EVIDENCE),
 }
 
 
@@ -129,7 +130,8 @@ class BelMan(Policy):
 
     `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse projection makes the pseudobelief:
     'barycentre' (least sum of KL from the arms, Theorem 1), 'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with
-    the normaliser of the focal law inside). With no arguments it is the best default we know; `BelMan.paper()` is the paper's.
+    the normaliser of the focal law inside; under `Evidence` the leader's, which is 1). With no arguments it is the best default
+    we know; `BelMan.paper()` is the paper's.
 
     >>> BelMan.paper()
     BelMan(exposure=Paper(C=15.0), reading='barycentre')
@@ -144,11 +146,6 @@ class BelMan(Policy):
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
             raise PolicyError(f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}")
-        if self.schedule.per_arm and READINGS[self.reading][1] is None:
-            raise PolicyError(
-                f"reading {self.reading!r} has one exposure for all arms, and evidence one per arm: "
-                "give another exposure, such as belman.exposure.Paper(), or the reading 'barycentre'"
-            )
 
     @classmethod
     def paper(cls, reading: str = "barycentre") -> BelMan:
@@ -163,7 +160,7 @@ class BelMan(Policy):
     @property
     def kernels(self) -> PolicyKernels:
         shared, per_arm = READINGS[self.reading]
-        return per_arm if self.schedule.per_arm and per_arm is not None else shared
+        return per_arm if self.schedule.per_arm else shared
 
     def params(self, family: Family) -> Floats:
         return np.array([self.schedule.prior_plays])
