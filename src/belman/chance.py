@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 
 _17, _23, _45 = (np.uint64(n) for n in (17, 23, 45))
 _12, _64 = np.uint64(12), np.uint64(64)
-_8, _27, _30, _31 = (np.uint64(n) for n in (8, 27, 30, 31))
+_0, _1, _8, _27, _30, _31 = (np.uint64(n) for n in (0, 1, 8, 27, 30, 31))
 _GOLDEN, _MIX_ONE, _MIX_TWO = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _LAYER = np.uint64(127)
 _UNIT = 2.0**-52
@@ -93,7 +93,7 @@ def word(mind):
 @kernel
 def uniform(mind):
     """A uniform draw from the open interval (0, 1), of 52 bits."""
-    return (float(word(mind) >> _12) + 0.5) * _UNIT
+    return (float(np.int64(word(mind) >> _12)) + 0.5) * _UNIT
 
 
 @kernel
@@ -104,20 +104,28 @@ def below(mind, count):
 
 @kernel
 def normal(mind):
-    """A standard normal draw (ziggurat of 128 layers, Doornik's form)."""
-    while True:
-        bits = word(mind)
-        layer = int(bits & _LAYER)
-        side = (float(bits >> _12) + 0.5) * (2.0 * _UNIT) - 1.0
-        if abs(side) < _RATIOS[layer]:
-            return side * _EDGES[layer]
-        if layer == 0:
+    """A standard normal draw (ziggurat of 128 layers, Doornik's form); 97 of 100 end here, short enough to be inlined."""
+    bits = word(mind)
+    layer = bits & _LAYER  # unsigned, so that indexing need not look for negative numbers
+    side = (float(np.int64(bits >> _12)) + 0.5) * (2.0 * _UNIT) - 1.0
+    return side * _EDGES[layer] if abs(side) < _RATIOS[layer] else _normal_rest(mind, layer, side)
+
+
+@kernel
+def _normal_rest(mind, layer, side):
+    """Go on where the first point fell outside the rectangle: the tail, the wedge, or another point."""
+    while not abs(side) < _RATIOS[layer]:
+        if layer == _0:
             return _normal_tail(mind, side)
         x = side * _EDGES[layer]
         low = math.exp(-0.5 * (_EDGES[layer] * _EDGES[layer] - x * x))
-        high = math.exp(-0.5 * (_EDGES[layer + 1] * _EDGES[layer + 1] - x * x))
+        high = math.exp(-0.5 * (_EDGES[layer + _1] * _EDGES[layer + _1] - x * x))
         if high + uniform(mind) * (low - high) < 1.0:
             return x
+        bits = word(mind)
+        layer = bits & _LAYER
+        side = (float(np.int64(bits >> _12)) + 0.5) * (2.0 * _UNIT) - 1.0
+    return side * _EDGES[layer]
 
 
 @kernel
