@@ -4,7 +4,27 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A draft beside `path` to write into, moved into its place at the end; an error leaves the old file as it was."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.chmod(_mode(target))
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -17,19 +37,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     ...     target.read_text()
     '{}'
     """
-    target = Path(path)
-    data = content.encode() if isinstance(content, str) else content
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, _mode(target))
-        os.replace(draft, target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with replacing(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _mode(target: Path) -> int:

@@ -245,42 +245,30 @@ def test_another_policy_may_take_over(tmp_path):
 # Atomic
 
 
-class Torn:
-    """A file of which half is written before the crash."""
-
-    def __init__(self, file, crash):
-        self.file, self.crash = file, crash
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.file.close()
-
-    def write(self, data):
-        self.file.write(data[: len(data) // 2])
-        raise self.crash
-
-
 @pytest.mark.parametrize(
     "crash", [OSError("disk full"), KeyboardInterrupt(), MemoryError()], ids=lambda error: type(error).__name__
 )
-@pytest.mark.parametrize("moment", ["fdopen", "fsync", "replace"])
+@pytest.mark.parametrize("moment", ["write_bytes", "fsync", "replace"])
 def test_a_crash_while_saving_leaves_the_old_file(crash, moment, tmp_path, monkeypatch):
     path = tmp_path / "state.json"
     agent = Agent(["a", "b"], seed=5)
     agent.save(path)
     old = path.read_text()
     agent.tell("a", 1)
-    whole = os.fdopen
 
     def fail(*arguments):
-        if moment == "fdopen":
-            return Torn(whole(*arguments), crash)
+        raise crash
+
+    def tear(draft, data):
+        with draft.open("wb") as file:
+            file.write(data[: len(data) // 2])
         raise crash
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, moment, fail)
+        if moment == "write_bytes":
+            patch.setattr(Path, moment, tear)
+        else:
+            patch.setattr(os, moment, fail)
         with pytest.raises(StateError if isinstance(crash, OSError) else type(crash)):
             agent.save(path)
     assert path.read_text() == old

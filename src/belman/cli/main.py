@@ -16,7 +16,7 @@ from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
-from belman.files import write_atomically
+from belman.files import replacing, write_atomically
 from belman.lab import simulate
 from belman.measures import compare, summary
 from belman.policies import POLICIES
@@ -149,10 +149,12 @@ def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
     from belman.plots import curves
 
     picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
-    curves(result, log=log).savefig(picture)
+    with replacing(picture) as draft:
+        curves(result, log=log).savefig(draft, format="png")
     long = [summary(result, name).expand_dims(variable=[name]) for name in ("regret", "suboptimal_draws", "reward")]
     _write_csv(table, long)
-    result.to_netcdf(data, engine="scipy")
+    with replacing(data) as draft:
+        result.to_netcdf(draft, engine="scipy")
     return [picture, table, data]
 
 

@@ -37,7 +37,7 @@ def summary(result: xarray.Dataset, variable: str = "regret", level: float = 0.9
     """
     curves = _variable(result, variable)
     mean, half = curves.mean("run"), half_width(curves, level)
-    quantiles = curves.quantile([0.25, 0.5, 0.75], dim="run")
+    quantiles = curves.quantile([0.25, 0.5, 0.75], dim="run", skipna=False)
     import xarray
 
     return xarray.Dataset(

@@ -52,6 +52,12 @@ def draw_curves(data: Curves, ax: Axes | None = None, *, log: bool = False, quar
     A pale one the middle half of the runs.
     """
     ax = style.new_axes(ax, size)
+    _draw_lines(data, ax, log, quartiles)
+    _name_at_the_edge((ax, data))
+    return ax
+
+
+def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool) -> None:
     for place, _ in enumerate(data.players):
         shade, line = _look(place)
         if quartiles:
@@ -64,36 +70,35 @@ def draw_curves(data: Curves, ax: Axes | None = None, *, log: bool = False, quar
     ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
     ax.set_xlabel("turn")
     ax.set_ylabel(_WORDS.get(data.variable, data.variable.replace("_", " ")))
-    _name_at_the_edge(ax, data)
-    return ax
 
 
 def _look(place: int) -> tuple[str, Any]:
     return style.colour(place), _STYLES[place // len(style.PALETTE) % len(_STYLES)]
 
 
-def _name_at_the_edge(ax: Axes, data: Curves) -> None:
-    """Write each name beside the end of its curve, moved apart where they would overlap."""
-    figure = ax.get_figure(root=True)
+def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
+    """Write each name beside the end of its curve, moved apart where they would overlap; the figure is laid out once."""
+    figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
-    letters = float(ax.xaxis.label.get_fontsize())
-    least = 1.25 * letters * figure.dpi / 72.0
-    frame = ax.get_window_extent()
-    order = np.argsort(data.mean[:, -1], kind="stable")
-    wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
-    heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
-    for a, wish, height in zip(order, wanted, heights, strict=True):
-        ax.annotate(
-            data.players[a],
-            (float(data.turn[-1]), float(data.mean[a, -1])),
-            (6.0, (height - wish) * 72.0 / figure.dpi),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            color=_look(int(a))[0],
-            annotation_clip=False,
-        )
+    for ax, data in panels:
+        letters = float(ax.xaxis.label.get_fontsize())
+        least = 1.25 * letters * figure.dpi / 72.0
+        frame = ax.get_window_extent()
+        order = np.argsort(data.mean[:, -1], kind="stable")
+        wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
+        heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
+        for a, wish, height in zip(order, wanted, heights, strict=True):
+            ax.annotate(
+                data.players[a],
+                (float(data.turn[-1]), float(data.mean[a, -1])),
+                (6.0, (height - wish) * 72.0 / figure.dpi),
+                textcoords="offset points",
+                ha="left",
+                va="center",
+                color=_look(int(a))[0],
+                annotation_clip=False,
+            )
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
@@ -128,8 +133,10 @@ def curves(result: xarray.Dataset, *, log: bool = False, quartiles: bool = True,
     width, height, _ = style.SIZES[size]
     with style.theme(size):
         figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(width, 1.7 * height))
-        regret(result, above, log=log, quartiles=quartiles, size=size)
-        suboptimal_draws(result, below, log=log, quartiles=quartiles, size=size)
+        panels = (above, curve_data(result)), (below, curve_data(result, "suboptimal_draws"))
+        for ax, data in panels:
+            _draw_lines(data, ax, log, quartiles)
         above.set_xlabel("")
         above.set_title(title)
+        _name_at_the_edge(*panels)
     return figure
