@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from belman.measures.summary import summary
 from belman.plots import style
@@ -77,7 +78,7 @@ def _look(place: int) -> tuple[str, Any]:
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
-    """Write each name beside the end of its curve, moved apart where they would overlap; the figure is laid out once."""
+    """Write each name at the end of its curve, led there by its line, moved apart where names would overlap."""
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
@@ -89,27 +90,24 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
         wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
         heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
         for a, wish, height in zip(order, wanted, heights, strict=True):
+            shade, line = _look(int(a))
             ax.annotate(
                 data.players[a],
                 (float(data.turn[-1]), float(data.mean[a, -1])),
-                (6.0, (height - wish) * 72.0 / figure.dpi),
+                (2.6 * letters, (height - wish) * 72.0 / figure.dpi),
                 textcoords="offset points",
                 ha="left",
                 va="center",
-                color=_look(int(a))[0],
+                color=shade,
                 annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": shade, "linestyle": line, "linewidth": 1.2, "relpos": (0.0, 0.5)},
             )
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
-    """Heights in the same order, at least `least` apart, as near to the wanted ones as a sweep up and a sweep down give."""
-    heights = np.clip(wanted, low, high).astype(np.float64)
-    for i in range(1, len(heights)):
-        heights[i] = max(heights[i], heights[i - 1] + least)
-    for i in range(len(heights) - 1, -1, -1):
-        ceiling = high if i == len(heights) - 1 else heights[i + 1] - least
-        heights[i] = min(heights[i], ceiling)
-    return heights
+    """Heights in the same order, at least `least` apart and inside [low, high], with the least sum of squared moves."""
+    steps = least * np.arange(len(wanted))
+    return np.clip(isotonic_regression(wanted - steps).x, low, high - steps[-1]) + steps
 
 
 def regret(
