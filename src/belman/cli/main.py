@@ -18,7 +18,7 @@ from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
-from belman.measures import compare, summary
+from belman.measures import compare, curves_csv, digest
 from belman.policies import POLICIES
 from belman.version import __version__
 
@@ -151,24 +151,10 @@ def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
     picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
     with replacing(picture) as draft:
         curves(result, log=log).savefig(draft, format="png")
-    long = [summary(result, name).expand_dims(variable=[name]) for name in ("regret", "suboptimal_draws", "reward")]
-    _write_csv(table, long)
+    write_atomically(table, curves_csv(digest(result)))
     with replacing(data) as draft:
         result.to_netcdf(draft, engine="scipy")
     return [picture, table, data]
-
-
-def _write_csv(path: Path, summaries: list[Any]) -> None:
-    names = ("mean", "low", "high", "q25", "q50", "q75")
-    lines = [",".join(("variable", "player", "turn", *names))]
-    for found in summaries:
-        variable = str(found["variable"].values[0])
-        for player in found.player.values:
-            rows = found.sel(player=player).isel(variable=0)
-            columns = [rows[name].values for name in names]
-            for i, turn in enumerate(rows.turn.values):
-                lines.append(",".join((variable, f'"{player}"', str(turn), *(f"{column[i]:.6g}" for column in columns))))
-    write_atomically(path, "\n".join(lines) + "\n")
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """What it means: arrays in, arrays out."""
 
 from belman.measures.best import best_probabilities
+from belman.measures.digest import curves_csv, digest
 from belman.measures.summary import compare, difference, half_width, summary
 
-__all__ = ["best_probabilities", "compare", "difference", "half_width", "summary"]
+__all__ = ["best_probabilities", "compare", "curves_csv", "difference", "digest", "half_width", "summary"]

@@ -8,9 +8,10 @@ else with arms, beliefs and a family, and draw on the axes that they are given o
 from belman.plots import style
 from belman.plots.beliefs import BeliefDensities, belief_densities, beliefs, draw_beliefs
 from belman.plots.believer import Believer
-from belman.plots.curves import Curves, curve_data, curves, draw_curves, regret, suboptimal_draws
+from belman.plots.curves import Curves, curve_data, curves, draw_curves, draw_grid, regret, suboptimal_draws, together
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
+from belman.plots.rows import Rows, draw_rows
 
 __all__ = [
     "BeliefDensities",
@@ -18,6 +19,7 @@ __all__ = [
     "Curves",
     "FocalDensities",
     "Paths",
+    "Rows",
     "Trail",
     "belief_densities",
     "beliefs",
@@ -26,11 +28,14 @@ __all__ = [
     "draw_beliefs",
     "draw_curves",
     "draw_focal",
+    "draw_grid",
     "draw_manifold",
+    "draw_rows",
     "focal",
     "focal_densities",
     "manifold",
     "regret",
     "style",
     "suboptimal_draws",
+    "together",
 ]

@@ -5,6 +5,7 @@ Named at the right edge.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,15 +37,27 @@ class Curves(NamedTuple):
     high: Floats
     q25: Floats
     q75: Floats
-    runs: int
+
+
+_ROWS = ("mean", "low", "high", "q25", "q75")
 
 
 def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
-    """The data of `curves`."""
-    found = summary(result, variable)
-    rows = {name: found[name].transpose("player", "turn").values for name in ("mean", "low", "high", "q25", "q75")}
+    """The data of `curves`, from a result or from its digest."""
+    if "statistic" in result.dims:
+        rows = {name: result[variable].sel(statistic=name).transpose("player", "turn").values for name in _ROWS}
+    else:
+        found = summary(result, variable)
+        rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
     players = tuple(str(player) for player in result.player.values)
-    return Curves(variable, players, result.turn.values, runs=result.sizes["run"], **rows)
+    return Curves(variable, players, result.turn.values, **rows)
+
+
+def together(*parts: Curves) -> Curves:
+    """The players of several simulations of the same turns as one."""
+    first = parts[0]
+    rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
+    return Curves(first.variable, tuple(name for part in parts for name in part.players), first.turn, **rows)
 
 
 def draw_curves(data: Curves, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen") -> Axes:
@@ -126,15 +139,29 @@ def suboptimal_draws(
 
 def curves(result: xarray.Dataset, *, log: bool = False, quartiles: bool = True, size: str = "screen", title: str = "") -> Figure:
     """Regret above, suboptimal draws below, as the paper draws them."""
+    with style.theme(size):
+        rows = [curve_data(result, name) for name in ("regret", "suboptimal_draws")]
+        return draw_grid({title: rows}, log=log, quartiles=quartiles, size=size)
+
+
+def draw_grid(
+    columns: Mapping[str, Sequence[Curves]], *, log: bool = False, quartiles: bool = True, size: str = "screen"
+) -> Figure:
+    """Titled columns of curves, one above the other on the same turns, in the theme that is on."""
     from matplotlib import pyplot
 
     width, height, _ = style.SIZES[size]
-    with style.theme(size):
-        figure, (above, below) = pyplot.subplots(2, 1, sharex=True, figsize=(width, 1.7 * height))
-        panels = (above, curve_data(result)), (below, curve_data(result, "suboptimal_draws"))
-        for ax, data in panels:
-            _draw_lines(data, ax, log, quartiles)
-        above.set_xlabel("")
-        above.set_title(title)
-        _name_at_the_edge(*panels)
+    rows = len(next(iter(columns.values())))
+    shape = (width * (1.0 if len(columns) == 1 else 0.75 * len(columns)), height * (1.0 if rows == 1 else 0.85 * rows))
+    figure, grid = pyplot.subplots(rows, len(columns), sharex="col", figsize=shape, squeeze=False)
+    panels = []
+    for column, (title, data) in enumerate(columns.items()):
+        for row, curve in enumerate(data):
+            ax = grid[row, column]
+            _draw_lines(curve, ax, log, quartiles)
+            panels.append((ax, curve))
+            if row + 1 < rows:
+                ax.set_xlabel("")
+        grid[0, column].set_title(title)
+    _name_at_the_edge(*panels)
     return figure

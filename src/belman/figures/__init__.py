@@ -1,0 +1,54 @@
+"""What the paper showed: every figure as data, one file each, and what is to be read from them."""
+
+from belman.figures import (
+    bayes_average,
+    bernoulli_2,
+    bernoulli_2_close,
+    bernoulli_10,
+    bernoulli_20,
+    bernoulli_20_long,
+    exponential_5,
+    exponential_5_bounded,
+    exponential_5_large,
+    exposures,
+    focal,
+    manifold,
+    readings,
+)
+from belman.figures.figure import AS_IN_PAPER, EFFORTS, FULL, QUICK, Curves, Effort, Figure, Panel, Part
+from belman.figures.folder import draw_into, figure_data
+
+#: Every figure by its name, the paper's first.
+FIGURES: dict[str, Figure] = {
+    module.FIGURE.name: module.FIGURE
+    for module in (
+        focal,
+        bernoulli_2,
+        bernoulli_2_close,
+        bernoulli_10,
+        bernoulli_20,
+        bernoulli_20_long,
+        exponential_5_bounded,
+        exponential_5,
+        exponential_5_large,
+        exposures,
+        bayes_average,
+        readings,
+        manifold,
+    )
+}
+
+__all__ = [
+    "AS_IN_PAPER",
+    "EFFORTS",
+    "FIGURES",
+    "FULL",
+    "QUICK",
+    "Curves",
+    "Effort",
+    "Figure",
+    "Panel",
+    "Part",
+    "draw_into",
+    "figure_data",
+]

@@ -1,0 +1,18 @@
+"""Five exponential arms without a bound, parameters 1 to 5 read as rates and as means."""
+
+from belman.environments import exponential
+from belman.figures.figure import Curves, Panel
+from belman.figures.players import EXPONENTIAL, SLOW
+
+PARAMETERS = (1.0, 2.0, 3.0, 4.0, 5.0)
+
+FIGURE = Curves(
+    name="exponential-5-large",
+    title="Five exponential arms, parameters 1 to 5",
+    shows="Larger parameters: as rates means of 1 to 0.2, as means 1 to 5.",
+    paper="KL-UCB-exp is best and BelMan competitive.",
+    panels=(
+        Panel("rates 1 to 5", exponential([1.0 / rate for rate in PARAMETERS]), EXPONENTIAL, slow=SLOW, slow_runs=60),
+        Panel("means 1 to 5", exponential(PARAMETERS), EXPONENTIAL, slow=SLOW, slow_runs=60),
+    ),
+)

@@ -1,0 +1,156 @@
+"""The contract of a figure: what is simulated, what is drawn of it, what the paper shows. A figure is frozen data.
+
+The parts of a figure are computed one by one and kept on disk under their names (see `belman.figures.folder`), so that an
+interrupted figure goes on where it stopped, and a picture can be drawn again without playing again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from belman.environments.environment import Problem
+from belman.environments.stationary import Stationary, lai_robbins
+from belman.lab.design import Design
+from belman.lab.simulation import simulate
+from belman.measures import digest
+from belman.plots import curve_data, draw_grid, style, together
+from belman.table import Table
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+SEED = 2019
+Data = Mapping[str, "xarray.Dataset"]
+
+
+class Effort(NamedTuple):
+    """How much to play: a share of the runs of the full figure, at least some, or as many as the paper has."""
+
+    name: str
+    share: float
+    least: int
+    as_in_paper: bool = False
+
+    def runs(self, full: int, paper: int = 25) -> int:
+        """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper."""
+        return paper if self.as_in_paper else min(full, max(self.least, round(self.share * full)))
+
+
+FULL = Effort("full", 1.0, 1)
+QUICK = Effort("quick", 0.1, 20)
+AS_IN_PAPER = Effort("paper", 1.0, 1, as_in_paper=True)
+EFFORTS = {effort.name: effort for effort in (FULL, QUICK, AS_IN_PAPER)}
+
+
+class Part(NamedTuple):
+    """A piece of a figure's data: a description in JSON's terms that settles it to the last digit, and how to compute it.
+
+    `compute` takes what `simulate` takes as `progress`.
+    """
+
+    description: Mapping[str, Any]
+    compute: Callable[[bool | None], xarray.Dataset]
+
+
+@dataclass(frozen=True)
+class Figure(ABC):
+    """A figure by its name; `shows` says what is to be seen, `paper` what the paper's picture shows (empty if it has none)."""
+
+    name: str
+    title: str
+    shows: str
+    paper: str = ""
+
+    @abstractmethod
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        """What has to be computed, by name."""
+
+    @abstractmethod
+    def draw(self, data: Data) -> Picture:
+        """The picture, in the theme that is on."""
+
+    def tables(self, data: Data) -> list[Table]:
+        """Numbers with their intervals."""
+        return []
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A simulation: who plays what, how long and how often. `slow` players play the first `slow_runs` runs only."""
+
+    title: str
+    problem: Problem
+    players: Mapping[str, Any]
+    horizon: int = 1_000
+    runs: int = 1_000
+    slow: Mapping[str, Any] = field(default_factory=dict)
+    slow_runs: int = 200
+    paper_runs: int = 25
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        """One simulation for the players, one for the slow ones."""
+        found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
+        if self.slow:
+            found[f"{self.title}, slow"] = self._part(self.slow, effort.runs(self.slow_runs, self.paper_runs))
+        return found
+
+    def _part(self, players: Mapping[str, Any], runs: int) -> Part:
+        description = Design(players, self.problem, self.horizon, runs, SEED).describe()
+
+        def compute(progress: bool | None) -> xarray.Dataset:
+            return digest(simulate(players, self.problem, self.horizon, runs, SEED, progress=progress))
+
+        return Part(description, compute)
+
+    def data(self, data: Data) -> list[xarray.Dataset]:
+        """What its parts gave."""
+        return [data[name] for name in (self.title, f"{self.title}, slow") if name in data]
+
+
+@dataclass(frozen=True)
+class Curves(Figure):
+    """A figure of curves: a column for each panel, a row for each variable."""
+
+    panels: tuple[Panel, ...] = ()
+    variables: Sequence[str] = ("regret", "suboptimal_draws")
+    log: bool = False
+    against: str = "Thompson"
+    bound: bool = False  # draw the slope of Lai and Robbins
+    published: Mapping[str, str] = field(default_factory=dict)  # the paper's numbers of the first panel, by player
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
+
+    def draw(self, data: Data) -> Picture:
+        columns = {}
+        for panel in self.panels:
+            found = panel.data(data)
+            columns[panel.title] = [together(*(curve_data(part, name) for part in found)) for name in self.variables]
+        picture = draw_grid(columns, log=self.log)
+        if self.bound:
+            for panel, ax in zip(self.panels, picture.axes, strict=False):
+                _draw_bound(panel, ax)
+        return picture
+
+    def tables(self, data: Data) -> list[Table]:
+        from belman.figures.numbers import panel_table
+
+        published = [self.published, *({} for _ in self.panels[1:])]
+        return [
+            panel_table(panel, panel.data(data), self.variables, self.against, numbers)
+            for panel, numbers in zip(self.panels, published, strict=True)
+        ]
+
+
+def _draw_bound(panel: Panel, ax: Axes) -> None:
+    assert isinstance(panel.problem, Stationary)
+    turns = np.geomspace(10.0, panel.horizon, 50)
+    ax.plot(turns, lai_robbins(panel.problem) * np.log(turns), color=style.GREY, linestyle="--", label="Lai–Robbins slope")
+    ax.legend(loc="upper left")

@@ -1,0 +1,90 @@
+"""A figure on disk: `FOLDER/NAME/` holds its parts as NetCDF and CSV, and its picture.
+
+A part that is there and has the same description is not computed again; equal descriptions give files equal to the last byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from belman.errors import SettingError, listing, nearest
+from belman.figures.figure import Effort, Figure
+from belman.files import replacing, write_atomically
+from belman.lab.design import versions
+from belman.measures import curves_csv
+from belman.plots import style
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMATS = ("png", "svg", "pdf")
+
+
+def part_file(name: str) -> str:
+    """A part's name as a file's: letters, digits and dashes.
+
+    >>> part_file("rates 1, 1/2, 1/3; slow")
+    'rates-1-1-2-1-3-slow'
+    """
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+
+
+def figure_data(
+    figure: Figure, effort: Effort, folder: Path, say: Callable[[str], None], progress: bool | None = None
+) -> dict[str, xarray.Dataset]:
+    """The data of a figure, from disk where they are there, computed and kept where they are not."""
+    here = folder / figure.name
+    here.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name, part in figure.parts(effort).items():
+        path = here / f"{part_file(name)}.nc"
+        design = json.dumps({"part": part.description, "versions": versions()}, sort_keys=True)
+        kept = _read(path, design)
+        if kept is None:
+            say(f"{figure.name}: {name}")
+            kept = part.compute(progress).assign_attrs(design=design)
+            with replacing(path) as draft:
+                kept.to_netcdf(draft, engine="scipy")
+            if any("statistic" in values.dims for values in kept.data_vars.values()):
+                write_atomically(path.with_suffix(".csv"), curves_csv(kept))
+            kept = _read(path, design)
+            assert kept is not None
+        found[name] = kept
+    return found
+
+
+def _read(path: Path, design: str) -> xarray.Dataset | None:
+    import xarray
+
+    if not path.exists():
+        return None
+    try:
+        with xarray.open_dataset(path, engine="scipy") as opened:
+            kept = opened.load()
+    except (OSError, ValueError, TypeError):  # another program's file, or a torn one of an older time
+        return None
+    return kept if kept.attrs.get("design") == design else None
+
+
+def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png", ground: str = "light") -> Path:
+    """Draw the picture and keep it as `NAME/NAME.png`, or in another format."""
+    import matplotlib as mpl
+
+    if ending not in FORMATS:
+        raise SettingError(f"unknown format {ending!r}: there are {listing(FORMATS)}{nearest(ending, FORMATS)}")
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    name = figure.name if ground == "light" else f"{figure.name}-{ground}"
+    path = folder / figure.name / f"{name}.{ending}"
+    with style.theme(ground=ground), mpl.rc_context({"svg.hashsalt": figure.name}):
+        picture = figure.draw(data)
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
+        with replacing(path) as draft:
+            picture.savefig(draft, format=ending, dpi=150, metadata=metadata)
+        pyplot.close(picture)
+    return path

@@ -1,0 +1,66 @@
+"""A result made small enough to keep beside a figure: statistics of its curves, and every run at a few turns.
+
+A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; their digest is one megabyte.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from belman.measures.summary import summary
+
+if TYPE_CHECKING:
+    import xarray
+
+STATISTICS = ("mean", "low", "high", "q25", "q50", "q75")
+_MARKS = 10
+
+
+def digest(result: xarray.Dataset) -> xarray.Dataset:
+    """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few turns.
+
+    Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
+
+    >>> import belman
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
+    >>> small = digest(result)
+    >>> small.regret.dims, small.regret_at.dims, small.mark.values.tolist()
+    (('statistic', 'player', 'turn'), ('player', 'run', 'mark'), [1, 2, 5, 10, 20, 40])
+    """
+    import xarray
+
+    turns = result.turn.values
+    wanted = turns[-1] / 2.0 ** np.arange(_MARKS)
+    places = np.unique(np.abs(turns[:, None] - np.maximum(wanted, 1.0)[None, :]).argmin(axis=0))
+    kept: dict[str, xarray.DataArray] = {}
+    for name, values in result.data_vars.items():
+        if "turn" in values.dims:
+            found = summary(result, str(name))
+            kept[str(name)] = xarray.concat([found[part] for part in STATISTICS], "statistic").assign_attrs(values.attrs)
+            kept[f"{name}_at"] = values.isel(turn=places).rename(turn="mark")
+        else:
+            kept[str(name)] = values
+    return xarray.Dataset(kept, attrs=result.attrs).assign_coords(statistic=list(STATISTICS))
+
+
+def curves_csv(small: xarray.Dataset) -> str:
+    """The curves of a digest as comma-separated lines: variable, player, turn and the statistics.
+
+    >>> import belman
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
+    >>> curves_csv(digest(result)).splitlines()[0]
+    'variable,player,turn,mean,low,high,q25,q50,q75'
+    """
+    curves = [name for name, values in small.data_vars.items() if "statistic" in values.dims]
+    others = sorted({str(dim) for name in curves for dim in small[name].dims} - {"statistic", "player", "turn"})
+    lines = [",".join(("variable", "player", *others, "turn", *STATISTICS))]
+    for name in curves:
+        here = [dim for dim in others if dim in small[name].dims]
+        flat = small[name].stack(row=("player", *here, "turn")).transpose("row", "statistic")
+        for key, row in zip(flat.row.values, flat.values, strict=True):
+            place = dict(zip(("player", *here, "turn"), key, strict=True))
+            cells = [f'"{place["player"]}"', *(str(place.get(dim, "")) for dim in others), str(place["turn"])]
+            lines.append(",".join([str(name), *cells, *(f"{value:.6g}" for value in row)]))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,50 @@
+"""Dots with intervals, one row a player: for many players at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from belman.plots import style
+
+
+class Rows(NamedTuple):
+    """A column of dots: a title, what the axis measures, and a mean with the half-width of its interval by player."""
+
+    title: str
+    quantity: str
+    mean: Mapping[str, float]
+    half_width: Mapping[str, float]
+
+
+def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen") -> Figure:
+    """Columns side by side, the players of all in the order of the geometric mean, in the theme that is on."""
+    from matplotlib import pyplot
+
+    width, height, letters = style.SIZES[size]
+    order = sorted(columns[0].mean, key=lambda name: _product(columns, name))
+    tall = max(height, len(order) * 1.6 * letters / 72.0 + 1.0)
+    figure, panels = pyplot.subplots(1, len(columns), sharey=True, figsize=(0.6 * width * len(columns), tall), squeeze=False)
+    for ax, column in zip(panels[0], columns, strict=True):
+        for row, name in enumerate(order):
+            ours = name.startswith("BelMan")
+            shade = style.PALETTE[1] if ours else style.PALETTE[0]
+            ax.errorbar(column.mean[name], row, xerr=column.half_width[name], fmt="o" if ours else "s", color=shade, markersize=5)
+        if log:
+            ax.set_xscale("log")
+        ax.grid(axis="y", color=style.GREY, alpha=0.25)
+        ax.set_axisbelow(True)
+        ax.set_xlabel(column.quantity)
+        ax.set_title(column.title)
+    panels[0, 0].set_yticks(range(len(order)), order)
+    panels[0, 0].invert_yaxis()
+    return figure
+
+
+def _product(columns: Sequence[Rows], name: str) -> float:
+    product = 1.0
+    for column in columns:
+        product *= column.mean[name]
+    return product
