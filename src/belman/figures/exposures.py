@@ -38,9 +38,7 @@ class Exposures(Curves):
         found = data[self.panels[0].title]
         width, height, _ = style.SIZES["screen"]
         figure, (above, below) = pyplot.subplots(2, 1, figsize=(width, 1.8 * height))
-        draw_curves(curve_data(found), above)
-        above.set_yscale("symlog", linthresh=10.0)
-        above.set_ylim(bottom=0.0)
+        draw_curves(curve_data(found), above, logarithmic=True)
         share = found.plays.mean("run") / found.plays.mean("run").sum("arm")
         for place, name in enumerate(found.player.values):
             below.plot(ARMS, share.sel(player=name), color=style.colour(place), marker="o", label=str(name))

@@ -121,6 +121,8 @@ class Curves(Figure):
     panels: tuple[Panel, ...] = ()
     variables: Sequence[str] = ("regret", "suboptimal_draws")
     log: bool = False
+    logarithmic: Sequence[str] = ("regret",)
+    ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
     against: str = "Thompson"
     bound: bool = False  # draw the slope of Lai and Robbins
     published: Mapping[str, str] = field(default_factory=dict)  # the paper's numbers of the first panel, by player
@@ -133,10 +135,10 @@ class Curves(Figure):
         for panel in self.panels:
             found = panel.data(data)
             columns[panel.title] = [together(*(curve_data(part, name) for part in found)) for name in self.variables]
-        picture = draw_grid(columns, log=self.log)
+        picture = draw_grid(columns, log=self.log, logarithmic=self.logarithmic, ceiling=self.ceiling)
         if self.bound:
-            for panel, ax in zip(self.panels, picture.axes, strict=False):
-                _draw_bound(panel, ax)
+            for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
+                _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
         return picture
 
     def tables(self, data: Data) -> list[Table]:
@@ -149,8 +151,10 @@ class Curves(Figure):
         ]
 
 
-def _draw_bound(panel: Panel, ax: Axes) -> None:
+def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
+    """The slope of Lai and Robbins' bound, drawn over the last decade and a half under the lowest curve."""
     assert isinstance(panel.problem, Stationary)
-    turns = np.geomspace(10.0, panel.horizon, 50)
-    ax.plot(turns, lai_robbins(panel.problem) * np.log(turns), color=style.GREY, linestyle="--", label="Lai–Robbins slope")
+    turns = np.geomspace(panel.horizon / 30.0, panel.horizon, 50)
+    line = 0.9 * end + lai_robbins(panel.problem) * np.log(turns / panel.horizon)
+    ax.plot(turns, line, color=style.ink(ax), linestyle=":", label="slope of the Lai–Robbins bound")
     ax.legend(loc="upper left")

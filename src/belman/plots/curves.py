@@ -5,7 +5,7 @@ Named at the right edge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -60,18 +60,26 @@ def together(*parts: Curves) -> Curves:
     return Curves(first.variable, tuple(name for part in parts for name in part.players), first.turn, **rows)
 
 
-def draw_curves(data: Curves, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen") -> Axes:
-    """Draw curves on a linear or logarithmic time axis; a dark band is the 95 % interval of the mean.
+def draw_curves(
+    data: Curves,
+    ax: Axes | None = None,
+    *,
+    log: bool = False,
+    logarithmic: bool = False,
+    quartiles: bool = True,
+    size: str = "screen",
+) -> Axes:
+    """Draw curves; a dark band is the 95 % interval of the mean, a pale one the middle half of the runs.
 
-    A pale one the middle half of the runs.
+    `log` is for the axis of time, `logarithmic` for the other.
     """
     ax = style.new_axes(ax, size)
-    _draw_lines(data, ax, log, quartiles)
+    _draw_lines(data, ax, log, quartiles, logarithmic)
     _name_at_the_edge((ax, data))
     return ax
 
 
-def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool) -> None:
+def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic: bool) -> None:
     for place, _ in enumerate(data.players):
         shade, line = _look(place)
         if quartiles:
@@ -81,9 +89,15 @@ def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool) -> None:
     if log:
         ax.set_xscale("log")
     ax.set_xlim(data.turn[0], data.turn[-1])
-    ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
     ax.set_xlabel("turn")
     ax.set_ylabel(_WORDS.get(data.variable, data.variable.replace("_", " ")))
+    if logarithmic:
+        early = data.mean[:, len(data.turn) // 50]
+        ax.set_yscale("log")
+        ax.set_ylim(bottom=0.5 * float(early[early > 0.0].min(initial=float(data.mean.max()))))
+        style.plain_numbers(ax.yaxis)
+    else:
+        ax.set_ylim(bottom=min(0.0, float(data.mean.min())))
 
 
 def _look(place: int) -> tuple[str, Any]:
@@ -102,18 +116,21 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
         order = np.argsort(data.mean[:, -1], kind="stable")
         wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
         heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
+        ceiling = ax.get_ylim()[1]
         for a, wish, height in zip(order, wanted, heights, strict=True):
             shade, line = _look(int(a))
+            end = float(data.mean[a, -1])
+            leader = {"arrowstyle": "-", "color": shade, "linestyle": line, "linewidth": 1.2, "relpos": (0.0, 0.5)}
             ax.annotate(
-                data.players[a],
-                (float(data.turn[-1]), float(data.mean[a, -1])),
+                data.players[a] if end <= ceiling else f"{data.players[a]} ↑ {end:,.0f}",
+                (float(data.turn[-1]), end),
                 (2.6 * letters, (height - wish) * 72.0 / figure.dpi),
                 textcoords="offset points",
                 ha="left",
                 va="center",
                 color=shade,
                 annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "color": shade, "linestyle": line, "linewidth": 1.2, "relpos": (0.0, 0.5)},
+                arrowprops=leader if end <= ceiling else None,
             )
 
 
@@ -145,9 +162,19 @@ def curves(result: xarray.Dataset, *, log: bool = False, quartiles: bool = True,
 
 
 def draw_grid(
-    columns: Mapping[str, Sequence[Curves]], *, log: bool = False, quartiles: bool = True, size: str = "screen"
+    columns: Mapping[str, Sequence[Curves]],
+    *,
+    log: bool = False,
+    logarithmic: Collection[str] = (),
+    ceiling: float | None = None,
+    quartiles: bool = True,
+    size: str = "screen",
 ) -> Figure:
-    """Titled columns of curves, one above the other on the same turns, in the theme that is on."""
+    """Titled columns of curves, one above the other on the same turns, in the theme that is on.
+
+    `log` is for the axis of time, `logarithmic` names the variables whose own axis is so. Curves that leave through the
+    `ceiling` of the first row are named with their ends.
+    """
     from matplotlib import pyplot
 
     width, height, _ = style.SIZES[size]
@@ -158,10 +185,12 @@ def draw_grid(
     for column, (title, data) in enumerate(columns.items()):
         for row, curve in enumerate(data):
             ax = grid[row, column]
-            _draw_lines(curve, ax, log, quartiles)
+            _draw_lines(curve, ax, log, quartiles, logarithmic=curve.variable in logarithmic)
             panels.append((ax, curve))
             if row + 1 < rows:
                 ax.set_xlabel("")
         grid[0, column].set_title(title)
+        if ceiling is not None:
+            grid[0, column].set_ylim(top=ceiling)
     _name_at_the_edge(*panels)
     return figure

@@ -34,6 +34,7 @@ def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen"
             ax.errorbar(column.mean[name], row, xerr=column.half_width[name], fmt="o" if ours else "s", color=shade, markersize=5)
         if log:
             ax.set_xscale("log")
+            style.plain_numbers(ax.xaxis)
         ax.grid(axis="y", color=style.GREY, alpha=0.25)
         ax.set_axisbelow(True)
         ax.set_xlabel(column.quantity)

@@ -10,8 +10,10 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from matplotlib.transforms import Bbox
 
 from belman.errors import SettingError, listing, nearest
@@ -74,6 +76,13 @@ def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
     """The axes given, as they are; or new ones, and the style of that size for what is drawn on them."""
     with nullcontext() if ax else theme(size):
         yield new_axes(ax, size)
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Ticks of a logarithmic axis at 1, 2, 5, 10, …, written as people write them."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def ink(ax: Axes) -> Any:
