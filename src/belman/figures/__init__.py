@@ -1,12 +1,15 @@
 """What the paper showed: every figure as data, one file each, and what is to be read from them."""
 
 from belman.figures import (
+    barycentre,
     bayes_average,
     bernoulli_2,
     bernoulli_2_close,
     bernoulli_10,
     bernoulli_20,
     bernoulli_20_long,
+    central_limit,
+    consistency,
     exponential_5,
     exponential_5_bounded,
     exponential_5_large,
@@ -31,6 +34,9 @@ FIGURES: dict[str, Figure] = {
         exponential_5_bounded,
         exponential_5,
         exponential_5_large,
+        barycentre,
+        central_limit,
+        consistency,
         exposures,
         bayes_average,
         readings,

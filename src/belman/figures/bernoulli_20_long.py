@@ -1,6 +1,10 @@
 """The twenty Bernoulli arms over fifty thousand turns, on a logarithmic axis of time."""
 
+from __future__ import annotations
+
 from belman.environments import bernoulli
+from belman.figures.checks import OURS, PAPER, growth, less, locked, parts_of
+from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import TWENTY, bernoulli_players
 
@@ -19,4 +23,20 @@ FIGURE = Curves(
     logarithmic=(),
     ceiling=800.0,
     bound=True,
+)
+
+
+def _long(everything: AllData) -> Judgement:
+    parts = parts_of(everything["bernoulli-20-long"], "Bernoulli, twenty arms")
+    causes = [growth(parts[0], OURS), growth(parts[0], "Thompson"), growth(parts[0], "IMED"), locked(parts[0], PAPER)]
+    return Judgement([growth(parts[0], PAPER)], [*causes, less(parts, OURS, "Thompson")])
+
+
+CLAIM = Claim(
+    8,
+    "Twenty arms over 50,000 turns",
+    "BelMan's regret becomes linear in ln t.",
+    ("bernoulli-20-long",),
+    _long,
+    "A locked run pays its gap every turn: regret grows like t times the share of such runs.",
 )

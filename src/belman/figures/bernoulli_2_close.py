@@ -1,6 +1,10 @@
 """Two Bernoulli arms of 0.45 and 0.55, over a shorter time."""
 
+from __future__ import annotations
+
 from belman.environments import bernoulli
+from belman.figures.checks import MARGIN, OURS, PAPER, less, locked, parts_of
+from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import SLOW, bernoulli_players
 
@@ -11,3 +15,14 @@ FIGURE = Curves(
     paper="BelMan is competitive.",
     panels=(Panel("Bernoulli 0.45, 0.55", bernoulli([0.45, 0.55]), bernoulli_players(500), horizon=500, slow=SLOW),),
 )
+
+
+def _close_arms(everything: AllData) -> Judgement:
+    parts = parts_of(everything["bernoulli-2-close"], "Bernoulli 0.45, 0.55")
+    return Judgement(
+        [less(parts, PAPER, "Thompson", MARGIN)],
+        [locked(parts[0], PAPER), less(parts, OURS, "Thompson")],
+    )
+
+
+CLAIM = Claim(3, "Two close arms, 0.45 and 0.55", "BelMan is competitive.", ("bernoulli-2-close",), _close_arms)

@@ -1,9 +1,15 @@
 """Five exponential arms cut at 10, the paper's parameters read as rates and as means."""
 
+from __future__ import annotations
+
 from belman.environments import exponential
+from belman.figures.checks import OURS, PAPER, less, locked, parts_of
+from belman.figures.claim import AllData, Claim, Judgement, Test
 from belman.figures.exponential_5 import PARAMETERS
 from belman.figures.figure import Curves, Panel
+from belman.figures.numbers import last
 from belman.figures.players import BOUND, BOUNDED, SLOW, BetaThompson
+from belman.measures import half_width
 
 _INVERSE = [1.0 / rate for rate in PARAMETERS]
 _SLOW = {**SLOW, "Thompson (Beta)": BetaThompson}
@@ -32,4 +38,37 @@ FIGURE = Curves(
         "KL-UCB-exp": "252 draws (215–275)",
         "Random": "800 draws",
     },
+)
+
+
+def _bounded(everything: AllData) -> Judgement:
+    rivals = ("Thompson", "UCB-tuned", "KL-UCB", "KL-UCB-exp")
+    tests, causes = [], []
+    for reading in ("rates", "means"):
+        parts = parts_of(everything["exponential-5-bounded"], f"{reading} 0.2 to 1, cut at 10")
+        tests += [less(parts, PAPER, rival, where=f" ({reading})") for rival in rivals]
+        causes += [less(parts, OURS, rival, where=f" ({reading})") for rival in rivals]
+    rates = parts_of(everything["exponential-5-bounded"], "rates 0.2 to 1, cut at 10")
+    causes.append(locked(rates[0], PAPER))
+    for player, published in (
+        ("Thompson (Beta)", 307.0),
+        ("UCB-tuned (no cap)", 362.0),
+        ("KL-UCB", 312.0),
+        ("KL-UCB-exp", 252.0),
+    ):
+        off = abs(last(rates, player, "suboptimal_draws").mean() / published - 1.0)
+        words = f"{player} (rates): suboptimal draws within 15 % of the paper's {published:.0f} (relative difference)"
+        half = float(half_width(last(rates, player, "suboptimal_draws"))) / published
+        causes.append(Test(words, float(off), half, 0.15, runs=last(rates, player).size))
+    return Judgement(tests, causes)
+
+
+CLAIM = Claim(
+    5,
+    "Bounded exponential rewards",
+    "BelMan is better than Thompson, UCB-tuned, KL-UCB and KL-UCB-exp.",
+    ("exponential-5-bounded",),
+    _bounded,
+    "The paper's parameters are rates in the experiment that it repeats. Its sizes for the rivals are met by UCB-tuned without "
+    "its cap and by Thompson sampling with Beta beliefs on x/10.",
 )

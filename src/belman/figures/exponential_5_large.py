@@ -1,6 +1,10 @@
 """Five exponential arms without a bound, parameters 1 to 5 read as rates and as means."""
 
+from __future__ import annotations
+
 from belman.environments import exponential
+from belman.figures.checks import MARGIN, OURS, PAPER, less, locked, parts_of
+from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import EXPONENTIAL, SLOW
 
@@ -15,4 +19,24 @@ FIGURE = Curves(
         Panel("rates 1 to 5", exponential([1.0 / rate for rate in PARAMETERS]), EXPONENTIAL, slow=SLOW, slow_runs=60),
         Panel("means 1 to 5", exponential(PARAMETERS), EXPONENTIAL, slow=SLOW, slow_runs=60),
     ),
+)
+
+
+def _large(everything: AllData) -> Judgement:
+    tests, causes = [], []
+    for reading in ("rates", "means"):
+        parts = parts_of(everything["exponential-5-large"], f"{reading} 1 to 5")
+        where = f" ({reading})"
+        tests += [less(parts, "KL-UCB-exp", rival, where=where) for rival in ("Thompson", "UCB-tuned", PAPER)]
+        tests.append(less(parts, PAPER, "Thompson", MARGIN, where))
+        causes += [less(parts, OURS, "KL-UCB-exp", where=where), locked(parts[0], PAPER)]
+    return Judgement(tests, causes)
+
+
+CLAIM = Claim(
+    7,
+    "Exponential rewards, parameters 1 to 5",
+    "KL-UCB-exp is best and BelMan competitive.",
+    ("exponential-5-large",),
+    _large,
 )

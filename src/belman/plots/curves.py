@@ -92,9 +92,9 @@ def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic:
     ax.set_xlabel("turn")
     ax.set_ylabel(_WORDS.get(data.variable, data.variable.replace("_", " ")))
     if logarithmic:
-        early = data.mean[:, len(data.turn) // 50]
+        seen = data.mean[:, [len(data.turn) // 50, -1]]
         ax.set_yscale("log")
-        ax.set_ylim(bottom=0.5 * float(early[early > 0.0].min(initial=float(data.mean.max()))))
+        ax.set_ylim(bottom=0.5 * float(seen[seen > 0.0].min(initial=float(data.mean.max()))))
         style.plain_numbers(ax.yaxis)
     else:
         ax.set_ylim(bottom=min(0.0, float(data.mean.min())))

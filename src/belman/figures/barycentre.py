@@ -1,0 +1,116 @@
+"""Theorem 1: the pseudobelief is the one minimum of the sum of KL from the arms, and the projection of their mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray
+
+from belman.families import Bernoulli, Exponential, Family, Gaussian
+from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.manifold import least_kl_from_arms
+from belman.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+FAMILIES: dict[str, Family] = {"Beta": Bernoulli(), "Gamma": Exponential(), "Normal": Gaussian()}
+_ARMS, _LINES = 5, 30
+_STEPS = np.linspace(-0.8, 0.8, 33)
+
+
+def _beliefs(name: str, mind: np.random.Generator) -> np.ndarray:
+    """Five beliefs with counts from 1 to 100 or so; a Normal one is (mean, precision)."""
+    first, second = np.exp(mind.uniform(0.0, 4.5, _ARMS)), np.exp(mind.uniform(0.0, 4.5, _ARMS))
+    return np.column_stack([mind.normal(size=_ARMS) if name == "Normal" else first, second])
+
+
+def _lines(name: str) -> xarray.Dataset:
+    """The objective on lines through the barycentre, the mismatch of its mean parameters, and the mixture's projection."""
+    family, mind = FAMILIES[name], np.random.default_rng(SEED)
+    arms = _beliefs(name, mind)
+    centre = least_kl_from_arms(family, arms)
+
+    def objective(belief: np.ndarray) -> float:
+        return sum(family.divergence(arm, belief) for arm in arms) / _ARMS
+
+    least = objective(centre)
+    excess, apart = np.empty((_LINES, len(_STEPS))), np.empty((_LINES, len(_STEPS)))
+    for line in range(_LINES):
+        way = mind.normal(size=2)
+        for i, step in enumerate(_STEPS):
+            move = step * way / np.linalg.norm(way)
+            shift = np.array([move[0] / np.sqrt(centre[1]), 0.0]) if name == "Normal" else np.zeros(2)
+            scale = np.exp([0.0, move[1]] if name == "Normal" else move)
+            belief = (centre + shift) * scale
+            excess[line, i] = objective(belief) - least
+            apart[line, i] = family.divergence(centre, belief)
+    average = np.mean([family.mean_parameters(arm) for arm in arms], axis=0)
+    mismatch = np.abs(family.mean_parameters(centre) - average).max() / np.abs(average).max()
+    return xarray.Dataset(
+        {"excess": (("line", "step"), excess), "apart": (("line", "step"), apart), "mismatch": float(mismatch)},
+        {"step": _STEPS},
+    )
+
+
+@dataclass(frozen=True)
+class Barycentre(Figure):
+    """The objective of Theorem 1 on lines through its minimum."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        def part(name: str) -> Part:
+            return Part({"family": name, "arms": _ARMS, "lines": _LINES, "seed": SEED}, lambda _: _lines(name))
+
+        return {name: part(name) for name in FAMILIES}
+
+    def draw(self, data: Data) -> Picture:
+        from matplotlib import pyplot
+
+        width, height, _ = style.SIZES["screen"]
+        figure, panels = pyplot.subplots(1, len(FAMILIES), figsize=(1.5 * width, height), sharex=True)
+        for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
+            ax.plot(_STEPS, data[name].excess.values.T, color=style.colour(place), alpha=0.4, linewidth=0.8)
+            ax.set_title(f"{name} beliefs")
+            ax.set_xlabel("distance from the barycentre")
+        panels[0].set_ylabel("mean KL from the arms, above its least")
+        return figure
+
+
+FIGURE = Barycentre(
+    name="barycentre",
+    title="The pseudobelief is the barycentre",
+    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the barycentre, in logarithms of the "
+    "coordinates. Every line has its least at the barycentre.",
+    paper="Theorem 1 and its corollary, proved there.",
+)
+
+
+def _theorem_1(everything: AllData) -> Judgement:
+    tests = []
+    for name, found in everything["barycentre"].items():
+        away = found.excess.where(found.step != 0.0, drop=True)
+        runs = int(away.size)
+        tests += [
+            Test(f"{name}: least mean KL of other points above the barycentre's", float(away.min()), 0.0, 0.0, False, runs),
+            Test(f"{name}: mean parameters off the arms' average, relative", float(found.mismatch), 0.0, 1e-10, runs=1),
+            Test(
+                f"{name}: excess of KL from the mixture less KL(b̄ ‖ b), at most",
+                float(abs(found.excess - found.apart).max()),
+                0.0,
+                1e-9,
+                runs=runs,
+            ),
+        ]
+    return Judgement(tests)
+
+
+CLAIM = Claim(
+    12,
+    "Theorem 1 and its corollary",
+    "The barycentre is unique, its mean parameters are the arms' average, and it is the projection of their mixture.",
+    ("barycentre",),
+    _theorem_1,
+)

@@ -1,0 +1,116 @@
+"""Theorem 2: the pseudobelief's mean parameters obey a central limit theorem, under uniform play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray
+from numpy.typing import NDArray
+from scipy.special import ndtr, psi
+
+from belman.figures.checks import SCORE
+from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+ARMS = np.array([0.2, 0.4, 0.5, 0.7])
+TURNS = (40, 400, 4_000)
+REPLICATIONS = 20_000
+
+
+def limit_covariance() -> NDArray[np.float64]:
+    """Σ̄ = Σ_a λ_a Σ_a with λ_a = 1/K; Σ_a is the Bernoulli variance carried to (ln p, ln(1 − p))."""
+    slopes = np.stack([1.0 / ARMS, -1.0 / (1.0 - ARMS)])
+    return np.einsum("ia,ja,a->ij", slopes, slopes, ARMS * (1.0 - ARMS)) / len(ARMS)
+
+
+def _errors(turns: int, replications: int) -> xarray.Dataset:
+    """√T(m̄ − m̄_∞) of as many agents, each arm played T/K times from a uniform prior."""
+    mind, plays = np.random.default_rng([SEED, turns]), turns // len(ARMS)
+    wins = mind.binomial(plays, ARMS, size=(replications, len(ARMS)))
+    both = psi(2.0 + plays)
+    points = np.stack([psi(1.0 + wins) - both, psi(1.0 + plays - wins) - both]).mean(axis=2)
+    truth = np.stack([np.log(ARMS), np.log1p(-ARMS)]).mean(axis=1)
+    return xarray.Dataset({"error": (("coordinate", "replication"), np.sqrt(turns) * (points - truth[:, None]))})
+
+
+@dataclass(frozen=True)
+class CentralLimit(Figure):
+    """The law of the error at growing T beside its limit."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        replications = effort.runs(REPLICATIONS, REPLICATIONS)
+
+        def part(turns: int) -> Part:
+            words = {"arms": ARMS.tolist(), "turns": turns, "replications": replications, "seed": SEED}
+            return Part(words, lambda _: _errors(turns, replications))
+
+        return {f"T = {turns}": part(turns) for turns in TURNS}
+
+    def draw(self, data: Data) -> Picture:
+        from matplotlib import pyplot
+
+        width, height, _ = style.SIZES["screen"]
+        figure, panels = pyplot.subplots(1, 2, figsize=(1.4 * width, height), sharey=True)
+        scales = np.sqrt(np.diag(limit_covariance()))
+        words = ("error of E[ln θ]", "error of E[ln(1 − θ)]")
+        x = np.linspace(-4.0, 4.0, 201)
+        for coordinate, ax in enumerate(panels):
+            for place, turns in enumerate(TURNS):
+                values = np.sort(data[f"T = {turns}"].error.values[coordinate]) / scales[coordinate]
+                ax.plot(values, np.linspace(0.0, 1.0, len(values)), color=style.colour(place), label=f"T = {turns:,}")
+            ax.plot(x, ndtr(x), color=style.ink(ax), linestyle=":", label="limit")
+            ax.set_xlim(-4.0, 4.0)
+            ax.set_xlabel(f"√T · {words[coordinate]}, in limit deviations")
+        panels[0].set_ylabel("share of agents below")
+        panels[1].legend(loc="lower right")
+        return figure
+
+
+FIGURE = CentralLimit(
+    name="central-limit",
+    title="A central limit theorem for the pseudobelief",
+    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's mean parameters, scaled by √T, "
+    "comes to the normal law whose covariance Theorem 2 gives.",
+    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the plays.",
+)
+
+
+def _theorem_2(everything: AllData) -> Judgement:
+    limit = limit_covariance()
+    tests, causes = [], []
+    for turns in TURNS:
+        error = everything["central-limit"][f"T = {turns}"].error.values
+        count = error.shape[1]
+        off = float(np.abs(np.cov(error) / limit - 1.0).max())
+        score = np.sort(error[0]) / np.sqrt(limit[0, 0])
+        steps = np.arange(count + 1) / count
+        distance = float(max((steps[1:] - ndtr(score)).max(), (ndtr(score) - steps[:-1]).max()))
+        pair = [
+            Test(
+                f"T = {turns:,}: covariance off its limit, relative", off, SCORE * float(np.sqrt(2.0 / count)), 0.05, runs=count
+            ),
+            Test(
+                f"T = {turns:,}: distance of the law from its limit (Kolmogorov)", distance, 1.36 / count**0.5, 0.05, runs=count
+            ),
+        ]
+        if turns == TURNS[-1]:
+            tests += pair
+        else:
+            causes += pair
+    return Judgement(tests, causes)
+
+
+CLAIM = Claim(
+    13,
+    "Theorem 2, central limit",
+    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with covariance Σ λ_a Σ_a.",
+    ("central-limit",),
+    _theorem_2,
+    "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",
+)

@@ -1,0 +1,41 @@
+"""The claims of the paper, by number; each stands, with the tests that judge it, in the file of the figure it rests on."""
+
+from __future__ import annotations
+
+from belman.figures import (
+    barycentre,
+    bernoulli_2,
+    bernoulli_2_close,
+    bernoulli_10,
+    bernoulli_20,
+    bernoulli_20_long,
+    central_limit,
+    consistency,
+    exponential_5,
+    exponential_5_bounded,
+    exponential_5_large,
+)
+from belman.figures.claim import Claim
+
+#: Every claim, in the order of the paper's.
+CLAIMS: tuple[Claim, ...] = tuple(
+    sorted(
+        (
+            module.CLAIM
+            for module in (
+                barycentre,
+                bernoulli_10,
+                bernoulli_2,
+                bernoulli_20,
+                bernoulli_20_long,
+                bernoulli_2_close,
+                central_limit,
+                consistency,
+                exponential_5,
+                exponential_5_bounded,
+                exponential_5_large,
+            )
+        ),
+        key=lambda claim: claim.number,
+    )
+)
