@@ -1,4 +1,4 @@
-"""The command line: `belman list | run | bench`, and `python -m belman`."""
+"""The command line: `belman list | run | figure | reproduce | bench`, and `python -m belman`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, parse
+from belman.cli import bench, paper, parse
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
+from belman.figures import FIGURES
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
 from belman.measures import compare, curves_csv, digest
@@ -30,6 +31,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(bench.app, name="bench")
+app.command()(paper.figure)
+app.command()(paper.reproduce)
 
 
 def _first_line(thing: Any) -> str:
@@ -46,7 +49,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 @app.command("list")
 def list_() -> None:
-    """Name every family, policy and exposure, one line each."""
+    """Name every family, policy, exposure and figure, one line each."""
     presets = {name: type(preset) for name, preset in parse.PRESETS.items()}
     rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **presets}, "exposures": EXPOSURES}
     for room, members in rooms.items():
@@ -55,6 +58,10 @@ def list_() -> None:
             words = "The paper to the letter: one schedule for all arms, C = 15." if name in presets else _first_line(member)
             table.add_row(f"[bold]{name}[/bold]", words)
         console.print(table)
+    figures = RichTable(title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2))
+    for name, figure in FIGURES.items():
+        figures.add_row(f"[bold]{name}[/bold]", figure.title)
+    console.print(figures)
 
 
 @app.command()

@@ -18,7 +18,7 @@ from belman.figures import (
     manifold,
     readings,
 )
-from belman.figures.figure import AS_IN_PAPER, EFFORTS, FULL, QUICK, Curves, Effort, Figure, Panel, Part
+from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Curves, Effort, Figure, Panel, Part
 from belman.figures.folder import draw_into, figure_data
 
 #: Every figure by its name, the paper's first.
@@ -46,7 +46,6 @@ FIGURES: dict[str, Figure] = {
 
 __all__ = [
     "AS_IN_PAPER",
-    "EFFORTS",
     "FIGURES",
     "FULL",
     "QUICK",

@@ -9,7 +9,7 @@ import numpy as np
 import xarray
 
 from belman.families import Bernoulli, Exponential, Family, Gaussian
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.manifold import least_kl_from_arms
 from belman.plots import style
@@ -94,9 +94,9 @@ def _theorem_1(everything: AllData) -> Judgement:
         away = found.excess.where(found.step != 0.0, drop=True)
         runs = int(away.size)
         tests += [
-            Test(f"{name}: least mean KL of other points above the barycentre's", float(away.min()), 0.0, 0.0, False, runs),
-            Test(f"{name}: mean parameters off the arms' average, relative", float(found.mismatch), 0.0, 1e-10, runs=1),
-            Test(
+            Check(f"{name}: least mean KL of other points above the barycentre's", float(away.min()), 0.0, 0.0, False, runs),
+            Check(f"{name}: mean parameters off the arms' average, relative", float(found.mismatch), 0.0, 1e-10, runs=1),
+            Check(
                 f"{name}: excess of KL from the mixture less KL(b̄ ‖ b), at most",
                 float(abs(found.excess - found.apart).max()),
                 0.0,

@@ -7,7 +7,7 @@ import xarray
 
 from belman.environments import bernoulli
 from belman.figures.checks import MARGIN, OURS, PAPER, SCORE, interval, less, locked, parts_of
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.numbers import last
 from belman.figures.players import SLOW, bernoulli_players
@@ -32,8 +32,8 @@ def _two_arms(everything: AllData) -> Judgement:
     return Judgement(
         [
             less(parts, PAPER, "Thompson", MARGIN),
-            Test(f"{PAPER}: fewer suboptimal draws than Thompson in the second half", early[0], early[1], 0.0, runs=early[2]),
-            Test(f"{PAPER}: smaller variance of regret than Thompson (ln of the ratio)", *ratio, 0.0, runs=runs),
+            Check(f"{PAPER}: fewer suboptimal draws than Thompson in the second half", early[0], early[1], 0.0, runs=early[2]),
+            Check(f"{PAPER}: smaller variance of regret than Thompson (ln of the ratio)", *ratio, 0.0, runs=runs),
         ],
         [locked(players, PAPER), less(parts, OURS, "Thompson")],
     )

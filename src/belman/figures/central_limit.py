@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, psi
 
 from belman.figures.checks import SCORE
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.plots import style
 
@@ -92,10 +92,10 @@ def _theorem_2(everything: AllData) -> Judgement:
         steps = np.arange(count + 1) / count
         distance = float(max((steps[1:] - ndtr(score)).max(), (ndtr(score) - steps[:-1]).max()))
         pair = [
-            Test(
+            Check(
                 f"T = {turns:,}: covariance off its limit, relative", off, SCORE * float(np.sqrt(2.0 / count)), 0.05, runs=count
             ),
-            Test(
+            Check(
                 f"T = {turns:,}: distance of the law from its limit (Kolmogorov)", distance, 1.36 / count**0.5, 0.05, runs=count
             ),
         ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import xarray
 
-from belman.figures.claim import Test
+from belman.figures.claim import Check
 from belman.figures.figure import Data
 from belman.figures.numbers import last
 from belman.measures import half_width
@@ -32,26 +32,26 @@ def interval(values: xarray.DataArray) -> tuple[float, float, int]:
     return float(values.mean()), float(half_width(values)), values.size
 
 
-def less(parts: Sequence[xarray.Dataset], player: str, rival: str, times: float = 1.0, where: str = "") -> Test:
+def less(parts: Sequence[xarray.Dataset], player: str, rival: str, times: float = 1.0, where: str = "") -> Check:
     """A player has less regret than a rival (or than so many times as much), run by run."""
     of = "" if times == 1.0 else f"{times:g} × "
     words = f"{player}: less regret than {of}{rival}{where}"
     estimate, half, runs = interval(last(parts, player) - times * last(parts, rival))
-    return Test(words, estimate, half, 0.0, runs=runs)
+    return Check(words, estimate, half, 0.0, runs=runs)
 
 
-def locked(part: xarray.Dataset, player: str) -> Test:
+def locked(part: xarray.Dataset, player: str) -> Check:
     """The share of runs that play nothing but a suboptimal arm in the second half."""
     draws = part.suboptimal_draws_at.sel(player=player)
     late = draws.isel(mark=-1) - draws.isel(mark=-2)
     turns = int(part.mark[-1] - part.mark[-2])
     estimate, half, runs = interval((late >= turns).astype(float))
-    return Test(f"{player}: some runs are locked on a wrong arm (share of runs)", estimate, half, 0.0, below=False, runs=runs)
+    return Check(f"{player}: some runs are locked on a wrong arm (share of runs)", estimate, half, 0.0, below=False, runs=runs)
 
 
-def growth(part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t") -> Test:
+def growth(part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t") -> Check:
     """Regret per doubling of time does not grow by half: it is equal if regret is linear in ln t and doubles if it is in t."""
     regret = part.regret_at.sel(player=player)
     last_octave, before = regret.isel(mark=-1) - regret.isel(mark=-2), regret.isel(mark=-2) - regret.isel(mark=-3)
     estimate, half, runs = interval(last_octave - 1.5 * before)
-    return Test(f"{player}: {words} (last doubling less 1.5 × the one before)", estimate, half, 0.0, runs=runs)
+    return Check(f"{player}: {words} (last doubling less 1.5 × the one before)", estimate, half, 0.0, runs=runs)

@@ -1,7 +1,7 @@
-"""The contract of a claim: what the paper says, the tests that the data must pass, and the verdict that follows from them.
+"""The contract of a claim: what the paper says, the checks that the data must pass, and the verdict that follows from them.
 
-A test is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the right side, fails if the whole
-interval is on the wrong one, and is undecided otherwise. Nobody writes a verdict by hand.
+A check is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the right side, fails if the
+whole interval is on the wrong one, and is undecided otherwise. Nobody writes a verdict by hand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Test(NamedTuple):
+class Check(NamedTuple):
     """A statement, and the estimate that must be below (or above) a limit for it to be true."""
 
     states: str
@@ -44,13 +44,13 @@ class Test(NamedTuple):
         return True if away > self.half_width else False if away < -self.half_width else None
 
 
-def verdict(tests: Sequence[Test]) -> Verdict:
+def verdict(checks: Sequence[Check]) -> Verdict:
     """All hold, some do, none does; or it is too early to say.
 
-    >>> str(verdict([Test("a", 1.0, 0.1, 2.0), Test("b", 3.0, 0.1, 2.0)]))
+    >>> str(verdict([Check("a", 1.0, 0.1, 2.0), Check("b", 3.0, 0.1, 2.0)]))
     'in part'
     """
-    found = [test.holds for test in tests]
+    found = [check.holds for check in checks]
     if True in found and False in found:
         return Verdict.IN_PART
     if None in found:
@@ -59,29 +59,29 @@ def verdict(tests: Sequence[Test]) -> Verdict:
 
 
 class Judgement(NamedTuple):
-    """The tests on which the verdict rests, and those of the causes and of our own default, which it does not count."""
+    """The checks on which the verdict rests, and those of the causes and of our own default, which it does not count."""
 
-    tests: Sequence[Test]
-    causes: Sequence[Test] = ()
+    checks: Sequence[Check]
+    causes: Sequence[Check] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from the tests."""
-        return verdict(self.tests)
+        """What follows from the checks."""
+        return verdict(self.checks)
 
     def table(self) -> Table:
-        """Every test as a row."""
+        """Every check as a row."""
         answer = {True: "yes", False: "no", None: "undecided"}
-        rows = [*self.tests, *self.causes]
+        rows = [*self.checks, *self.causes]
         return Table(
             {
-                "test": [test.states for test in rows],
-                "estimate": [test.estimate for test in rows],
-                "±": [test.half_width for test in rows],
-                "must be": [f"{'<' if test.below else '>'} {number(test.limit)}" for test in rows],
-                "runs": [test.runs for test in rows],
-                "true": [answer[test.holds] for test in rows],
-                "counts": ["yes"] * len(self.tests) + ["no"] * len(self.causes),
+                "check": [check.states for check in rows],
+                "estimate": [check.estimate for check in rows],
+                "±": [check.half_width for check in rows],
+                "must be": [f"{'<' if check.below else '>'} {number(check.limit)}" for check in rows],
+                "runs": [check.runs for check in rows],
+                "true": [answer[check.holds] for check in rows],
+                "counts": ["yes"] * len(self.checks) + ["no"] * len(self.causes),
             }
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from belman.environments import bernoulli
 from belman.figures.checks import OURS, PAPER, growth, interval, locked, parts_of
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Data, Panel
 from belman.figures.numbers import last
 from belman.figures.players import BELMAN
@@ -57,9 +57,9 @@ def _theorem_3(everything: AllData) -> Judgement:
     parts = parts_of(everything["consistency"], "Bernoulli 0.9, 0.8")
     turn = int(parts[0].mark[-1])
 
-    def tends(player: str) -> Test:
+    def tends(player: str) -> Check:
         estimate, half, runs = interval(last(parts, player) / turn)
-        return Test(f"{player}: regret per turn below 0.001 at turn {turn:,}", estimate, half, 0.001, runs=runs)
+        return Check(f"{player}: regret per turn below 0.001 at turn {turn:,}", estimate, half, 0.001, runs=runs)
 
     return Judgement([tends(PAPER)], [locked(parts[0], PAPER), tends(OURS), tends("Thompson"), growth(parts[0], OURS)])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from belman.environments import exponential
 from belman.figures.checks import OURS, PAPER, less, locked, parts_of
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.exponential_5 import PARAMETERS
 from belman.figures.figure import Curves, Panel
 from belman.figures.numbers import last
@@ -59,7 +59,7 @@ def _bounded(everything: AllData) -> Judgement:
         off = abs(last(rates, player, "suboptimal_draws").mean() / published - 1.0)
         words = f"{player} (rates): suboptimal draws within 15 % of the paper's {published:.0f} (relative difference)"
         half = float(half_width(last(rates, player, "suboptimal_draws"))) / published
-        causes.append(Test(words, float(off), half, 0.15, runs=last(rates, player).size))
+        causes.append(Check(words, float(off), half, 0.15, runs=last(rates, player).size))
     return Judgement(tests, causes)
 
 

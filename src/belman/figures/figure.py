@@ -31,32 +31,40 @@ Data = Mapping[str, "xarray.Dataset"]
 
 
 class Effort(NamedTuple):
-    """How much to play: a share of the runs of the full figure, at least some, or as many as the paper has."""
+    """How much to play: a share of the full figure's runs, at least some; or a number of runs; or as many as the paper has."""
 
     name: str
-    share: float
-    least: int
+    share: float = 1.0
+    least: int = 1
+    exactly: int | None = None
     as_in_paper: bool = False
 
     def runs(self, full: int, paper: int = 25) -> int:
-        """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper."""
+        """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
+
+        >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000), Effort("mine", exactly=7).runs(1_000)
+        (100, 1000, 25, 7)
+        """
+        if self.exactly is not None:
+            return self.exactly
         return paper if self.as_in_paper else min(full, max(self.least, round(self.share * full)))
 
 
-FULL = Effort("full", 1.0, 1)
-QUICK = Effort("quick", 0.1, 20)
-AS_IN_PAPER = Effort("paper", 1.0, 1, as_in_paper=True)
-EFFORTS = {effort.name: effort for effort in (FULL, QUICK, AS_IN_PAPER)}
+FULL = Effort("full")
+QUICK = Effort("quick", share=0.1, least=20)
+AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 
 class Part(NamedTuple):
     """A piece of a figure's data: a description in JSON's terms that settles it to the last digit, and how to compute it.
 
-    `compute` takes what `simulate` takes as `progress`.
+    `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does, so that its players can be
+    compiled beforehand.
     """
 
     description: Mapping[str, Any]
     compute: Callable[[bool | None], xarray.Dataset]
+    design: Design | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +110,12 @@ class Panel:
         return found
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
-        description = Design(players, self.problem, self.horizon, runs, SEED).describe()
+        design = Design(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
             return digest(simulate(players, self.problem, self.horizon, runs, SEED, progress=progress))
 
-        return Part(description, compute)
+        return Part(design.describe(), compute, design)
 
     def data(self, data: Data) -> list[xarray.Dataset]:
         """What its parts gave."""

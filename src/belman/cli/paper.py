@@ -1,0 +1,71 @@
+"""`belman figure` and `belman reproduce`: one figure of the paper, or all of them with the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from belman.cli.show import console, show
+from belman.errors import SettingError, listing, nearest
+from belman.figures import AS_IN_PAPER, FIGURES, FULL, QUICK, Effort, draw_into, figure_data
+from belman.table import Table
+
+
+def figure(
+    name: Annotated[str, typer.Argument(help="Which figure; `belman list` names them.")],
+    runs: Annotated[int | None, typer.Option(help="Runs of every player, instead of those of the full figure.")] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="As many runs as the paper has (25, or 50).")] = False,
+    format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
+    output: Annotated[Path, typer.Option(help="Where the picture and its data go: DIR/NAME/.")] = Path("figures"),
+) -> None:
+    """Play and draw one figure: numbers here, the picture and its data on disk."""
+    if name not in FIGURES:
+        raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+    if runs is not None and runs < 2:
+        raise SettingError(f"runs={runs} give no interval: it must be a whole number from 2 up")
+    if runs is not None and paper:
+        raise SettingError("--runs and --paper both say how many runs: give one of them")
+    effort = AS_IN_PAPER if paper else FULL if runs is None else Effort(f"{runs} runs", exactly=runs)
+    chosen = FIGURES[name]
+    data = figure_data(chosen, effort, output, console.print)
+    path = draw_into(chosen, data, output, format)
+    for table in chosen.tables(data):
+        show(table)
+    console.print(f"wrote {path}, and the data beside it")
+
+
+def reproduce(
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs: about two minutes instead of ten.")] = False,
+    output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path("report"),
+    only: Annotated[list[str] | None, typer.Option(help="Only this figure; may be repeated.")] = None,
+) -> None:
+    """Play every figure of the paper, judge its claims, and write the report; goes on where an interrupted call stopped."""
+    for name in only or []:
+        if name not in FIGURES:
+            raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+    from belman.figures.report import Watcher
+    from belman.figures.report import reproduce as play
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        compiling = bar.add_task("compiling players", total=None)
+
+        def compiled(done: int, of: int) -> None:
+            bar.update(compiling, completed=done, total=of, visible=done < of)
+
+        found = play(output, QUICK if quick else FULL, Watcher(console.print, compiled, progress=False), only)
+    show(
+        Table(
+            {
+                "claim": [f"{claim.number}. {claim.title}" for claim, _ in found.judged],
+                "verdict": [str(judgement.verdict) for _, judgement in found.judged],
+            },
+            "What the data say",
+        )
+    )
+    console.print(f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]", soft_wrap=True, highlight=False)
+    if quick:
+        console.print("For the full one (about ten minutes):  belman reproduce", highlight=False)

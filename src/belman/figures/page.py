@@ -1,0 +1,148 @@
+"""The report as one page of HTML that needs no other file: contents, verdicts, a section for each figure."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from belman.figures.claim import Claim, Judgement, Verdict
+from belman.figures.figure import Figure
+from belman.table import Table
+
+_STYLE = """
+:root { --ink: #1a1a1a; --paper: #ffffff; --faint: #d8d8d8; --link: #00598f; --yes: #00664b; --part: #7a4b00; --no: #a33b00;
+  --none: #555555; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --faint: #3a3d44; --link: #7cc4f0; --yes: #4fd1a5;
+  --part: #f0b54a; --no: #ff9a66; --none: #b0b0b0; } }
+html { scroll-behavior: smooth; }
+body { margin: 0 auto; padding: 1rem; max-width: 72rem; color: var(--ink); background: var(--paper);
+  font: 1rem/1.55 system-ui, sans-serif; }
+p, li { max-width: 46rem; }
+h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
+a { color: var(--link); }
+img { display: block; max-width: 100%; height: auto; }
+nav ol { columns: 20rem; padding-left: 1.5rem; }
+.wide { overflow-x: auto; margin: 1rem 0; }
+.wide:focus { outline: 2px solid var(--link); }
+table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: 0.4rem; }
+th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; border-bottom: 1px solid var(--faint); white-space: nowrap; }
+th:first-child, td:first-child, .words th, .words td { text-align: left; }
+.words td { white-space: normal; vertical-align: top; }
+code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em; overflow-wrap: anywhere; }
+.verdict { font-weight: 600; white-space: nowrap; }
+.reproduced { color: var(--yes); } .in-part { color: var(--part); } .not-reproduced { color: var(--no); }
+.undecided { color: var(--none); }
+details { margin: 1rem 0; } summary { cursor: pointer; }
+"""
+
+
+class Section(NamedTuple):
+    """A figure with all that is said of it."""
+
+    figure: Figure
+    pictures: Mapping[str, Path]  # by ground: light, dark
+    tables: Sequence[Table]
+    files: Sequence[Path]  # its data, relative to the page
+    settings: str
+    seconds: float
+
+
+def page(title: str, intro: str, sections: Sequence[Section], judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
+    """The whole page."""
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        intro,
+        _summary(judged),
+        _contents(sections),
+        *(_section(section, judged, folder) for section in sections),
+    ]
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{html.escape(title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+{"".join(body)}
+</main>
+</body>
+</html>
+"""
+
+
+def badge(verdict: Verdict) -> str:
+    """A verdict in its colour."""
+    return f'<span class="verdict {str(verdict).replace(" ", "-")}">{verdict}</span>'
+
+
+def wide(table: str) -> str:
+    """A table that scrolls by itself where the screen is narrow."""
+    return f'<div class="wide" tabindex="0" role="region" aria-label="table">{table}</div>'
+
+
+def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
+    rows = "".join(
+        f"<tr><td>{claim.number}</td><td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
+        f"<td>{html.escape(claim.says)}</td><td>{badge(judgement.verdict)}</td></tr>"
+        for claim, judgement in judged
+    )
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("", "claim", "the paper says", "the data say"))
+    counts = ", ".join(
+        f"{sum(judgement.verdict == verdict for _, judgement in judged)} {verdict}"
+        for verdict in Verdict
+        if any(judgement.verdict == verdict for _, judgement in judged)
+    )
+    table = f"<table class='words'><caption>{counts}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<h2 id='claims'>The claims</h2>{wide(table)}"
+
+
+def _contents(sections: Iterable[Section]) -> str:
+    items = "".join(f"<li><a href='#{s.figure.name}'>{html.escape(s.figure.title)}</a></li>" for s in sections)
+    return f"<h2 id='contents'>The figures</h2><nav aria-label='figures'><ol>{items}</ol></nav>"
+
+
+def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
+    figure = section.figure
+    paper = f"<p><strong>In the paper:</strong> {html.escape(figure.paper)}</p>" if figure.paper else ""
+    links = ", ".join(f"<a href='{path.as_posix()}'>{html.escape(path.name)}</a>" for path in section.files)
+    claims = [_claim(claim, judgement) for claim, judgement in judged if claim.figures[0] == figure.name]
+    return "\n".join(
+        [
+            f"<section aria-labelledby='{figure.name}'><h2 id='{figure.name}'>{html.escape(figure.title)}</h2>",
+            f"<p>{html.escape(figure.shows)}</p>{paper}",
+            _picture(section, folder),
+            *(wide(table._repr_html_()) for table in section.tables),
+            *claims,
+            "<details><summary>Settings, data, and how to redraw it</summary>",
+            f"<p>Redraw: <code>belman figure {figure.name}</code>. "
+            f"Data: {links}. It took {section.seconds:.1f} s.</p>{section.settings}</details>",
+            "<p><a href='#contents'>Back to the figures</a></p></section>",
+        ]
+    )
+
+
+def _claim(claim: Claim, judgement: Judgement) -> str:
+    remark = f"<p>{html.escape(claim.remark)}</p>" if claim.remark else ""
+    return (
+        f"<h3 id='claim-{claim.number}'>Claim {claim.number}: {badge(judgement.verdict)}</h3>"
+        f"<p>{html.escape(claim.says)}</p>{remark}{wide(judgement.table()._repr_html_())}"
+    )
+
+
+def _picture(section: Section, folder: Path) -> str:
+    sources = {
+        ground: "data:image/png;base64," + base64.b64encode((folder / path).read_bytes()).decode()
+        for ground, path in section.pictures.items()
+    }
+    alt = html.escape(f"{section.figure.title}: {section.figure.shows}", quote=True)
+    dark = f'<source media="(prefers-color-scheme: dark)" srcset="{sources["dark"]}">'
+    return f'<picture>{dark}<img src="{sources["light"]}" alt="{alt}" loading="lazy"></picture>'

@@ -1,0 +1,45 @@
+"""Compile the players of many designs before they play, in as many processes as there are cores.
+
+Numba compiles under a lock, so threads do not help; what one process compiles, the others find in the disk cache.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
+
+import numpy as np
+
+from belman.lab.design import Design
+from belman.lab.seat import seat
+from belman.policies.policy import Policy
+
+
+def _compile(design: Design) -> None:
+    for player in design.players.values():
+        seat(player, design.problem, design.horizon).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+
+
+def warm(designs: Iterable[Design], say: Callable[[int, int], None]) -> None:
+    """Compile every player of these designs once for each family; `say(done, all)` is called as it goes on."""
+    jobs: dict[tuple[object, ...], Design] = {}
+    for design in designs:
+        for name, player in design.players.items():
+            if isinstance(player, Policy):
+                family = type(design.problem.family)
+                jobs.setdefault((family, player.kernels), replace(design, players={name: player}, horizon=2, runs=1))
+    workers = min(os.cpu_count() or 1, len(jobs))
+    say(0, len(jobs))
+    if workers < 2:
+        for done, job in enumerate(jobs.values(), 1):
+            _compile(job)
+            say(done, len(jobs))
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(_compile, job) for job in jobs.values()]
+        for done, future in enumerate(as_completed(waiting), 1):
+            future.result()
+            say(done, len(jobs))
