@@ -3,6 +3,7 @@
 from belman.figures import (
     barycentre,
     bayes_average,
+    beliefs,
     bernoulli_2,
     bernoulli_2_close,
     bernoulli_10,
@@ -14,6 +15,7 @@ from belman.figures import (
     exponential_5_bounded,
     exponential_5_large,
     exposures,
+    first_look,
     focal,
     manifold,
     readings,
@@ -21,10 +23,11 @@ from belman.figures import (
 from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Curves, Effort, Figure, Panel, Part
 from belman.figures.folder import draw_into, figure_data
 
-#: Every figure by its name, the paper's first.
+#: Every figure by its name, in the order of the report.
 FIGURES: dict[str, Figure] = {
     module.FIGURE.name: module.FIGURE
     for module in (
+        first_look,
         focal,
         bernoulli_2,
         bernoulli_2_close,
@@ -40,6 +43,7 @@ FIGURES: dict[str, Figure] = {
         exposures,
         bayes_average,
         readings,
+        beliefs,
         manifold,
     )
 }
