@@ -31,7 +31,8 @@ table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabu
 caption { text-align: left; padding-bottom: 0.4rem; }
 th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; border-bottom: 1px solid var(--faint); white-space: nowrap; }
 th:first-child, td:first-child, .words th, .words td { text-align: left; }
-.words td { white-space: normal; vertical-align: top; }
+td:first-child, .words td { white-space: normal; vertical-align: top; }
+td:first-child { min-width: 8rem; } .words td:first-child { min-width: 1.2rem; }
 code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em; overflow-wrap: anywhere; }
 .verdict { font-weight: 600; white-space: nowrap; }
 .reproduced { color: var(--yes); } .in-part { color: var(--part); } .not-reproduced { color: var(--no); }
@@ -92,10 +93,10 @@ def wide(table: str) -> str:
 def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
     rows = "".join(
         f"<tr><td>{claim.number}</td><td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
-        f"<td>{html.escape(claim.says)}</td><td>{badge(judgement.verdict)}</td></tr>"
+        f"<td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
         for claim, judgement in judged
     )
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("", "claim", "the paper says", "the data say"))
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("", "claim", "the data say", "the paper says"))
     counts = ", ".join(
         f"{sum(judgement.verdict == verdict for _, judgement in judged)} {verdict}"
         for verdict in Verdict
