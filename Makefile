@@ -3,38 +3,47 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test bench images constraints clean distclean
+.PHONY: help reproduce report test browser bench images constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
 		printf 'make %-12s %s\n' "$$name" "$$words"; done
 
-reproduce: $(READY) ## play, draw, and write a first look to first-look/index.html (two minutes)
-	@$(BIN)/python -m belman.first_look
+reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (two minutes)
+	@$(BIN)/belman reproduce --quick
+	@echo "For the full report (about ten minutes):  make report"
 
-test: $(READY) ## check style, types, layers, and every test and example
+report: $(READY) ## the same with all runs (about ten minutes)
+	@$(BIN)/belman reproduce
+
+test: $(TOOLS) ## check style, types, layers, and every test and example
 	@echo "== style: ruff check" && $(BIN)/ruff check .
 	@echo "== style: ruff format" && $(BIN)/ruff format --check .
 	@echo "== types: mypy" && $(BIN)/mypy
 	@echo "== layers: import-linter" && $(BIN)/lint-imports
 	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -n 2 --dist loadfile
 
+browser: ## install Chromium, in which the report is tested (Debian, Ubuntu)
+	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
+		'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
+
 bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || status=1; done; exit $$status
 
-images: $(READY) ## redraw the pictures of the README and of docs/
-	@$(BIN)/python -m belman.first_look --images docs/images
+images: report ## redraw the pictures and the summary of README and docs/ from the full report
+	@$(BIN)/python docs/summary.py report
 
-constraints: $(READY) ## pin what is installed now in constraints.txt
+constraints: $(TOOLS) ## pin what is installed now in constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | grep == > constraints.txt
 
 clean: ## remove what was drawn, built and cached
-	@rm -rf build dist report first-look src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf build dist report figures belman-run src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well
@@ -47,10 +56,15 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 		echo "$(PYTHON) cannot make a virtual environment: install its venv module (python3-venv on Debian and Ubuntu)"; \
 		rm -rf $(VENV); exit 1; }
-	@echo "== installing belman and its tools into $(VENV)"
+	@echo "== installing belman into $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(TOOLS): $(READY)
+	@echo "== installing what the tests need into $(VENV)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-$(VENV)/.peers: $(READY)
+$(VENV)/.peers: $(TOOLS)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@

@@ -81,7 +81,8 @@ def test_the_page_in_a_browser(report):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("there is no Chromium here: `make browser` installs it on Debian and Ubuntu")
-    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'belman[browser]'")
+    from playwright import sync_api as playwright
+
     with playwright.sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for width, scheme in ((390, "light"), (1400, "dark")):
