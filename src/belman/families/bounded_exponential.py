@@ -14,8 +14,9 @@ from belman import chance
 from belman.beliefs import gamma
 from belman.compile import kernel
 from belman.families.exponential import reward as uncut_reward
-from belman.families.family import Family, FamilyKernels, unit_spread
-from belman.families.gamma_known_shape import rate_quantile, sample
+from belman.families.family import Family, FamilyKernels
+from belman.families.gamma_known_shape import rate_quantile
+from belman.families.gamma_known_shape import sample as sample_rate
 from belman.special import digamma_gap, gamma_survival, log_excess, log_gamma, trigamma
 
 _STEPS = 60
@@ -182,24 +183,7 @@ def tilted(law, a, b, pull):
     )
 
 
-KERNELS = FamilyKernels(
-    belief=gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=evidence,
-    tilted=tilted,
-)
+KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 
 @dataclass(frozen=True)

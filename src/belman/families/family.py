@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -67,6 +67,15 @@ class FamilyKernels(Bundle):
     weights: Kernel
     evidence: Kernel
     tilted: Kernel | None = None
+
+    @classmethod
+    def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
+        """The kernels that go by these names in a module's globals or a function's locals, around the bundle of the belief.
+
+        Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman divergence.
+        """
+        found = {part.name: named[part.name] for part in fields(cls) if part.name != "belief" and part.name in named}
+        return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
 
 
 @kernel

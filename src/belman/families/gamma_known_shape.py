@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import gamma
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.families.family import Family, FamilyKernels
 from belman.special import (
     gamma_quantile,
     gamma_survival,
@@ -97,23 +97,7 @@ def weights(law, mean, out):
     out[1] = law[0] * math.log(inside)
 
 
-KERNELS = FamilyKernels(
-    belief=gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=linear_evidence,
-)
+KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)

@@ -105,23 +105,7 @@ def evidence(terms, arm, weights):
     return 0.5 * math.log1p(shift * shift * terms[1, arm])
 
 
-KERNELS = FamilyKernels(
-    belief=normal_gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=evidence,
-)
+KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)
