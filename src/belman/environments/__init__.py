@@ -1,6 +1,7 @@
-"""Who answers: problems with fixed means, and random ones with new means in every run."""
+"""Who answers: problems with fixed means, random ones with new means in every run, and queues."""
 
 from belman.environments.environment import Problem
+from belman.environments.queueing import Queue, UnstableQueueWarning, queue
 from belman.environments.stationary import (
     RandomStationary,
     Stationary,
@@ -21,8 +22,10 @@ from belman.environments.stationary import (
 
 __all__ = [
     "Problem",
+    "Queue",
     "RandomStationary",
     "Stationary",
+    "UnstableQueueWarning",
     "bernoulli",
     "exponential",
     "gamma",
@@ -31,6 +34,7 @@ __all__ = [
     "lai_robbins",
     "poisson",
     "problem",
+    "queue",
     "random_bernoulli",
     "random_exponential",
     "random_gaussian",

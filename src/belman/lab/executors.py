@@ -15,13 +15,15 @@ import numpy as np
 
 from belman.errors import MissingExtraError
 from belman.lab.design import Design, Task
-from belman.lab.seat import Results, seat
+from belman.lab.loops import seated
 
+#: The record that the loop of the problem fills.
+Results = Any
 Done = tuple[Task, Results]
 
 
 def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Results | None:
-    return seat(players[task.player], design.problem, design.horizon).play(task.first, task.runs, design.seed, stop)
+    return seated(players[task.player], design.problem, design.horizon).play(task.first, task.runs, design.seed, stop)
 
 
 def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from belman.compile import entry, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.play import MIND, NATURE, play_runs, prepare_run
+from belman.lab.results import Field, blank
 from belman.policies.policy import Floats, Ledger, Policy
 
 
@@ -30,12 +30,15 @@ class Results(NamedTuple):
     @classmethod
     def blank(cls, runs: int, marks: int, arms: int) -> Results:
         """Room for some runs."""
-        return cls(
-            np.empty((runs, marks)),
-            np.empty((runs, marks), dtype=np.int32),
-            np.empty((runs, marks)),
-            np.zeros((runs, arms), dtype=np.int32),
-        )
+        return cls(*blank(FIELDS, (runs,), {"turn": marks, "arm": arms}))
+
+
+FIELDS = {
+    "regret": Field(("turn",), np.float64, "cumulative pseudo-regret"),
+    "suboptimal_draws": Field(("turn",), np.int32, "plays of arms that are not the best"),
+    "reward": Field(("turn",), np.float64, "cumulative reward"),
+    "plays": Field(("arm",), np.int32, "plays at the end"),
+}
 
 
 def _in_one_block(memory: Any) -> tuple[Floats, Any]:
@@ -130,9 +133,8 @@ def _uniforms(nature, out):
         out[i] = chance.uniform(nature)
 
 
-@functools.lru_cache(maxsize=256)
-def seat(player: Any, problem: Problem, horizon: int) -> Seat | PythonSeat:
-    """The seat of a player; the same for equal players, so that a worker makes it once."""
+def bandit_seat(player: Any, problem: Problem, horizon: int) -> Seat | PythonSeat:
+    """The seat of a policy, or of a player in plain Python."""
     if isinstance(player, Policy):
         return Seat(player, problem, horizon)
     return PythonSeat(player, problem, horizon)

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from belman.environments.environment import Problem
 from belman.errors import PolicyError, SettingError, listing
 from belman.lab.design import Design, Task, checkpoints, versions
-from belman.lab.executors import in_threads, on_dask
+from belman.lab.executors import Results, in_threads, on_dask
+from belman.lab.loops import loop_of, seated
 from belman.lab.progress import progress_bar
-from belman.lab.seat import Results, seat
+from belman.lab.results import blank
 from belman.lab.store import Store
 from belman.policies.policy import Policy
 
@@ -56,10 +58,8 @@ def simulate(
     _check_executor(executor, workers)
     kept = None if store is None else Store(os.fspath(store), design)
     todo = list(design.tasks())
-    shape = (len(design.players), design.runs)
-    whole = [
-        np.empty((*shape, *array.shape[1:]), array.dtype) for array in Results.blank(0, len(checkpoints(horizon)), problem.arms)
-    ]
+    sizes = {**problem.sizes, "turn": len(checkpoints(horizon))}
+    whole = blank(loop_of(problem).fields, (len(design.players), design.runs), sizes)
 
     def enter(task: Task, results: Results) -> None:
         for array, part in zip(whole, results, strict=True):
@@ -79,7 +79,7 @@ def simulate(
             if kept is not None:
                 kept.write(task, results)
             advance(task.runs * design.horizon)
-    return _dataset(design, Results(*whole))
+    return _dataset(design, whole)
 
 
 def _done(
@@ -91,7 +91,7 @@ def _done(
         stop = np.zeros(1, dtype=np.int64)
         for name, player in design.players.items():  # compiled one by one: Numba compiles under a lock anyway
             say(f"compiling {name}")
-            seat(player, design.problem, design.horizon).play(0, 0, design.seed, stop)
+            seated(player, design.problem, design.horizon).play(0, 0, design.seed, stop)
         say("playing")
         yield from in_threads(design, todo, workers)
     else:
@@ -114,6 +114,8 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     for name, player in named.items():
         if isinstance(player, Policy):
             player.check(problem.family, problem.arms)
+        elif not problem.python_players:
+            raise PolicyError(f"player {name!r} is {player!r}: queues are served by policies such as belman.BelMan() only")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
             raise PolicyError(
                 f"player {name!r} is {player!r}: give a policy such as belman.BelMan(), or a class with ask and tell"
@@ -130,23 +132,22 @@ def _check_executor(executor: str, workers: int | None) -> None:
         raise SettingError(f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core")
 
 
-def _dataset(design: Design, whole: Results) -> xarray.Dataset:
+def _dataset(design: Design, whole: list[NDArray[Any]]) -> xarray.Dataset:
     import xarray
 
-    curve, ends = ("player", "run", "turn"), ("player", "run", "arm")
     described = design.describe()
-    return xarray.Dataset(
-        {
-            "regret": (curve, whole.regret, {"long_name": "cumulative pseudo-regret"}),
-            "suboptimal_draws": (curve, whole.suboptimal_draws, {"long_name": "plays of arms that are not the best"}),
-            "reward": (curve, whole.reward, {"long_name": "cumulative reward"}),
-            "plays": (ends, whole.plays, {"long_name": "plays at the end"}),
-        },
+    variables = {
+        name: (("player", "run", *field.dims), array, {"long_name": field.words})
+        for (name, field), array in zip(loop_of(design.problem).fields.items(), whole, strict=True)
+    }
+    found = xarray.Dataset(
+        variables,
         coords={
             "player": list(design.players),
             "run": np.arange(design.runs),
             "turn": checkpoints(design.horizon),
-            "arm": np.arange(design.problem.arms),
+            # xarray keeps a variable with the name of a dim, such as the queue of several queues, in place of its labels
+            **{dim: np.arange(size) for dim, size in design.problem.sizes.items() if dim not in variables},
         },
         attrs={
             "seed": design.seed,
@@ -156,3 +157,4 @@ def _dataset(design: Design, whole: Results) -> xarray.Dataset:
             "versions": json.dumps(versions()),
         },
     )
+    return found.isel(dict.fromkeys(design.problem.without, 0), drop=True)

@@ -17,7 +17,8 @@ import numpy as np
 from belman.errors import MissingExtraError, StateError
 from belman.files import write_atomically
 from belman.lab.design import Design, Task, checkpoints
-from belman.lab.seat import Results
+from belman.lab.loops import loop_of
+from belman.lab.results import blank
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -33,20 +34,18 @@ class Store:
             raise MissingExtraError("store=…", "store") from None
         self._path = Path(path)
         self._claim(design)
-        marks = len(checkpoints(design.horizon))
-        shape = {"plays": (len(design.players), design.runs, design.problem.arms)}
-        whole = (len(design.players), design.runs, marks)
+        self._loop = loop_of(design.problem)
+        sizes = {**design.problem.sizes, "turn": len(checkpoints(design.horizon))}
         group = zarr.open_group(str(self._path), mode="a")
-        like = Results.blank(0, 0, 0)._asdict()
+        lead = (len(design.players), design.runs)
         self._arrays: dict[str, Any] = {}
-        for name, array in like.items():
-            full = shape.get(name, whole)
+        for (name, field), array in zip(self._loop.fields.items(), blank(self._loop.fields, (0, 0), sizes), strict=True):
             self._arrays[name] = group.require_array(
                 name,
-                shape=full,
-                chunks=(1, design.chunk, full[2]),
+                shape=(*lead, *array.shape[2:]),
+                chunks=(1, design.chunk, *array.shape[2:]),
                 dtype=array.dtype,
-                dimension_names=("player", "run", "arm" if name == "plays" else "turn"),
+                dimension_names=("player", "run", *field.dims),
             )
 
     def _claim(self, design: Design) -> None:
@@ -77,23 +76,23 @@ class Store:
     def _slice(self, task: Task) -> tuple[int, slice]:
         return task.player, slice(task.first, task.first + task.runs)
 
-    def write(self, task: Task, results: Results) -> None:
+    def write(self, task: Task, results: Any) -> None:
         """Keep the results of a task; its mark comes last."""
         for name, array in results._asdict().items():
             self._arrays[name][self._slice(task)] = array
         write_atomically(self._mark(task), _checksum(results))
 
-    def read(self, tasks: list[Task]) -> Iterator[tuple[Task, Results]]:
+    def read(self, tasks: list[Task]) -> Iterator[tuple[Task, Any]]:
         """What is there already and whole."""
         for task in tasks:
             mark = self._mark(task)
             if mark.exists():
-                results = Results(*(np.asarray(self._arrays[name][self._slice(task)]) for name in Results._fields))
+                results = self._loop.record(*(np.asarray(array[self._slice(task)]) for array in self._arrays.values()))
                 if mark.read_text(encoding="utf-8") == _checksum(results):
                     yield task, results
 
 
-def _checksum(results: Results) -> str:
+def _checksum(results: Any) -> str:
     digest = hashlib.sha256()
     for array in results:
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
+from belman.policies.coin_thompson import CoinThompson
 from belman.policies.dmed import DMED
 from belman.policies.epsilon_greedy import EpsilonGreedy
 from belman.policies.explore_then_commit import ExploreThenCommit
+from belman.policies.forced import Forced
 from belman.policies.gittins import Gittins
 from belman.policies.greedy import Greedy
 from belman.policies.ids import IDS
@@ -14,9 +16,11 @@ from belman.policies.imed import IMED
 from belman.policies.kl_ucb import KLUCB
 from belman.policies.kl_ucb_plus import KLUCBPlus
 from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
+from belman.policies.log_ucb import LogUCB
 from belman.policies.moss import MOSS
 from belman.policies.oracle import Oracle
 from belman.policies.policy import Ledger, Policy, PolicyKernels
+from belman.policies.published import q_ths, q_ucb, qbelman
 from belman.policies.random import Random
 from belman.policies.thompson import Thompson
 from belman.policies.top_two_thompson import TopTwoThompson
@@ -40,6 +44,9 @@ _MEMBERS: tuple[type[Policy], ...] = (
     UCB1,
     UCBTuned,
     MOSS,
+    LogUCB,
+    CoinThompson,
+    Forced,
     Greedy,
     EpsilonGreedy,
     ExploreThenCommit,
@@ -61,13 +68,16 @@ __all__ = [
     "UCB1",
     "BayesUCB",
     "BelMan",
+    "CoinThompson",
     "EpsilonGreedy",
     "ExploreThenCommit",
+    "Forced",
     "Gittins",
     "Greedy",
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "Ledger",
+    "LogUCB",
     "Oracle",
     "Policy",
     "PolicyKernels",
@@ -75,4 +85,7 @@ __all__ = [
     "Thompson",
     "TopTwoThompson",
     "UCBTuned",
+    "q_ths",
+    "q_ucb",
+    "qbelman",
 ]
