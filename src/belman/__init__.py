@@ -14,6 +14,7 @@ from types import ModuleType
 from belman import environments, exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
 from belman.compile import Bundle, allocating_kernel, kernel
+from belman.dispatch import Dispatcher
 from belman.environments import (
     bernoulli,
     exponential,
@@ -98,6 +99,7 @@ __all__ = [
     "ChiSquared",
     "Choice",
     "CoinThompson",
+    "Dispatcher",
     "EpsilonGreedy",
     "ExploreThenCommit",
     "Exponential",

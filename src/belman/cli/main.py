@@ -50,13 +50,11 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command("list")
 def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
-    presets = {name: type(preset) for name, preset in parse.PRESETS.items()}
-    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **presets}, "exposures": EXPOSURES}
+    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **parse.PRESETS}, "exposures": EXPOSURES}
     for room, members in rooms.items():
         table = RichTable(title=room, title_justify="left", show_header=False, box=None, padding=(0, 2))
         for name, member in members.items():
-            words = "The paper to the letter: one schedule for all arms, C = 15." if name in presets else _first_line(member)
-            table.add_row(f"[bold]{name}[/bold]", words)
+            table.add_row(f"[bold]{name}[/bold]", _first_line(member))
         console.print(table)
     figures = RichTable(title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2))
     for name, figure in FIGURES.items():

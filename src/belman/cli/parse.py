@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,16 @@ from belman.environments import Problem
 from belman.environments.stationary import RandomStationary, Stationary
 from belman.errors import PolicyError, SettingError, listing, nearest
 from belman.families import Family, family_named
-from belman.policies import POLICIES, Policy
+from belman.policies import POLICIES, Policy, q_ths, q_ucb, qbelman
 from belman.policies.belman import BelMan
 
 #: Policies that are a setting of another, by the name they go by.
-PRESETS: dict[str, Policy] = {"belman-paper": BelMan.paper()}
+PRESETS: dict[str, Callable[..., Policy]] = {
+    "belman-paper": BelMan.paper,
+    "q-ucb": q_ucb,
+    "q-ths": q_ths,
+    "qbelman": qbelman,
+}
 
 #: What a config file may hold, and its default.
 DEFAULTS: dict[str, Any] = {
@@ -49,21 +56,26 @@ def policy(words: str, horizon: int) -> Policy:
         raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
     settings = dict(_setting(part, name) for part in split(rest))
     if name in PRESETS:
-        if settings:
-            raise PolicyError(f"policy {name!r} is complete: it takes no settings")
-        return PRESETS[name]
+        _check_settings(name, settings, inspect.signature(PRESETS[name]).parameters)
+        return PRESETS[name](**settings)
     kind = POLICIES[name]
     takes = {field.name: field for field in fields(kind)}
-    for setting in settings:
-        if setting not in takes:
-            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+    _check_settings(name, settings, takes)
     if "horizon" in takes and "horizon" not in settings:
         needed = takes["horizon"].default is MISSING or name == "gittins"
         settings |= {"horizon": horizon} if needed else {}
+    if isinstance(settings.get("policy"), str):
+        settings["policy"] = policy(settings["policy"], horizon)
     try:
         return kind(**settings)
     except TypeError as error:
         raise PolicyError(f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+
+
+def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) -> None:
+    for setting in settings:
+        if setting not in takes:
+            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
 
 
 def split(words: str) -> list[str]:

@@ -143,9 +143,8 @@ class Queue(Problem):
         work = one_server * self.throughput.ravel()
         if not any(self.arrivals):
             return math.inf
-        limits = np.block(
-            [[one_server, np.zeros((self.queues, 1))], [one_queue, np.zeros((self.servers, 1))], [-work, np.c_[self.arrivals]]]
-        )
+        growth = np.r_[np.zeros(self.queues + self.servers), self.arrivals]
+        limits = np.c_[np.r_[one_server, one_queue, -work], growth]
         room = np.r_[np.ones(self.queues + self.servers), np.zeros(self.queues)]
         return float(linprog(np.r_[np.zeros(pairs), -1.0], A_ub=limits, b_ub=room).x[-1])
 

@@ -1,7 +1,8 @@
 """Maximum-weight matching of queues with servers: shortest augmenting paths with potentials (Hungarian), O(n³).
 
-As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come first: as many of them as can
-be, then the largest sum of the others. Ties are broken at random; with one row they are broken as `pick` breaks them.
+As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come first, as many of them as can
+be, and negative infinite ones last; then the sum of the others counts. Ties are broken at random; with one row they are broken
+as `pick` breaks them.
 """
 
 from __future__ import annotations

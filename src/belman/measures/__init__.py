@@ -2,6 +2,17 @@
 
 from belman.measures.best import best_probabilities
 from belman.measures.digest import curves_csv, digest
+from belman.measures.queueing import queueing, unstable
 from belman.measures.summary import compare, difference, half_width, summary
 
-__all__ = ["best_probabilities", "compare", "curves_csv", "difference", "digest", "half_width", "summary"]
+__all__ = [
+    "best_probabilities",
+    "compare",
+    "curves_csv",
+    "difference",
+    "digest",
+    "half_width",
+    "queueing",
+    "summary",
+    "unstable",
+]

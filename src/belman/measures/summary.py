@@ -98,7 +98,7 @@ def _player(result: xarray.Dataset, name: str) -> str:
 
 
 def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
-    known = [str(variable) for variable in result.data_vars if "turn" in result[variable].dims]
+    known = [str(variable) for variable in result.variables if "turn" in result[variable].dims and variable != "turn"]
     if name not in known:
         raise SettingError(f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}")
     return result[name]
