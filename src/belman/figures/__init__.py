@@ -18,6 +18,8 @@ from belman.figures import (
     first_look,
     focal,
     manifold,
+    queueing,
+    queueing_matching,
     readings,
 )
 from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Curves, Effort, Figure, Panel, Part
@@ -37,6 +39,8 @@ FIGURES: dict[str, Figure] = {
         exponential_5_bounded,
         exponential_5,
         exponential_5_large,
+        queueing,
+        queueing_matching,
         barycentre,
         central_limit,
         consistency,

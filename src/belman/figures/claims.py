@@ -14,6 +14,7 @@ from belman.figures import (
     exponential_5,
     exponential_5_bounded,
     exponential_5_large,
+    queueing,
 )
 from belman.figures.claim import Claim
 
@@ -34,6 +35,7 @@ CLAIMS: tuple[Claim, ...] = tuple(
                 exponential_5,
                 exponential_5_bounded,
                 exponential_5_large,
+                queueing,
             )
         ),
         key=lambda claim: claim.number,
