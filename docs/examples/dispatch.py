@@ -49,7 +49,8 @@ async def work_off(tasks: int, dispatcher: belman.Dispatcher, servers: dict[str,
     return done
 
 
-async def main(tasks: int, picture: str | None) -> None:
+async def compare(tasks: int) -> tuple[belman.Dispatcher, dict[str, list[tuple[float, str]]]]:
+    """The same tasks with a dispatcher that learns and with one that is told which servers to use."""
     pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
     spawn = asyncio.create_subprocess_exec
     servers = {name: Server(await spawn(sys.executable, str(WORKER), str(away), **pipes)) for name, away in AWAY.items()}
@@ -65,6 +66,12 @@ async def main(tasks: int, picture: str | None) -> None:
     for server in servers.values():
         server.process.terminate()
         await server.process.wait()
+    return learner, runs
+
+
+def main(tasks: int, picture: str | None) -> None:
+    """Run, say how it went, and draw it."""
+    learner, runs = asyncio.run(compare(tasks))
     seconds = {player: done[-1][0] for player, done in runs.items()}
     print(learner.beliefs())
     print("served:", dict(Counter(name for _, name in runs["dispatcher"])))
@@ -101,4 +108,4 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    asyncio.run(main(int(arguments[0]) if arguments else 10_000, arguments[1] if len(arguments) > 1 else None))
+    main(int(arguments[0]) if arguments else 10_000, arguments[1] if len(arguments) > 1 else None)

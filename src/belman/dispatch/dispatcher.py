@@ -20,7 +20,7 @@ from belman.agent import Agent, state_file
 from belman.dispatch.line import Line, task_waker, thread_waker
 from belman.errors import BusyError, ServerError, SettingError, StateError, listing, nearest
 from belman.files import write_atomically
-from belman.policies import Policy
+from belman.policies import Policy, Thompson
 from belman.table import Table
 from belman.version import __version__
 
@@ -47,8 +47,9 @@ class Dispatcher:
     `learns='time'` judges servers by how long a job takes (an exponential law of unknown rate), `learns='success'` by how often
     it succeeds. Every one of `queues` has beliefs of its own. At most `limit` jobs are under way at once. A free server is never
     kept idle while a job waits and the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
-    worth waiting for. A failed job counts as one that took `penalty` times the average. All methods may be called from any
-    thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
+    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers is the same whoever is busy,
+    while evidence against a busy leader would make the free ones take turns. A failed job counts as one that took `penalty` times
+    the average. All methods may be called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
 
     >>> dispatcher = Dispatcher(["near", "far"], seed=7)
     >>> server = dispatcher.assign()
@@ -80,7 +81,7 @@ class Dispatcher:
         names, lines = list(servers), list(queues)
         if not lines or len(set(lines)) != len(lines):
             raise SettingError(f"queues={lines!r} makes no dispatcher: give at least one queue, each once")
-        settings = {**LESSONS[learns], "policy": policy, "prior": prior, "discount": discount}
+        settings = {**LESSONS[learns], "policy": Thompson() if policy is None else policy, "prior": prior, "discount": discount}
         self._agents = {queue: Agent(names, **settings, seed=_seed(seed, place)) for place, queue in enumerate(lines)}
         self._learns, self._limit, self._penalty, self._clock = learns, limit, float(penalty), clock
         self._services: dict[Hashable, Service] = {}
