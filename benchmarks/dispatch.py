@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import statistics
 
-from benchmarks.claim import Claim, report
 from docs.examples.dispatch import compare
+
+from benchmarks.claim import Claim, report
 
 TASKS, REPEATS = 10_000, 3
 

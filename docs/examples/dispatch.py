@@ -91,7 +91,7 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
     from belman.plots import style
 
     with style.theme():
-        figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.0, 4.2))
+        figure, (left, right) = pyplot.subplots(1, 2, figsize=(11.5, 4.2))
         for place, (player, done) in enumerate(runs.items()):
             left.plot([when for when, _ in done], range(tasks - 1, -1, -1), color=style.colour(place), ls=("-", "--")[place])
             left.plot([], [], color=style.colour(place), ls=("-", "--")[place], label=f"{player}, {done[-1][0]:.1f} s")
@@ -100,9 +100,10 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
         for place, name in enumerate(sorted(AWAY, key=AWAY.__getitem__)):
             times = [when for when, who in runs["dispatcher"] if who == name]
             label = f"{name}, {AWAY[name]:g} ms: {len(times):,}"
-            right.plot(times, range(1, len(times) + 1), color=style.colour(place), label=label)
+            until = [*times, runs["dispatcher"][-1][0]]
+            right.step(until, [*range(1, len(times) + 1), len(times)], where="post", color=style.colour(place), label=label)
         right.set(xlabel="seconds", ylabel="tasks served", title="who served what", xlim=(0, None), yscale="log")
-        right.legend(loc="center right", bbox_to_anchor=(1.0, 0.42))
+        right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         figure.savefig(path)
 
 

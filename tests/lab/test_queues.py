@@ -12,8 +12,9 @@ from scipy import stats
 import belman
 from belman import chance
 from belman.environments.queueing import UnstableQueueWarning
-from belman.errors import PolicyError, SettingError
+from belman.errors import PolicyError
 from belman.lab.play import NATURE, WORLD
+from tests.members import interpreted
 
 PAPER = [[0.5, 0.33, 0.33, 0.33, 0.25], [0.33, 0.5, 0.25, 0.33, 0.25], [0.25, 0.33, 0.5, 0.25, 0.25]]
 AUTHORS = {"services": PAPER, "arrivals": [0.3, 0.25, 0.2]}
@@ -163,39 +164,6 @@ def test_servers_may_rest_while_a_queue_is_empty():
     assert (result.queue_regret == 0).all()
 
 
-def test_an_unstable_system_warns_and_the_result_says_so():
-    with pytest.warns(UnstableQueueWarning, match=r"1\.2 times"):
-        problem = belman.queue([0.5, 0.3], 0.6)
-    result = belman.simulate([belman.Random()], problem, horizon=50, runs=2, seed=1)
-    assert json.loads(result.attrs["problem"])["stable"] is False
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"services": [0.5, 1.2], "arrivals": 0.3}, "1.2"),
-        ({"services": [0.5, -0.1], "arrivals": 0.3}, "-0.1"),
-        ({"services": [0.5, np.nan], "arrivals": 0.3}, "nan"),
-        ({"services": [0.5, 0.4], "arrivals": 1.5}, "1.5"),
-        ({"services": [[0.5, 0.4], [0.3]], "arrivals": [0.1, 0.1]}, "rows of equal length"),
-        ({"services": [[0.5, 0.4], [0.3, 0.2]], "arrivals": 0.1}, "a list of 2 rates"),
-        ({"services": [0.5, 0.4], "arrivals": [0.1, 0.1]}, "one rate"),
-        ({"services": [], "arrivals": 0.1}, "shape"),
-        ({"services": [[[0.5]]], "arrivals": 0.1}, "shape"),
-        ({"services": ["fast"], "arrivals": 0.1}, "fast"),
-        ({"services": [0.5], "arrivals": "often"}, "often"),
-        ({"services": [0.5], "arrivals": 0.1, "arrival_law": "poison"}, "poisson"),
-        ({"services": [0.5], "arrivals": 0.1, "service_law": "gamma"}, "geometric"),
-        ({"services": [0.5], "arrivals": 0.1, "weighting": "lengths"}, "did you mean 'length'"),
-        ({"services": [0.5, 0.0], "arrivals": 0.1, "service_law": "geometric"}, "above 0"),
-        ({"services": [0.5], "arrivals": 0.1, "service_law": "geometric", "serves_empty": True}, "no job to size"),
-    ],
-)
-def test_bad_input_is_refused(settings, words):
-    with pytest.raises(SettingError, match=words):
-        belman.queue(**settings)
-
-
 def test_players_in_plain_python_are_refused_at_the_door():
     class Plain:
         def __init__(self, arms, mind): ...
@@ -213,3 +181,18 @@ def test_the_store_keeps_queues_too(tmp_path):
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
     assert belman.simulate(*call, workers=1).identical(exact)
+
+
+def test_compiled_and_interpreted_queues_are_the_same():
+    script = f"""
+import json, belman
+players = {{"T": belman.Thompson(), "Q": belman.q_ucb()}}
+one = belman.simulate(players, belman.queue({PAPER[2]}, 0.35), horizon=120, runs=2, seed=11)
+three = belman.simulate({{"T": players["T"]}}, belman.queue({PAPER}, [0.3, 0.25, 0.2]), horizon=60, runs=2, seed=11)
+print(json.dumps([one.plays.values.tolist(), one.queue.values.tolist(), three.plays.values.tolist(), three["queue"].values.tolist()]))
+"""
+    players = {"T": belman.Thompson(), "Q": belman.q_ucb()}
+    one = belman.simulate(players, belman.queue(PAPER[2], 0.35), horizon=120, runs=2, seed=11)
+    three = belman.simulate({"T": players["T"]}, belman.queue(**AUTHORS), horizon=60, runs=2, seed=11)
+    compiled = [array.values.tolist() for array in (one.plays, one.queue, three.plays, three["queue"])]
+    assert interpreted(script) == compiled

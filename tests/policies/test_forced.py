@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import belman
-from belman import Agent, BelMan, Forced, Thompson
+from belman import Agent, BelMan, Forced, Thompson, compile
 from belman.cli import parse
 from belman.errors import PolicyError
 from belman.exposure import Paper
@@ -37,6 +38,14 @@ def test_so_many_turns_explore():
     late = missed.sel(turn=horizon) - missed.sel(turn=500)
     expected, variance = 0.8 * chances[500:].sum(), (0.8 * chances * (1 - 0.8 * chances))[500:].sum()
     assert abs(float(late.mean()) - expected) < 5 * math.sqrt(variance / runs)
+
+
+def test_a_second_process_finds_the_kernels_by_name():
+    for policy in (Forced(Thompson()), belman.qbelman(), belman.q_ucb(), Forced(belman.KLUCB(divergence="exponential"))):
+        found = compile._home(policy.kernels, type(policy).__module__)
+        assert found is not None
+        module, expression = found
+        assert eval(f"module.{expression}", {"module": sys.modules[module]}) is policy.kernels
 
 
 def test_the_published_policies():
