@@ -42,8 +42,8 @@ def simulate(
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see `belman.lab.seat.PythonSeat`). The Dataset
     has dims player, run, turn (checkpoints) and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the
-    checkpoints and plays at the end, and settings, versions and seed in its attributes; a `belman.queue` has others. The same seed gives the same
-    numbers whatever the executor, the workers or the other players.
+    checkpoints and plays at the end, and settings, versions and seed in its attributes; that of a `belman.queue` has other
+    variables. The same seed gives the same numbers whatever the executor, the workers or the other players.
 
     `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask scheduler. `store` names a
     directory in which finished tasks are kept as they come; the same call goes on where an interrupted one stopped. Ctrl-C
