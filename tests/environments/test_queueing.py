@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -73,3 +74,12 @@ def test_what_matching_by_lengths_can_bear():
         assert belman.queue(rates, [0.41, 0.41], weighting="length").stable is False
     with pytest.warns(UnstableQueueWarning):
         assert np.isinf(belman.queue(rates, [0.39, 0.39]).load).any()
+
+
+@pytest.mark.parametrize("law", ["bernoulli", "geometric", "exponential"])
+def test_a_queue_travels_to_other_processes(law):
+    problem = belman.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=law)
+    there = pickle.loads(pickle.dumps(problem))
+    assert there == problem
+    assert hash(there) == hash(problem)
+    assert there.family.kernels is problem.family.kernels

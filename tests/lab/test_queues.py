@@ -14,6 +14,7 @@ from belman import chance
 from belman.environments.queueing import UnstableQueueWarning
 from belman.errors import PolicyError
 from belman.lab.play import NATURE, WORLD
+from belman.lab.serve import quantile
 from tests.members import interpreted
 
 PAPER = [[0.5, 0.33, 0.33, 0.33, 0.25], [0.33, 0.5, 0.25, 0.33, 0.25], [0.25, 0.33, 0.5, 0.25, 0.25]]
@@ -70,6 +71,11 @@ def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
         late = np.array(lengths[125:])
         places = np.arange(125) * 20 // 125
         assert np.allclose(found.late_backlog, [late[places == batch].mean() for batch in range(20)])
+
+
+def test_a_quantile_is_the_least_time_that_so_many_jobs_did_not_exceed():
+    waits = np.array([95, 0, 4, 1])
+    assert [quantile(waits, 100, share) for share in (0.95, 0.96, 0.99, 1.0)] == [0.0, 2.0, 2.0, 3.0]
 
 
 def test_dims_of_one_queue_and_of_several(three):

@@ -100,6 +100,10 @@ class Mirror(Family):
         ours = known is not None and known.kernels is of.kernels
         object.__setattr__(self, "_kernels", MIRRORED[of.name] if ours else mirrored(of.kernels))
 
+    def __reduce__(self) -> tuple[type[Mirror], tuple[Family]]:
+        """Kernels are made where they are needed, and do not travel."""
+        return Mirror, (self.of,)
+
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
         return self._kernels  # type: ignore[attr-defined]
