@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman.environments import queue
 from belman.figures.checks import OURS, PAPER, interval
-from belman.figures.claim import AllData, Claim, Judgement, Test
+from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Curves, Data, Panel, Part
 from belman.figures.players import BELMAN
 from belman.lab.design import Design
@@ -50,7 +50,7 @@ class QueuePanel(Panel):
     """A simulation of queues, counted together; every run is marked as stable or not."""
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
-        description = Design(players, self.problem, self.horizon, runs, SEED).describe()
+        design = Design(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
             result = simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
@@ -62,7 +62,7 @@ class QueuePanel(Panel):
                 kept = kept.assign(waits)
             return digest(kept.assign_attrs(result.attrs))
 
-        return Part(description, compute)
+        return Part(design.describe(), compute, design)
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ def _all_queues(data: Data, player: str, variable: str) -> xarray.DataArray:
     return sum(found[1:], found[0]) / len(found)
 
 
-def _shorter(data: Data, player: str, rival: str) -> Test:
+def _shorter(data: Data, player: str, rival: str) -> Check:
     estimate, half, runs = interval(_all_queues(data, player, "mean_backlog") - _all_queues(data, rival, "mean_backlog"))
-    return Test(f"{player}: a shorter mean queue than {rival}", estimate, half, 0.0, runs=runs)
+    return Check(f"{player}: a shorter mean queue than {rival}", estimate, half, 0.0, runs=runs)
 
 
-def _steadier(data: Data, player: str, rival: str) -> Test:
+def _steadier(data: Data, player: str, rival: str) -> Check:
     estimate, half, runs = interval(_all_queues(data, player, "unstable") - _all_queues(data, rival, "unstable"))
-    return Test(f"{player}: fewer unstable runs than {rival}", estimate, half, 0.0, runs=runs)
+    return Check(f"{player}: fewer unstable runs than {rival}", estimate, half, 0.0, runs=runs)
 
 
 def _queueing(everything: AllData) -> Judgement:
@@ -135,7 +135,7 @@ def _queueing(everything: AllData) -> Judgement:
         ],
         [
             *(_shorter(data, OURS, rival) for rival in rivals),
-            Test(
+            Check(
                 f"{PAPER}, no forced exploration: some runs are unstable (share)",
                 lost[0],
                 lost[1],
