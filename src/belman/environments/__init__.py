@@ -1,5 +1,6 @@
 """Who answers: problems with fixed means, and random ones with new means in every run."""
 
+from belman.environments.characteristic_time import CharacteristicTime, characteristic_time
 from belman.environments.environment import Problem
 from belman.environments.stationary import (
     RandomStationary,
@@ -20,10 +21,12 @@ from belman.environments.stationary import (
 )
 
 __all__ = [
+    "CharacteristicTime",
     "Problem",
     "RandomStationary",
     "Stationary",
     "bernoulli",
+    "characteristic_time",
     "exponential",
     "gamma",
     "gaussian",

@@ -19,6 +19,7 @@ from belman import chance
 from belman.beliefs.belief import BeliefKernels
 from belman.compile import Bundle, entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
+from belman.families.common_mean import weighted_mean
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -48,6 +49,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `common_mean(law, w, mean, spread, v, other, other_spread)` | the x with the least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
     """
 
@@ -66,6 +68,7 @@ class FamilyKernels(Bundle):
     terms: Kernel
     weights: Kernel
     evidence: Kernel
+    common_mean: Kernel = weighted_mean
     tilted: Kernel | None = None
 
     @classmethod
