@@ -16,6 +16,7 @@ from belman.agent import Agent, Choice
 from belman.compile import Bundle, allocating_kernel, kernel
 from belman.environments import (
     bernoulli,
+    characteristic_time,
     exponential,
     gamma,
     gaussian,
@@ -45,13 +46,15 @@ from belman.families import (
     OneParameter,
     Poisson,
 )
-from belman.lab import simulate
+from belman.lab import explore, simulate
 from belman.measures import compare
 from belman.policies import (
     DMED,
     IDS,
     IMED,
+    KLLUCB,
     KLUCB,
+    LUCB,
     MOSS,
     TSUCB,
     UCB1,
@@ -64,11 +67,17 @@ from belman.policies import (
     KLUCBPlus,
     KLUCBPlusPlus,
     Oracle,
+    Phases,
     Policy,
     Random,
+    SequentialHalving,
+    SuccessiveAcceptsRejects,
+    SuccessiveRejects,
     Thompson,
     TopTwoThompson,
+    TrackAndStop,
     UCBTuned,
+    Uniform,
 )
 from belman.version import __version__
 
@@ -76,7 +85,9 @@ __all__ = [
     "DMED",
     "IDS",
     "IMED",
+    "KLLUCB",
     "KLUCB",
+    "LUCB",
     "MOSS",
     "TSUCB",
     "UCB1",
@@ -104,17 +115,25 @@ __all__ = [
     "KLUCBPlusPlus",
     "OneParameter",
     "Oracle",
+    "Phases",
     "Poisson",
     "Policy",
     "Random",
+    "SequentialHalving",
+    "SuccessiveAcceptsRejects",
+    "SuccessiveRejects",
     "Thompson",
     "TopTwoThompson",
+    "TrackAndStop",
     "UCBTuned",
+    "Uniform",
     "__version__",
     "allocating_kernel",
     "bernoulli",
+    "characteristic_time",
     "compare",
     "environments",
+    "explore",
     "exponential",
     "exposure",
     "families",

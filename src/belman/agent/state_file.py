@@ -14,7 +14,7 @@ import numpy as np
 from belman.errors import StateError
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES
-from belman.policies import POLICIES
+from belman.policies import POLICIES, Policy
 
 FORMAT = "belman agent"
 VERSION = 1
@@ -85,8 +85,8 @@ def describe(thing: Any, part: str) -> dict[str, Any] | None:
     settings: dict[str, Any] = {}
     for setting in fields(known):
         value = getattr(thing, setting.name)
-        if isinstance(value, Exposure):
-            value = describe(value, "exposure")
+        if isinstance(value, (Exposure, Policy)):
+            value = describe(value, "exposure" if isinstance(value, Exposure) else "policy")
             if value is None:
                 return None
         elif callable(value):
@@ -101,7 +101,7 @@ def rebuild(description: Mapping[str, Any], part: str) -> Any:
     kind = _PARTS[part][settings.pop("name")]
     for name, value in settings.items():
         if isinstance(value, dict):
-            settings[name] = rebuild(value, "exposure")
+            settings[name] = rebuild(value, "exposure" if value["name"] in EXPOSURES else "policy")
         elif isinstance(value, list):
             settings[name] = tuple(value)
     return kind(**settings)

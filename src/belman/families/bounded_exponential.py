@@ -206,6 +206,7 @@ class BoundedExponential(Family):
     bound: float = 1.0
 
     name = "bounded-exponential"
+    summed = False
     coordinates = ("alpha", "beta")
     kernels = KERNELS
 

@@ -105,6 +105,8 @@ class Family(ABC):
     kernels: ClassVar[FamilyKernels]
     #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
     no_joint: ClassVar[str] = ""
+    #: Whether the number of rewards and their sum say all that a belief learns from them.
+    summed: ClassVar[bool] = True
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
 
@@ -195,6 +197,23 @@ class Family(ABC):
         """The belief after one reward, by Bayes' theorem."""
         after = self._row(belief)
         self._run(_update, after, self.check_reward(reward))
+        return after
+
+    def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
+        """The belief after so many rewards with that sum; raises RewardError where there are no such rewards.
+
+        What one reward adds to the natural parameters is linear in it, so all of them add `plays` times what their average does.
+        """
+        if not self.summed:
+            raise RewardError(f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one")
+        before = self._row(belief)
+        once = before.copy()
+        self._run(_update, once, float(total) / plays)
+        start = self.natural(before)
+        after = self.from_natural(start + plays * (self.natural(once) - start))
+        counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
+        if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
+            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}")
         return after
 
     def natural(self, belief: ArrayLike) -> Floats:

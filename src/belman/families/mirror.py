@@ -118,6 +118,10 @@ class Mirror(Family):
         return self.of.coordinates
 
     @property
+    def summed(self) -> bool:  # type: ignore[override]
+        return self.of.summed
+
+    @property
     def support(self) -> str:  # type: ignore[override]
         return f"the negatives of {self.of.support}"
 

@@ -38,7 +38,7 @@ class Results(NamedTuple):
         )
 
 
-def _in_one_block(memory: Any) -> tuple[Floats, Any]:
+def in_one_block(memory: Any) -> tuple[Floats, Any]:
     """A memory laid out anew in one block, so that a run can start from a copy of the blank one."""
     block = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in memory])
     ends = np.cumsum([part.size for part in memory])
@@ -65,7 +65,7 @@ class Seat:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         results = Results.blank(runs, len(self._marks) - 1, arms)
-        block, memory = _in_one_block(self._blank)
+        block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         done = self._call(

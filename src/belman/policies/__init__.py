@@ -17,6 +17,7 @@ from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
 from belman.policies.lucb import KLLUCB, LUCB
 from belman.policies.moss import MOSS
 from belman.policies.oracle import Oracle
+from belman.policies.phases import Phases
 from belman.policies.policy import Ledger, Policy, PolicyKernels
 from belman.policies.random import Random
 from belman.policies.sequential_halving import SequentialHalving
@@ -49,6 +50,7 @@ _MEMBERS: tuple[type[Policy], ...] = (
     Greedy,
     EpsilonGreedy,
     ExploreThenCommit,
+    Phases,
     Uniform,
     Random,
     SuccessiveRejects,
@@ -84,6 +86,7 @@ __all__ = [
     "KLUCBPlusPlus",
     "Ledger",
     "Oracle",
+    "Phases",
     "Policy",
     "PolicyKernels",
     "Random",

@@ -176,6 +176,10 @@ class Policy(ABC):
         """Raise PolicyError where this policy does not exist for the family or the number of arms."""
         return
 
+    def acting(self, memory: Any) -> Policy:
+        """Who chooses now: itself, unless it has phases."""
+        return self
+
     def chances(self, best: Floats) -> Floats:
         """The chance of playing each arm, for a policy whose propensity has to be integrated.
 

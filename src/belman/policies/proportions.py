@@ -7,66 +7,66 @@ is concave with slope d(μ_a, x). At the optimum all g_a are one y, and Σ_a d(�
 
 from __future__ import annotations
 
-import numpy as np
-
 from belman.compile import kernel
 
 _STEPS = 100
-_ENOUGH = 1e-9
-_CLOSE = 1e-12
+_ENOUGH = 1e-8
+_CLOSE = 1e-10
+_MOST = 50.0  # of y, where means at the ends of their range are infinitely far apart
 
 
 @kernel
 def _ratio(family, law, best, spread, mean, other_spread, y, r):
-    """r_a(y) by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a, x) there."""
+    """r_a(y) > 0 by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a, x) there."""
     quotient = 0.0
     for _ in range(_STEPS):
         x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
         ours, theirs = family.d(law, best, x, spread), family.d(law, mean, x, other_spread)
         quotient = ours / theirs
         step = (y - ours - r * theirs) / theirs
-        r = max(r + step, 0.0)
-        if abs(step) <= _CLOSE * r or r == 0.0:
+        r = max(r + step, 0.1 * r)
+        if abs(step) <= _CLOSE * r:
             break
     return r, quotient
 
 
 @kernel
-def _excess(family, law, means, spreads, leader, y, ratios):
-    """Σ_a d(μ_*, x_a)/d(μ_a, x_a) − 1 at the level y, with all ratios brought there."""
-    total = -1.0
+def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
+    """Σ_a d(μ_*, x_a)/d(μ_a, x_a) at the level y, with all ratios brought there."""
+    total = 0.0
     for a in range(means.size):
         if a != leader:
-            args = spreads[leader], means[a], spreads[a]
-            ratios[a], quotient = _ratio(family, law, means[leader], args[0], args[1], args[2], y, ratios[a])
+            ratios[a], quotient = _ratio(family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a])
             total += quotient
     return total
 
 
 @kernel
-def solve(family, law, means, spreads, leader, level, ratios):
-    """Fill w_a/w_* and return y, for a best arm that is alone in the lead; `level` and `ratios` are where the search starts."""
-    top = np.inf
+def solve(family, law, means, spreads, leader, guess, ratios):
+    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in the lead.
+
+    `guess` and `ratios` (positive) are where the search starts. It is regula falsi (Illinois) on F/(1 + F) − ½ with F the sum over arms,
+    which climbs from −½ to ½.
+    """
+    top = _MOST
     for a in range(means.size):
         if a != leader:
             top = min(top, family.d(law, means[leader], means[a], spreads[leader]))
-    low, high = 0.0, top
-    low_height, high_height = -1.0, np.inf
-    y = level if 0.0 < level < top else 0.5 * min(top, 2.0)
-    width = 0.05
+    low, low_height, high, high_height = 0.0, -0.5, 1.0, 0.5
+    share = guess if 0.0 < guess < 1.0 else 0.5
+    side = 0
     for _ in range(_STEPS):
-        height = _excess(family, law, means, spreads, leader, y, ratios)
-        if abs(height) <= _ENOUGH or high - low <= 1e-14 * y:
+        total = _sum_of_quotients(family, law, means, spreads, leader, share * top, ratios)
+        height = 0.5 - 1.0 / (1.0 + total)
+        if abs(height) <= _ENOUGH or high - low <= _CLOSE * share:
             break
         if height < 0.0:
-            low, low_height = y, height
+            low, low_height = share, height
+            high_height = 0.5 * high_height if side < 0 else high_height
+            side = -1
         else:
-            high, high_height = y, height
-        if high_height == np.inf or low_height == -1.0:
-            # the root is probably near the last one: look a little farther each time
-            y = min(y * (1.0 + width), 0.5 * (y + top)) if height < 0.0 else max(y * (1.0 - width), 0.5 * y)
-            width *= 4.0
-        else:
-            share = -low_height / (high_height - low_height)
-            y = low + (high - low) * min(max(share, 0.05), 0.95)
-    return y
+            high, high_height = share, height
+            low_height = 0.5 * low_height if side > 0 else low_height
+            side = 1
+        share = (low * high_height - high * low_height) / (high_height - low_height)
+    return share

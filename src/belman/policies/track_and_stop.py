@@ -24,7 +24,7 @@ class Memory(NamedTuple):
     mean: Floats  # (K) −∞ before the arm is known
     spread: Floats  # (K)
     ratios: Floats  # (K) w_a/w_*
-    level: Floats  # (1)
+    level: Floats  # (1) y, as a share of the most it can be
     leader: Floats  # (1)
 
 
@@ -53,7 +53,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     if memory.leader[0] != leader:
         memory.leader[0], memory.level[0] = leader, 0.0
         for a in range(index.size):
-            memory.ratios[a] = 0.0
+            memory.ratios[a] = 1.0
     memory.level[0] = solve(family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios)
     memory.ratios[leader] = 1.0
     weight = 0.0
@@ -84,7 +84,7 @@ class TrackAndStop(Policy):
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.full(arms, -np.inf), np.ones(arms), np.zeros(arms), np.zeros(1), np.full(1, -1.0))
+        return Memory(np.full(arms, -np.inf), np.ones(arms), np.ones(arms), np.zeros(1), np.full(1, -1.0))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """sqrt(t)."""
