@@ -100,8 +100,10 @@ class Elimination(Policy):
         return Memory(np.zeros(arms), np.zeros(1), np.zeros(1))
 
     def check(self, family: Family, arms: int) -> None:
-        if self.budget < arms:
-            raise PolicyError(f"{self.name} plays every arm at least once: budget={self.budget} is too small for {arms} arms")
+        if self.budget <= arms:
+            raise PolicyError(
+                f"{self.name} plays every arm, and some of them again: budget={self.budget} is too small for {arms} arms"
+            )
         if self.wanted > arms:
             raise PolicyError(f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large")
 

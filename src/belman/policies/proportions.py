@@ -45,8 +45,8 @@ def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
 def solve(family, law, means, spreads, leader, guess, ratios):
     """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in the lead.
 
-    `guess` and `ratios` (positive) are where the search starts. It is regula falsi (Illinois) on F/(1 + F) − ½ with F the sum over arms,
-    which climbs from −½ to ½.
+    `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 + F) − ½, which climbs
+    from −½ to ½, with F the sum over arms.
     """
     top = _MOST
     for a in range(means.size):

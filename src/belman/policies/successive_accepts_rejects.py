@@ -45,16 +45,14 @@ def _ranked(ledger, memory, rank):
 @kernel
 def decide_one(ledger, memory, wanted, playing, mind):
     """Accept or reject the arm in play that is farthest from the border; ties are drawn, and rejecting comes before accepting."""
-    inner = _ranked(ledger, memory, wanted) if wanted > 0 else np.inf
-    outer = _ranked(ledger, memory, wanted + 1) if wanted < playing else -np.inf
-    best, arm, ties, accepts = -1.0, 0, 0, False
+    inner = _ranked(ledger, memory, wanted) if wanted > 0 else 0.0
+    outer = _ranked(ledger, memory, wanted + 1) if wanted < playing else 0.0
+    best, arm, ties, accepts = -np.inf, 0, 0, False
     for a in range(memory.standing.size):
         if memory.standing[a] == IN_PLAY:
             mean = value(ledger, a)
             inside = wanted == playing or (wanted > 0 and mean > outer)
             gap = mean - outer if inside else inner - mean
-            if not math.isfinite(gap):
-                gap = 1.0  # only one verdict is left, for all arms in play
             if gap > best or (gap == best and accepts and not inside):
                 best, arm, ties, accepts = gap, a, 1, inside
             elif gap == best and accepts == inside:
