@@ -96,7 +96,7 @@ def test_confidence_undoes_the_threshold(rule: str) -> None:
 
 
 def test_rules_that_do_not_exist_or_hold() -> None:
-    with pytest.raises(SettingError, match="unknown threshold 'costumary'.*did you mean 'customary'"):
+    with pytest.raises(SettingError, match=r"unknown threshold 'costumary'.*did you mean 'customary'"):
         check_rule("costumary", Gaussian())
     for family in (GaussianUnknown(), BoundedExponential(), Mirror(BoundedExponential())):
         assert check_rule("customary", family) == "customary"
