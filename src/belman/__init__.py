@@ -78,6 +78,7 @@ from belman.policies import (
     TrackAndStop,
     UCBTuned,
     Uniform,
+    WidestBelief,
 )
 from belman.version import __version__
 
@@ -127,6 +128,7 @@ __all__ = [
     "TrackAndStop",
     "UCBTuned",
     "Uniform",
+    "WidestBelief",
     "__version__",
     "allocating_kernel",
     "bernoulli",

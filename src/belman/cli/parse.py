@@ -57,6 +57,8 @@ def policy(words: str, horizon: int) -> Policy:
     for setting in settings:
         if setting not in takes:
             raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+    if "budget" in takes:
+        settings = {"budget": horizon, **settings}
     if "horizon" in takes and "horizon" not in settings:
         needed = takes["horizon"].default is MISSING or name == "gittins"
         settings |= {"horizon": horizon} if needed else {}

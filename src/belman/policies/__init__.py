@@ -30,6 +30,7 @@ from belman.policies.ts_ucb import TSUCB
 from belman.policies.ucb1 import UCB1
 from belman.policies.ucb_tuned import UCBTuned
 from belman.policies.uniform import Uniform
+from belman.policies.widest import WidestBelief
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,
@@ -51,6 +52,7 @@ _MEMBERS: tuple[type[Policy], ...] = (
     EpsilonGreedy,
     ExploreThenCommit,
     Phases,
+    WidestBelief,
     Uniform,
     Random,
     SuccessiveRejects,
@@ -98,4 +100,5 @@ __all__ = [
     "TrackAndStop",
     "UCBTuned",
     "Uniform",
+    "WidestBelief",
 ]

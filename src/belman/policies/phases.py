@@ -55,22 +55,14 @@ def _bundle(first: PolicyKernels, then: PolicyKernels, first_kind: Any, then_kin
     cut, end = len(first_kind._fields), len(first_kind._fields) + len(then_kind._fields)
 
     @kernel
-    def first_params(params):
-        return params[HEAD : HEAD + int(params[FIRST])]
-
-    @kernel
-    def then_params(params):
-        return params[HEAD + int(params[FIRST]) :]
-
-    @kernel
     def first_dial(params, dial):
         return dial if math.isnan(params[DIAL]) else params[DIAL]
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
         if memory.switched[0] == 0.0:
-            first.refresh(family, law, first_params(params), ledger, first_kind(*memory[:cut]), arm)
-        then.refresh(family, law, then_params(params), ledger, then_kind(*memory[cut:end]), arm)
+            first.refresh(family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, first_kind(*memory[:cut]), arm)
+        then.refresh(family, law, params[HEAD + int(params[FIRST]) :], ledger, then_kind(*memory[cut:end]), arm)
 
     @kernel
     def switch(family, law, params, ledger, memory, turn, score):
@@ -84,33 +76,39 @@ def _bundle(first: PolicyKernels, then: PolicyKernels, first_kind: Any, then_kin
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         if switch(family, law, params, ledger, memory, turn, index):
-            then.indices(family, law, then_params(params), ledger, then_kind(*memory[cut:end]), turn, dial, mind, index)
+            then.indices(
+                family, law, params[HEAD + int(params[FIRST]) :], ledger, then_kind(*memory[cut:end]), turn, dial, mind, index
+            )
         else:
             dial = first_dial(params, dial)
-            first.indices(family, law, first_params(params), ledger, first_kind(*memory[:cut]), turn, dial, mind, index)
+            first.indices(
+                family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, first_kind(*memory[:cut]), turn, dial, mind, index
+            )
 
     @kernel
     def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
         if switch(family, law, params, ledger, memory, turn, index):
             known = then_kind(*memory[cut:end])
-            return then.choose(then, family, law, then_params(params), ledger, known, turn, dial, mind, index)
+            return then.choose(then, family, law, params[HEAD + int(params[FIRST]) :], ledger, known, turn, dial, mind, index)
         dial, known = first_dial(params, dial), first_kind(*memory[:cut])
-        return first.choose(first, family, law, first_params(params), ledger, known, turn, dial, mind, index)
+        return first.choose(first, family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, known, turn, dial, mind, index)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
         if memory.switched[0] > 0.0:
             known = then_kind(*memory[cut:end])
-            return then.propensity(family, law, then_params(params), ledger, known, turn, dial, closed, arm, ties)
+            return then.propensity(family, law, params[HEAD + int(params[FIRST]) :], ledger, known, turn, dial, closed, arm, ties)
         dial, known = first_dial(params, dial), first_kind(*memory[:cut])
-        return first.propensity(family, law, first_params(params), ledger, known, turn, dial, closed, arm, ties)
+        return first.propensity(
+            family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, known, turn, dial, closed, arm, ties
+        )
 
     @kernel
     def recommend(family, law, params, ledger, memory, score):
         if memory.switched[0] > 0.0:
-            then.recommend(family, law, then_params(params), ledger, then_kind(*memory[cut:end]), score)
+            then.recommend(family, law, params[HEAD + int(params[FIRST]) :], ledger, then_kind(*memory[cut:end]), score)
         else:
-            first.recommend(family, law, first_params(params), ledger, first_kind(*memory[:cut]), score)
+            first.recommend(family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, first_kind(*memory[:cut]), score)
 
     return PolicyKernels(refresh, indices, choose, propensity, recommend)
 
