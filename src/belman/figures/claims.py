@@ -11,9 +11,11 @@ from belman.figures import (
     bernoulli_20_long,
     central_limit,
     consistency,
+    exploration_shares,
     exponential_5,
     exponential_5_bounded,
     exponential_5_large,
+    two_phase,
 )
 from belman.figures.claim import Claim
 
@@ -34,6 +36,8 @@ CLAIMS: tuple[Claim, ...] = tuple(
                 exponential_5,
                 exponential_5_bounded,
                 exponential_5_large,
+                exploration_shares,
+                two_phase,
             )
         ),
         key=lambda claim: claim.number,
