@@ -104,8 +104,8 @@ FIGURE = ExplorationShares(
     name="exploration-shares",
     title="What pure exploration looks at",
     shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part for how narrow a belief is, "
-    "which evens out the plays, and one for where it lies, which keeps away from the arm that stands out: the one that is sought, "
-    "or one whose first rewards were lucky and are never put to the test. Without the second part (widest belief) the best arm "
+    "which evens out the plays, and one for where it lies, which keeps away from the arm that stands out: the one sought, or "
+    "one whose first rewards were lucky and are never put to the test. Without the second part (widest belief) the best arm "
     "gets more plays, not fewer.",
     paper="Pure exploration plays the arms almost uniformly.",
 )
