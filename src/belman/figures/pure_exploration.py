@@ -91,9 +91,8 @@ def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None
     errors = chance_of_error(found)
     shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
     means = {"turns": found.turns.mean("run"), "turns_half": half_width(found.turns), "stopped": found.stopped.mean("run")}
-    return xarray.Dataset(
-        {**means, "error": errors["mean"], "error_high": errors["high"]}, attrs={"bound": shortest, "runs": runs}
-    )
+    columns = {**means, "error": errors["mean"], "error_high": errors["high"]}
+    return xarray.Dataset(columns, attrs={"bound": shortest, "runs": runs})
 
 
 @dataclass(frozen=True)
@@ -115,6 +114,7 @@ class PureExploration(Figure):
 
     def draw(self, data: Data) -> Picture:
         from matplotlib import pyplot
+        from matplotlib.lines import Line2D
 
         width, height, _ = style.SIZES["screen"]
         figure, grid = pyplot.subplots(4, 4, figsize=(2.2 * width, 3.0 * height))
@@ -124,7 +124,7 @@ class PureExploration(Figure):
             _draw_budget(grid[2 + row, column], data[name], "simple_regret", name)
         for row, delta in ((1, RISKS[0]), (3, RISKS[1])):
             _draw_risk(grid[row, 3], data, delta)
-        lines = [pyplot.Line2D([], [], **_look(name)) for name in _NAMES]
+        lines = [Line2D([], [], **_look(name)) for name in _NAMES]
         figure.legend(lines, _NAMES, loc="outside lower center", ncols=5)
         return figure
 
@@ -185,24 +185,17 @@ def _budget_table(name: str, found: xarray.Dataset) -> Table:
 def _risk_table(name: str, found: xarray.Dataset) -> Table:
     order = np.argsort(found.turns.values, kind="stable")
     columns: dict[str, list[object]] = {"player": [str(found.player.values[place]) for place in order]}
-    for title, variable in (
-        ("turns", "turns"),
-        ("±", "turns_half"),
-        ("stopped", "stopped"),
-        ("error", "error"),
-        ("≤", "error_high"),
-    ):
+    titles = {"turns": "turns", "±": "turns_half", "stopped": "stopped", "error": "error", "≤": "error_high"}
+    for title, variable in titles.items():
         columns[title] = [float(found[variable][place]) for place in order]
     bound = found.attrs["bound"]
-    return Table(
-        columns, f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule can do with less than about {bound:,.0f} turns"
-    )
+    return Table(columns, f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns")
 
 
 FIGURE = PureExploration(
     name="pure-exploration",
     title="Pure exploration: a budget, or a risk",
-    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven instances of Audibert, Bubeck and "
-    "Munos (2010). Lower half: what the recommended arm lacks. Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 (filled: "
-    "0.5, 0.45, 0.43, 0.4; open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
+    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven instances of Audibert, Bubeck "
+    "and Munos (2010). Lower half: what the recommended arm lacks. Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 "
+    "(filled: 0.5, 0.45, 0.43, 0.4; open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
 )

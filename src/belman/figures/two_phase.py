@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import xarray
 
@@ -35,10 +36,10 @@ def _name(window: int) -> str:
 FIGURE = Curves(
     name="two-phase",
     title="Two phases: explore, then exploit",
-    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure exploration, with all that was learnt "
-    "carried over. The window is paid for in full; what matters is how much less regret grows afterwards.",
-    paper="A sharp transition when the window ends; after it, regret grows less than without exploration, and the longer the window "
-    "the sharper.",
+    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure exploration, with all that was "
+    "learnt carried over. The window is paid for in full; what matters is how much less regret grows afterwards.",
+    paper="A sharp transition when the window ends; after it, regret grows less than without exploration, and the longer the "
+    "window the sharper.",
     panels=(
         _panel(_PAPER, _belman(Paper())),
         _panel(_OURS, _belman(Evidence())),
@@ -83,7 +84,7 @@ def _two_phases(everything: AllData) -> Judgement:
         [
             *(_transition(paper, window) for window in windows),
             *(_later(paper, window, 0) for window in windows),
-            *(_later(paper, window, shorter) for shorter, window in zip(windows, windows[1:], strict=False)),
+            *(_later(paper, window, shorter) for shorter, window in pairwise(windows)),
         ],
         [
             *(_later(ours, window, 0, "default: ") for window in windows),
@@ -99,6 +100,6 @@ CLAIM = Claim(
     "window the sharper.",
     ("two-phase",),
     _two_phases,
-    "An outstanding arm is avoided while exploring, and an arm that is unlucky early may be left with few plays, so a longer window "
-    "is not always better knowledge: the figure of exploration shares shows it.",
+    "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by early luck, so a longer window is not "
+    "better knowledge of it: the figure of exploration shares shows that.",
 )
