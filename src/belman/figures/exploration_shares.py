@@ -120,8 +120,11 @@ def _almost_uniform(everything: AllData) -> Judgement:
         estimate, half, runs = interval(share.isel(arm=arm))
         words = f"{EXPLORE}: {'most' if below else 'least'} played arm (mean {TWENTY[arm]:g}) within {limit:g} of uniform"
         checks.append(Check(words, estimate, half, limit, below, runs))
-    within = interval(((mean > 0.8) & (mean < 1.25)) * 1.0)
-    checks.append(Check(f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)", within[0], 0.0, 0.5, False, runs))
+    within = float(((mean > 0.8) & (mean < 1.25)).mean())
+    checks.append(Check(f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)", within, 0.0, 0.5, False, runs))
+    least = interval(share.min("arm"))
+    words = f"{EXPLORE}: in a run, too, the least played arm has half of the uniform share"
+    checks.append(Check(words, least[0], least[1], 0.5, False, least[2]))
     regret = {name: last([found], name, "simple_regret") for name in (EXPLORE, NATURAL, WIDEST, "uniform")}
     pairs = ((EXPLORE, "uniform"), (NATURAL, EXPLORE), (WIDEST, EXPLORE), (WIDEST, "uniform"))
     causes = []
@@ -140,5 +143,6 @@ CLAIM = Claim(
     "Pure exploration plays the arms almost uniformly.",
     ("exploration-shares",),
     _almost_uniform,
-    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. The distance to the pseudobelief avoids the best arm.",
+    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs come near to that but for the best "
+    "arm; in nearly every run, though, some arm is left with next to no plays, because its first rewards made it stand out.",
 )

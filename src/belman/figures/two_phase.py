@@ -26,7 +26,7 @@ def _belman(then: Exposure) -> Callable[[int], Policy]:
 
 def _panel(title: str, policy: Callable[[int], Policy]) -> Panel:
     players = {_name(window): policy(window) for window in WINDOWS}
-    return Panel(title, bernoulli(TWENTY), players, _HORIZON, runs=500)
+    return Panel(title, bernoulli(TWENTY), players, _HORIZON, runs=2_000)
 
 
 def _name(window: int) -> str:

@@ -45,12 +45,32 @@ def hoeffding_bound(family, law, params, ledger, arm, f, up):
 
 
 @kernel
+def always_passes(family, law, params, ledger, arm, f, level, up):
+    """Where a bound costs no more than a test of it."""
+    return True
+
+
+@kernel
+def _spread(params, ledger, arm):
+    return max(variance(ledger, arm), 1e-300) if params[NEEDED] > 0.0 else 1.0
+
+
+@kernel
 def kl_bound(family, law, params, ledger, arm, f, up):
-    spread = max(variance(ledger, arm), 1e-300) if params[NEEDED] > 0.0 else 1.0
-    return farthest(family, law, ledger.plays[arm], average(ledger, arm), spread, f, params[HIGH] if up else params[LOW])
+    spread, end = _spread(params, ledger, arm), params[HIGH] if up else params[LOW]
+    return farthest(family, law, ledger.plays[arm], average(ledger, arm), spread, f, end)
 
 
-def _bundle(bound: Callable[..., float]) -> PolicyKernels:
+@kernel
+def kl_passes(family, law, params, ledger, arm, f, level, up):
+    """Whether the bound of an arm lies beyond a level, by one divergence."""
+    mean = average(ledger, arm)
+    if not np.isfinite(level) or (mean >= level if up else mean <= level):
+        return True
+    return ledger.plays[arm] * family.d(law, mean, level, _spread(params, ledger, arm)) < f
+
+
+def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         """Arms not yet known first; then the two arms of the round above the others, which follow by their averages."""
@@ -66,11 +86,11 @@ def _bundle(bound: Callable[..., float]) -> PolicyKernels:
             weakest, strongest = np.inf, -np.inf
             first = second = 0
             for a in range(index.size):
-                if memory.leads[a] > 0.0:
+                if memory.leads[a] > 0.0 and passes(family, law, params, ledger, a, dial, weakest, False):
                     lower = bound(family, law, params, ledger, a, dial, False)
                     if lower < weakest:
                         weakest, first = lower, a
-                else:
+                elif memory.leads[a] == 0.0 and passes(family, law, params, ledger, a, dial, strongest, True):
                     upper = bound(family, law, params, ledger, a, dial, True)
                     if upper > strongest:
                         strongest, second = upper, a
@@ -90,7 +110,7 @@ def _finished(family, law, params, ledger, memory):
     return memory.overlap[0] <= 0.0
 
 
-KERNELS = {"hoeffding": _bundle(hoeffding_bound), "kl": _bundle(kl_bound)}
+KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(kl_bound, kl_passes)}
 
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
