@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, paper, parse
+from belman.cli import bench, explore, paper, parse
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
@@ -31,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(bench.app, name="bench")
+app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
 
@@ -95,7 +96,7 @@ def run(
         "settings": parse.family_settings(setting) if setting else None,
         "means": None if means is None else parse.numbers(means, "means"),
         "random_arms": random_arms,
-        "policies": None if policies is None else _split_policies(policies),
+        "policies": None if policies is None else parse.split_policies(policies),
         "horizon": horizon,
         "runs": runs,
         "seed": seed,
@@ -108,17 +109,6 @@ def run(
     options = {**parse.DEFAULTS, **({} if config is None else parse.config(config))}
     options |= {name: value for name, value in given.items() if value is not None}
     _simulate(options)
-
-
-def _split_policies(words: str) -> list[str]:
-    """Split at commas that start a new name, not at those between the settings of one."""
-    parts: list[str] = []
-    for part in parse.split(words):
-        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
-            parts[-1] += f",{part}"
-        else:
-            parts.append(part)
-    return parts
 
 
 def _simulate(options: dict[str, Any]) -> None:

@@ -77,6 +77,21 @@ def split(words: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", words) if part.strip()]
 
 
+def split_policies(words: str) -> list[str]:
+    """Split at commas that start a new name, not at those between the settings of one.
+
+    >>> split_policies("belman,kl-lucb:delta=0.05,m=2")
+    ['belman', 'kl-lucb:delta=0.05,m=2']
+    """
+    parts: list[str] = []
+    for part in split(words):
+        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
 def _setting(part: str, policy_name: str) -> tuple[str, Any]:
     key, equals, text = part.partition("=")
     if not equals:

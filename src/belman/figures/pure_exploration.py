@@ -13,7 +13,8 @@ import xarray
 from belman.environments import Stationary, bernoulli, characteristic_time
 from belman.exposure import Infinite
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
-from belman.lab.exploration import explore
+from belman.lab.exploration import Exploration, explore
+from belman.lab.verdicts import Question
 from belman.measures import chance_of_error, half_width
 from belman.plots import style
 from belman.policies import (
@@ -27,6 +28,7 @@ from belman.policies import (
     Uniform,
     WidestBelief,
 )
+from belman.policies.elimination import Elimination
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -57,16 +59,9 @@ ANYTIME: dict[str, Policy] = {
     "top-two Thompson": TopTwoThompson(),
     "KL-LUCB": KLLUCB(),
 }
-BUDGETED: dict[str, type[Policy]] = {"Successive Rejects": SuccessiveRejects, "Sequential Halving": SequentialHalving}
-STOPPED: dict[str, Any] = {
-    "BelMan-Explore": BelMan(Infinite()),
-    "widest belief": WidestBelief(),
-    "uniform": Uniform(),
-    "top-two Thompson": TopTwoThompson(),
-    "KL-LUCB": KLLUCB,
-    "track-and-stop": TrackAndStop(),
-}
+BUDGETED: dict[str, type[Elimination]] = {"Successive Rejects": SuccessiveRejects, "Sequential Halving": SequentialHalving}
 _NAMES = [*ANYTIME, *BUDGETED, "track-and-stop"]
+_STOPPED = ("BelMan-Explore", "widest belief", "uniform", "top-two Thompson", "KL-LUCB", "track-and-stop")
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _RUNS, _STOPPED_RUNS = 1_000, 200
 
@@ -85,9 +80,15 @@ def _by_budget(means: list[float], budget: int, runs: int, progress: bool | None
     return xarray.Dataset({**columns, **regret}, attrs={"runs": runs}).rename(turn="budget")
 
 
+def _stopped(delta: float) -> dict[str, Policy]:
+    """Those that play until they know, KL-LUCB with bounds for that risk."""
+    players = {**ANYTIME, "KL-LUCB": KLLUCB(delta), "track-and-stop": TrackAndStop()}
+    return {name: players[name] for name in _STOPPED}
+
+
 def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None) -> xarray.Dataset:
     """Turns at the stop, and errors."""
-    found = explore(STOPPED, problem, runs, SEED, delta=delta, progress=progress)
+    found = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
     errors = chance_of_error(found)
     shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
     means = {"turns": found.turns.mean("run"), "turns_half": half_width(found.turns), "stopped": found.stopped.mean("run")}
@@ -104,12 +105,15 @@ class PureExploration(Figure):
         runs, fewer = effort.runs(_RUNS), effort.runs(_STOPPED_RUNS)
         for name, (means, budget) in INSTANCES.items():
             described = {**words, "means": [0.5, *means], "budget": budget, "runs": runs}
-            found[name] = Part(described, partial(_by_budget, means, budget, runs))
-        stopped = {name: repr(player) for name, player in STOPPED.items()}
+            players = {**ANYTIME, **{who: kind(budget=budget) for who, kind in BUDGETED.items()}}
+            design = Exploration(players, bernoulli([0.5, *means]), budget, runs, SEED, Question(1, budget))
+            found[name] = Part(described, partial(_by_budget, means, budget, runs), design)
         for name, problem in RISKY.items():
             for delta in RISKS:
+                stopped = {who: repr(player) for who, player in _stopped(delta).items()}
                 described = {"players": stopped, "seed": SEED, "means": list(problem.means), "delta": delta, "runs": fewer}
-                found[f"{name}; δ = {delta:g}"] = Part(described, partial(_by_risk, problem, delta, fewer))
+                design = Exploration(_stopped(delta), problem, 2, fewer, SEED, Question(1, 2, delta))
+                found[f"{name}; δ = {delta:g}"] = Part(described, partial(_by_risk, problem, delta, fewer), design)
         return found
 
     def draw(self, data: Data) -> Picture:
@@ -152,7 +156,7 @@ def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> 
 
 
 def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
-    for height, name in enumerate(STOPPED):
+    for height, name in enumerate(_STOPPED):
         for place, instance in enumerate(RISKY):
             found = data[f"{instance}; δ = {delta:g}"]
             row = found.sel(player=name)
@@ -161,7 +165,7 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
     for place, instance in enumerate(RISKY):
         bound = float(data[f"{instance}; δ = {delta:g}"].attrs["bound"])
         ax.axvline(bound, color=style.GREY, linestyle="-" if place == 0 else ":", linewidth=1.2, zorder=0)
-    ax.set_yticks([-0.125 - height for height in range(len(STOPPED))], list(STOPPED))
+    ax.set_yticks([-0.125 - height for height in range(len(_STOPPED))], _STOPPED)
     ax.set(xscale="log", xlabel="turns at the stop", title=f"δ = {delta:g}; grey: T* ln(1/δ)")
     style.plain_numbers(ax.xaxis)
     ax.tick_params(axis="x", labelrotation=45)
