@@ -206,7 +206,6 @@ class BoundedExponential(Family):
     bound: float = 1.0
 
     name = "bounded-exponential"
-    summed = False
     coordinates = ("alpha", "beta")
     kernels = KERNELS
 

@@ -106,7 +106,7 @@ class Family(ABC):
     #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
     no_joint: ClassVar[str] = ""
     #: Whether the number of rewards and their sum say all that a belief learns from them.
-    summed: ClassVar[bool] = True
+    summed: ClassVar[bool] = False
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
 

@@ -174,7 +174,6 @@ class GaussianUnknown(Family):
     sigma: float = 1.0
 
     name = "gaussian-unknown"
-    summed = False
     coordinates = ("mean", "kappa", "alpha", "beta")
     support = "finite numbers"
     kernels = KERNELS

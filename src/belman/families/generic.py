@@ -181,7 +181,6 @@ class OneParameter(Family):
     """
 
     coordinates = ("chi", "nu")
-    summed = False
     no_joint = "the normaliser E[exp(X/τ)] of a reward law given by its kernels is not known"
     #: The open ranges of θ, of E_θ[T(X)] and of E_θ[X].
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)

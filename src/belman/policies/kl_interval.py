@@ -19,8 +19,8 @@ def ends_of_means(family: Family) -> tuple[float, float]:
     """The infimum and the supremum of the means of a family.
 
     >>> from belman.families import Bernoulli, Exponential
-    >>> ends_of_means(Bernoulli()), ends_of_means(Mirror(Exponential()))
-    ((0.0, 1.0), (-inf, 0.0))
+    >>> ends_of_means(Bernoulli()), ends_of_means(Exponential())
+    ((0.0, 1.0), (0.0, inf))
     """
     opposite = family.of if isinstance(family, Mirror) else Mirror(family)
     return 0.0 - largest_mean(opposite), largest_mean(family)

@@ -98,7 +98,7 @@ def thresholds(turns: Floats, delta: float, arms: int, m: int = 1, rule: str = "
     2 C(ln(m(K − m)/δ)/2) + 6 ln(1 + ln(t/2)) of Kaufmann and Koolen (2021), which holds for one-parameter exponential families.
 
     >>> [round(float(thresholds(np.array([1_000.0]), 0.1, 5, rule=rule)[0]), 2) for rule in THRESHOLDS]
-    [4.37, 26.81]
+    [4.37, 33.08]
     """
     return THRESHOLDS[rule](turns, -math.log(delta), max(m * (arms - m), 1))
 
