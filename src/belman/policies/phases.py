@@ -6,13 +6,14 @@ Top-two Thompson and then Thompson is PSPE and then PSRL in the one-state case o
 from __future__ import annotations
 
 import math
+import sys
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.compile import INTERPRETED, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import plays_needed
@@ -26,9 +27,11 @@ from belman.policies.top_two_thompson import TopTwoThompson
 #: an arm is known, the dial of the first phase if that is constant (else NaN), how many params the first has, and those of both.
 TURNS, LOG_RISK, NEEDED, DIAL, FIRST, HEAD = 0, 1, 2, 3, 4, 5
 
-#: The kernels and the memories of pairs, by the names of both, as they are made.
+#: The kernels and the memories of pairs, by the names of both, as they are made, so that compiled code can be kept on disk.
 BUNDLES: dict[str, PolicyKernels] = {}
 MEMORIES: dict[str, type] = {}
+#: The kernels of pairs that no other process could import, such as those of a notebook.
+_PASSING: dict[tuple[PolicyKernels, PolicyKernels], PolicyKernels] = {}
 
 
 @kernel
@@ -113,10 +116,26 @@ def _bundle(first: PolicyKernels, then: PolicyKernels, first_kind: Any, then_kin
     return PolicyKernels(refresh, indices, choose, propensity, recommend)
 
 
-def _name_of(policy: Policy) -> str:
-    """A name for the kernels of a policy: that of its module, and their own where it has several."""
+def _name_of(policy: Policy) -> str | None:
+    """A name for the kernels of a policy that is the same in every process; None where there is none."""
+    module = type(policy).__module__
+    if INTERPRETED or module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
+        return None
     names = (getattr(made, "__qualname__", "") for made in (policy.kernels.indices, policy.kernels.refresh))
-    return ".".join((type(policy).__module__, *names))
+    return ".".join((module, *names))
+
+
+def _kernels_of(first: Policy, then: Policy) -> PolicyKernels:
+    names, pair = (_name_of(first), _name_of(then)), (first.kernels, then.kernels)
+    kinds = (type(policy.memory(1, 1)) for policy in (first, then))
+    if None in names:
+        if pair not in _PASSING:
+            _PASSING[pair] = _bundle(*pair, *kinds)
+        return _PASSING[pair]
+    key = f"{names[0]}, {names[1]}"
+    if key not in BUNDLES:
+        BUNDLES[key] = _bundle(*pair, *kinds)
+    return BUNDLES[key]
 
 
 @dataclass(frozen=True)
@@ -156,11 +175,7 @@ class Phases(Policy):
 
     @property
     def kernels(self) -> PolicyKernels:
-        key = f"{_name_of(self.first)}, {_name_of(self.then)}"
-        if key not in BUNDLES:
-            kinds = (type(policy.memory(1, 1)) for policy in (self.first, self.then))
-            BUNDLES[key] = _bundle(self.first.kernels, self.then.kernels, *kinds)
-        return BUNDLES[key]
+        return _kernels_of(self.first, self.then)
 
     def params(self, family: Family) -> Floats:
         first, then = self.first.params(family), self.then.params(family)
@@ -203,9 +218,9 @@ class Phases(Policy):
 
 
 def _memory_of(first: Any, then: Any) -> Any:
-    key = f"{first.__module__}.{first.__qualname__}, {then.__module__}.{then.__qualname__}"
+    names = [*(f"first_{name}" for name in first._fields), *(f"then_{name}" for name in then._fields), "switched", "doubt"]
+    key = ", ".join(names)
     if key not in MEMORIES:
-        names = [*(f"first_{name}" for name in first._fields), *(f"then_{name}" for name in then._fields), "switched", "doubt"]
         made: Any = namedtuple("Memory", names)  # type: ignore[misc]
         made.__module__, made.__qualname__ = __name__, f"MEMORIES[{key!r}]"
         MEMORIES[key] = made
