@@ -138,14 +138,16 @@ def test_errors_are_one_line_and_exit_code_two(tmp_path):
 
 
 def test_settings_and_several_policies_on_one_line():
-    assert parse.split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == [
+    from belman.cli.parse import split_policies
+
+    assert split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == [
         "belman",
         "epsilon-greedy:epsilon=0.05",
         "thompson",
     ]
-    assert parse.split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
+    assert split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
     scaled = "kl-ucb:divergence=bernoulli,range=(0, 10)"
-    assert parse.split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
+    assert split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
     assert parse.policy(scaled, 100) == belman.KLUCB(divergence="bernoulli", range=(0, 10))
 
 

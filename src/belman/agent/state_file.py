@@ -90,9 +90,8 @@ def describe(thing: Any, part: str) -> dict[str, Any] | None:
     settings: dict[str, Any] = {}
     for setting in fields(known):
         value = getattr(thing, setting.name)
-        nested = "exposure" if isinstance(value, Exposure) else "policy" if isinstance(value, Policy) else None
-        if nested is not None:
-            value = describe(value, nested)
+        if isinstance(value, (Exposure, Policy)):
+            value = describe(value, "exposure" if isinstance(value, Exposure) else "policy")
             if value is None:
                 return None
         elif callable(value):
@@ -107,7 +106,7 @@ def rebuild(description: Mapping[str, Any], part: str) -> Any:
     kind = _PARTS[part][settings.pop("name")]
     for name, value in settings.items():
         if isinstance(value, dict):
-            settings[name] = rebuild(value, "policy" if name == "policy" else "exposure")
+            settings[name] = rebuild(value, "exposure" if value["name"] in EXPOSURES else "policy")
         elif isinstance(value, list):
             settings[name] = tuple(value)
     return kind(**settings)

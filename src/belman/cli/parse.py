@@ -61,6 +61,8 @@ def policy(words: str, horizon: int) -> Policy:
     kind = POLICIES[name]
     takes = {field.name: field for field in fields(kind)}
     _check_settings(name, settings, takes)
+    if "budget" in takes:
+        settings = {"budget": horizon, **settings}
     if "horizon" in takes and "horizon" not in settings:
         needed = takes["horizon"].default is MISSING or name == "gittins"
         settings |= {"horizon": horizon} if needed else {}
@@ -88,7 +90,11 @@ def split(words: str) -> list[str]:
 
 
 def split_policies(words: str) -> list[str]:
-    """Split at commas that start a new name, not at those between the settings of one."""
+    """Split at commas that start a new name, not at those between the settings of one.
+
+    >>> split_policies("belman,kl-lucb:delta=0.05,m=2")
+    ['belman', 'kl-lucb:delta=0.05,m=2']
+    """
     parts: list[str] = []
     for part in split(words):
         if parts and ":" in parts[-1] and "=" in part and ":" not in part:

@@ -1,5 +1,6 @@
 """Who answers: problems with fixed means, random ones with new means in every run, and queues."""
 
+from belman.environments.characteristic_time import CharacteristicTime, characteristic_time
 from belman.environments.environment import Problem
 from belman.environments.queueing import Queue, UnstableQueueWarning, queue
 from belman.environments.stationary import (
@@ -21,12 +22,14 @@ from belman.environments.stationary import (
 )
 
 __all__ = [
+    "CharacteristicTime",
     "Problem",
     "Queue",
     "RandomStationary",
     "Stationary",
     "UnstableQueueWarning",
     "bernoulli",
+    "characteristic_time",
     "exponential",
     "gamma",
     "gaussian",

@@ -129,6 +129,7 @@ class Bernoulli(Family):
     """
 
     name = "bernoulli"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 to 1"
     kernels = KERNELS

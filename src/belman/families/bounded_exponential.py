@@ -130,6 +130,14 @@ def evidence(terms, arm, weights):
 
 
 @kernel
+def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+    """At the rate (wP + vP′)/(wμ + vμ′): rewards below the bound per length of all rewards."""
+    below = -math.expm1(-rate_of_mean(mean, law[0]) * law[0])
+    other_below = -math.expm1(-rate_of_mean(other, law[0]) * law[0])
+    return mean_of_rate((weight * below + other_weight * other_below) / (weight * mean + other_weight * other), law[0])
+
+
+@kernel
 def _panel(low, high, pull, a, b, peak):
     """∫ of g = e^(pull·x − peak)(b/(b + x))^a from low to high, with its first and second derivatives in a and b.
 

@@ -19,6 +19,7 @@ from belman import chance
 from belman.beliefs.belief import BeliefKernels
 from belman.compile import Bundle, entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
+from belman.families.common_mean import weighted_mean
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -48,6 +49,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `common_mean(law, w, mean, spread, v, other, other_spread)` | the x with the least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
     """
 
@@ -66,6 +68,7 @@ class FamilyKernels(Bundle):
     terms: Kernel
     weights: Kernel
     evidence: Kernel
+    common_mean: Kernel = weighted_mean
     tilted: Kernel | None = None
 
     @classmethod
@@ -102,6 +105,8 @@ class Family(ABC):
     kernels: ClassVar[FamilyKernels]
     #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
     no_joint: ClassVar[str] = ""
+    #: Whether the number of rewards and their sum say all that a belief learns from them.
+    summed: ClassVar[bool] = False
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
 
@@ -192,6 +197,23 @@ class Family(ABC):
         """The belief after one reward, by Bayes' theorem."""
         after = self._row(belief)
         self._run(_update, after, self.check_reward(reward))
+        return after
+
+    def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
+        """The belief after so many rewards with that sum; raises RewardError where there are no such rewards.
+
+        What one reward adds to the natural parameters is linear in it, so all of them add `plays` times what their average does.
+        """
+        if not self.summed:
+            raise RewardError(f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one")
+        before = self._row(belief)
+        once = before.copy()
+        self._run(_update, once, float(total) / plays)
+        start = self.natural(before)
+        after = self.from_natural(start + plays * (self.natural(once) - start))
+        counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
+        if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
+            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}")
         return after
 
     def natural(self, belief: ArrayLike) -> Floats:

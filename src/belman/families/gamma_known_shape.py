@@ -112,6 +112,7 @@ class GammaKnownShape(Family):
     shape: float = 1.0
 
     name = "gamma"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 up"
     kernels = KERNELS

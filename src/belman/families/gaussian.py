@@ -101,6 +101,7 @@ class Gaussian(Family):
     sigma: float = 1.0
 
     name = "gaussian"
+    summed = True
     coordinates = ("mean", "precision")
     support = "finite numbers"
     kernels = KERNELS

@@ -48,6 +48,7 @@ from belman import chance
 from belman.beliefs.mesh import MESH, farthest, locate, node_distance, place, tail_distance, tail_mass
 from belman.beliefs.quadrature import RewardLaw, quadrature
 from belman.compile import allocating_kernel, kernel
+from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels, Floats
 
 _STEPS = 60
@@ -167,6 +168,7 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         out[0] = -theta
         out[1] = partition(law, theta)
 
+    common_mean = searched(d)
     return FamilyKernels.of(tools.belief, locals())
 
 

@@ -99,6 +99,7 @@ class Geometric(Family):
     """
 
     name = "geometric"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "whole numbers from 1 up"
     kernels = KERNELS

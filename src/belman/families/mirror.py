@@ -56,6 +56,10 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     def weights(law, mean, out):
         base.weights(law, -mean, out)
 
+    @kernel
+    def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+        return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
+
     return FamilyKernels(
         belief=base.belief,
         update=update,
@@ -72,6 +76,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         terms=terms,
         weights=weights,
         evidence=base.evidence,
+        common_mean=common_mean,
     )
 
 
@@ -115,6 +120,10 @@ class Mirror(Family):
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.of.coordinates
+
+    @property
+    def summed(self) -> bool:  # type: ignore[override]
+        return self.of.summed
 
     @property
     def support(self) -> str:  # type: ignore[override]

@@ -107,6 +107,7 @@ class Poisson(Family):
     """
 
     name = "poisson"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "whole numbers from 0 up"
     kernels = KERNELS

@@ -11,8 +11,7 @@ from belman.figures.checks import OURS, PAPER, interval
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Curves, Data, Panel, Part
 from belman.figures.players import BELMAN
-from belman.lab.design import Design
-from belman.lab.simulation import simulate
+from belman.lab.simulation import Simulation, simulate
 from belman.measures import digest, half_width, unstable
 from belman.policies import UCB1, CoinThompson, Forced, Policy, Thompson, q_ths, q_ucb, qbelman
 from belman.table import Table
@@ -50,7 +49,7 @@ class QueuePanel(Panel):
     """A simulation of queues, counted together; every run is marked as stable or not."""
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
-        design = Design(players, self.problem, self.horizon, runs, SEED)
+        design = Simulation(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
             result = simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)

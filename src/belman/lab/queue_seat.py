@@ -11,6 +11,7 @@ from belman.environments.queueing import BATCHES, Queue
 from belman.lab.design import checkpoints
 from belman.lab.matching import Bench
 from belman.lab.results import Field, blank
+from belman.lab.seat import laid_out
 from belman.lab.serve import MATCHING, ONE_QUEUE, ROLES, Diary, Rules, Served, System, Yard, serve_runs
 from belman.policies.policy import Ledger, Policy
 
@@ -63,7 +64,7 @@ class QueueSeat:
             burn_in=burn_in,
         )
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
-        block, parts = in_one_block((*ledger, *self._policy.memory(arms, family.dimension)))
+        block, parts = laid_out((*ledger, *self._policy.memory(arms, family.dimension)))
         truth = problem.throughput
         params = truth.reshape(groups, arms) if self._policy.sees_truth else np.tile(self._policy.params(family), (groups, 1))
         served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
@@ -79,13 +80,6 @@ class QueueSeat:
         with np.errstate(invalid="ignore"):
             np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
         return served if done == runs else None
-
-
-def in_one_block(arrays: tuple[NDArray[np.float64], ...]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Arrays laid out anew in one block, so that all of them can be put away and brought back by one copy."""
-    block = np.concatenate([np.asarray(array, dtype=np.float64).ravel() for array in arrays])
-    parts = np.split(block, np.cumsum([array.size for array in arrays])[:-1])
-    return block, [part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)]
 
 
 def _system(queues: int) -> System:

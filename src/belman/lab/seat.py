@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,12 +42,18 @@ FIELDS = {
 }
 
 
-def _in_one_block(memory: Any) -> tuple[Floats, Any]:
+def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
+    """Arrays laid out anew in one block, so that all of them can be put away and brought back by one copy."""
+    given = [np.asarray(array, dtype=np.float64) for array in arrays]
+    block = np.concatenate([array.ravel() for array in given])
+    parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
+    return block, [part.reshape(array.shape) for part, array in zip(parts, given, strict=True)]
+
+
+def in_one_block(memory: Any) -> tuple[Floats, Any]:
     """A memory laid out anew in one block, so that a run can start from a copy of the blank one."""
-    block = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in memory])
-    ends = np.cumsum([part.size for part in memory])
-    parts = np.split(block, ends[:-1])
-    return block, type(memory)(*(part.reshape(shape.shape) for part, shape in zip(parts, memory, strict=True)))
+    block, parts = laid_out(memory)
+    return block, type(memory)(*parts)
 
 
 class Seat:
@@ -68,7 +75,7 @@ class Seat:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         results = Results.blank(runs, len(self._marks) - 1, arms)
-        block, memory = _in_one_block(self._blank)
+        block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         done = self._call(

@@ -16,9 +16,7 @@ import numpy as np
 
 from belman.errors import MissingExtraError, StateError
 from belman.files import write_atomically
-from belman.lab.design import Design, Task, checkpoints
-from belman.lab.loops import loop_of
-from belman.lab.results import blank
+from belman.lab.design import Design, Task
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -34,18 +32,17 @@ class Store:
             raise MissingExtraError("store=…", "store") from None
         self._path = Path(path)
         self._claim(design)
-        self._loop = loop_of(design.problem)
-        sizes = {**design.problem.sizes, "turn": len(checkpoints(design.horizon))}
         group = zarr.open_group(str(self._path), mode="a")
-        lead = (len(design.players), design.runs)
+        blank = design.blank(0)
+        self._kind = type(blank)
         self._arrays: dict[str, Any] = {}
-        for (name, field), array in zip(self._loop.fields.items(), blank(self._loop.fields, (0, 0), sizes), strict=True):
+        for name, array in blank._asdict().items():
             self._arrays[name] = group.require_array(
                 name,
-                shape=(*lead, *array.shape[2:]),
-                chunks=(1, design.chunk, *array.shape[2:]),
+                shape=(len(design.players), design.runs, *array.shape[1:]),
+                chunks=(1, design.chunk, *array.shape[1:]),
                 dtype=array.dtype,
-                dimension_names=("player", "run", *field.dims),
+                dimension_names=("player", "run", *design.dims[name]),
             )
 
     def _claim(self, design: Design) -> None:
@@ -57,7 +54,7 @@ class Store:
                 found = json.loads(record.read_text(encoding="utf-8"))
             except json.JSONDecodeError:
                 raise StateError(f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)") from None
-            differing = [name for name in wanted if found.get(name) != wanted[name]]
+            differing = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
             if differing:
                 raise StateError(
                     f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
@@ -87,7 +84,7 @@ class Store:
         for task in tasks:
             mark = self._mark(task)
             if mark.exists():
-                results = self._loop.record(*(np.asarray(array[self._slice(task)]) for array in self._arrays.values()))
+                results = self._kind(*(np.asarray(array[self._slice(task)]) for array in self._arrays.values()))
                 if mark.read_text(encoding="utf-8") == _checksum(results):
                     yield task, results
 

@@ -14,22 +14,21 @@ from multiprocessing import get_context
 import numpy as np
 
 from belman.lab.design import Design
-from belman.lab.loops import seated
 from belman.policies.policy import Policy
 
 
 def _compile(design: Design) -> None:
     for player in design.players.values():
-        seated(player, design.problem, design.horizon).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+        design.seat(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
 
 
 def warm(designs: Iterable[Design], say: Callable[[int, int], None]) -> None:
-    """Compile every player of these designs once for each family and loop; `say(done, all)` is called as it goes on."""
+    """Compile every player of these designs once for each family; `say(done, all)` is called as it goes on."""
     jobs: dict[tuple[object, ...], Design] = {}
     for design in designs:
         for name, player in design.players.items():
             if isinstance(player, Policy):
-                loop = (type(design.problem.family), *design.problem.loop)
+                loop = (type(design), type(design.problem.family), *design.problem.loop)
                 jobs.setdefault((*loop, player.kernels), replace(design, players={name: player}, horizon=2, runs=1))
     workers = min(os.cpu_count() or 1, len(jobs))
     say(0, len(jobs))

@@ -17,16 +17,24 @@ from belman.policies.kl_ucb import KLUCB
 from belman.policies.kl_ucb_plus import KLUCBPlus
 from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
 from belman.policies.log_ucb import LogUCB
+from belman.policies.lucb import KLLUCB, LUCB
 from belman.policies.moss import MOSS
 from belman.policies.oracle import Oracle
+from belman.policies.phases import Phases
 from belman.policies.policy import Ledger, Policy, PolicyKernels
 from belman.policies.published import q_ths, q_ucb, qbelman
 from belman.policies.random import Random
+from belman.policies.sequential_halving import SequentialHalving
+from belman.policies.successive_accepts_rejects import SuccessiveAcceptsRejects
+from belman.policies.successive_rejects import SuccessiveRejects
 from belman.policies.thompson import Thompson
 from belman.policies.top_two_thompson import TopTwoThompson
+from belman.policies.track_and_stop import TrackAndStop
 from belman.policies.ts_ucb import TSUCB
 from belman.policies.ucb1 import UCB1
 from belman.policies.ucb_tuned import UCBTuned
+from belman.policies.uniform import Uniform
+from belman.policies.widest import WidestBelief
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,
@@ -50,7 +58,16 @@ _MEMBERS: tuple[type[Policy], ...] = (
     Greedy,
     EpsilonGreedy,
     ExploreThenCommit,
+    Phases,
+    WidestBelief,
+    Uniform,
     Random,
+    SuccessiveRejects,
+    SuccessiveAcceptsRejects,
+    SequentialHalving,
+    LUCB,
+    KLLUCB,
+    TrackAndStop,
     Oracle,
 )
 
@@ -61,7 +78,9 @@ __all__ = [
     "DMED",
     "IDS",
     "IMED",
+    "KLLUCB",
     "KLUCB",
+    "LUCB",
     "MOSS",
     "POLICIES",
     "TSUCB",
@@ -79,12 +98,19 @@ __all__ = [
     "Ledger",
     "LogUCB",
     "Oracle",
+    "Phases",
     "Policy",
     "PolicyKernels",
     "Random",
+    "SequentialHalving",
+    "SuccessiveAcceptsRejects",
+    "SuccessiveRejects",
     "Thompson",
     "TopTwoThompson",
+    "TrackAndStop",
     "UCBTuned",
+    "Uniform",
+    "WidestBelief",
     "q_ths",
     "q_ucb",
     "qbelman",

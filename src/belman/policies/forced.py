@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,15 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         """Known where exploring is sure; else the coin hides what the policy inside would have played."""
         return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
 
-    return replace(inner, refresh=refresh, indices=indices, choose=choose, propensity=propensity)
+    @kernel
+    def recommend(family, law, params, ledger, memory, score):
+        inner.recommend(family, law, params[_OWN:], ledger, memory, score)
+
+    @kernel
+    def finished(family, law, params, ledger, memory):
+        return inner.finished(family, law, params[_OWN:], ledger, memory)
+
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
 
 
 class _Wrapped(dict[str, PolicyKernels]):
