@@ -30,6 +30,7 @@ POOL, REACH, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
+_TINY = 1e-300
 
 
 def what_is_expected(family: Family, pool: float, reach: float) -> Floats:
@@ -46,11 +47,11 @@ def judgement(arms: int) -> dict[str, Floats]:
 
 @kernel
 def phi(x, greed, reach):
-    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)²)), and x itself below 0."""
-    if x <= 0.0:
-        return x
-    ratio = x / reach
-    return x * x / (x + greed / (1.0 + ratio * ratio))
+    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)²)), and x below 0; no branches, for many arms."""
+    above = max(x, 0.0)
+    square = above * above
+    part = 1.0 + square / (reach * reach)
+    return square * part / (above * part + greed + _TINY) + min(x, 0.0)
 
 
 @kernel
@@ -64,7 +65,9 @@ def judge(family, law, params, ledger, memory, arm):
         family.terms(law, mean, family.spread(law, ledger.beliefs[arm]), terms)
         for i in range(TERMS):
             memory.terms[i, arm] = terms[i]
-    memory.judged[MEAN, arm] = mean
+        memory.judged[MEAN, arm] = mean
+    else:
+        memory.judged[MEAN, arm] = -np.inf  # unknown
 
 
 @kernel
@@ -87,6 +90,22 @@ def shift(family, law, params, memory):
     if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, params[PRIOR_SPREAD]) < _LITTLE:
         return 0.0
     return math.copysign(2.0 ** (np.rint(_STEPS * math.log2(size)) / _STEPS), exact)
+
+
+@kernel
+def judge_all(family, law, params, ledger, memory):
+    """Judge every arm; those of which no more is known than by the prior are judged once, as they are often most."""
+    twin = -1
+    for a in range(memory.expected.size):
+        if memory.judged[WORTH, a] == params[PRIOR_WORTH] and memory.expected[a] == params[PRIOR_MEAN]:
+            if twin < 0:
+                twin = a
+                judge(family, law, params, ledger, memory, a)
+            memory.judged[MEAN, a] = memory.judged[MEAN, twin]
+            for i in range(TERMS):
+                memory.terms[i, a] = memory.terms[i, twin]
+        else:
+            judge(family, law, params, ledger, memory, a)
 
 
 def judging(refresh: Callable[..., None]) -> Callable[..., None]:
@@ -115,8 +134,7 @@ def judging(refresh: Callable[..., None]) -> Callable[..., None]:
             found = shift(family, law, params, memory)
             if found != pool[SHIFT]:
                 pool[SHIFT] = found
-                for a in range(memory.expected.size):
-                    judge(family, law, params, ledger, memory, a)
+                judge_all(family, law, params, ledger, memory)
 
     return refresh_and_judge
 
@@ -129,24 +147,22 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
         if dial == 0.0:
             explore(family, law, params, ledger, memory, turn, dial, mind, index)
             return
-        leading, plays = -np.inf, 1.0
+        means, worths, log_worths = memory.judged[MEAN], memory.judged[WORTH], memory.judged[LOG_WORTH]
+        leading, plays, unknown = -np.inf, 1.0, 0
         for a in range(index.size):
             plays += ledger.plays[a]
-            if memory.judged[WORTH, a] > 0.0 and math.isfinite(memory.judged[MEAN, a]):
-                leading = max(leading, memory.judged[MEAN, a])
-        if leading == -np.inf:
-            index[:] = np.inf
-            return
-        weights = memory.scratch[2]
-        family.weights(law, leading, weights)
-        greed, reach, log_plays = math.log(dial), params[REACH], math.log(plays)
-        for a in range(index.size):
-            worth = memory.judged[WORTH, a]
-            if worth > 0.0 and math.isfinite(memory.judged[MEAN, a]):
-                against = worth * max(family.evidence(memory.terms, a, weights), 0.0)
-                index[a] = phi(log_plays - memory.judged[LOG_WORTH, a], greed, reach) - against
-            else:
-                index[a] = np.inf  # no evidence can be against an arm of which nothing is known
+            leading = max(leading, means[a])
+            unknown += means[a] == -np.inf
+        if unknown < index.size:
+            family.weights(law, leading, memory.scratch[2])
+            weights, greed, reach, log_plays = memory.scratch[2], math.log(dial), params[REACH], math.log(plays)
+            for a in range(index.size):
+                against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
+                index[a] = phi(log_plays - log_worths[a], greed, reach) - against
+        if unknown > 0:
+            for a in range(index.size):
+                if means[a] == -np.inf:  # no evidence can be against an arm of which nothing is known: it comes first
+                    index[a] = np.inf
 
     return indices
 
@@ -154,7 +170,7 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
 def evidence_columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
     """What the surprise at each arm's share counts, the evidence against it, both in nats, and the exposure τ that this makes."""
     means, worths = memory.judged[MEAN], memory.judged[WORTH]
-    known = (worths > 0.0) & np.isfinite(means)
+    known = np.isfinite(means)
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):

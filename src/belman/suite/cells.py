@@ -15,7 +15,7 @@ from belman.families import family_named
 SPLITS = ("development", "validation")
 
 #: The largest cells of the quick suite, and their runs.
-QUICK_ARMS, QUICK_HORIZON, QUICK_RUNS = 20, 1_000, 100
+QUICK_ARMS, QUICK_HORIZON, QUICK_RUNS = 10, 500, 100
 
 
 @dataclass(frozen=True)
