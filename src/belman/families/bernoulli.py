@@ -35,6 +35,11 @@ def expected_reward(law, belief):
 
 
 @kernel
+def worth(law, belief):
+    return belief[0] + belief[1]
+
+
+@kernel
 def imagine(law, belief):
     update(law, belief, expected_reward(law, belief))
 

@@ -38,6 +38,7 @@ class FamilyKernels(Bundle):
     | `update(law, belief, reward)` | Bayes' theorem, in place |
     | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
     | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
+    | `worth(law, belief)` | how many rewards the belief is worth; 0 where it says nothing of the mean |
     | `spread(law, belief)` | the estimated variance of a reward, for families in which `d` needs one; else 1 |
     | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
     | `mean_quantile(law, belief, level, upper)` | the x with that probability below it, or above it if `upper` |
@@ -57,6 +58,7 @@ class FamilyKernels(Bundle):
     update: Kernel
     imagine: Kernel
     expected_reward: Kernel
+    worth: Kernel
     spread: Kernel
     mean_cdf: Kernel
     mean_quantile: Kernel
@@ -266,6 +268,15 @@ class Family(ABC):
         """E[X] under the belief."""
         return float(self._run(_expected_reward, self._row(belief)))
 
+    def worth(self, belief: ArrayLike) -> float:
+        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x − E[X])/(ν + 1).
+
+        >>> from belman.families import Bernoulli
+        >>> Bernoulli().worth((3.0, 1.0))
+        4.0
+        """
+        return float(self._run(_worth, self._row(belief)))
+
     def spread(self, belief: ArrayLike) -> float:
         """The estimated variance of a reward, where `reward_divergence` needs one; else 1."""
         return float(self._run(_spread, self._row(belief)))
@@ -360,6 +371,11 @@ def _log_density_rows(family, law, belief, points, out):
 @kernel
 def _expected_reward(family, law, belief):
     return family.expected_reward(law, belief)
+
+
+@kernel
+def _worth(family, law, belief):
+    return family.worth(law, belief)
 
 
 @kernel

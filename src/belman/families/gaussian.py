@@ -26,6 +26,11 @@ def expected_reward(law, belief):
 
 
 @kernel
+def worth(law, belief):
+    return belief[1] * law[0] * law[0]
+
+
+@kernel
 def imagine(law, belief):
     update(law, belief, belief[0])
 

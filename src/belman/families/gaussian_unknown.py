@@ -30,6 +30,11 @@ def expected_reward(law, belief):
 
 
 @kernel
+def worth(law, belief):
+    return belief[1]
+
+
+@kernel
 def imagine(law, belief):
     """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while E[1/λ] is infinite."""
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]

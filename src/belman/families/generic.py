@@ -72,6 +72,10 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         belief[1] += 1.0
 
     @kernel
+    def worth(law, belief):
+        return belief[1]
+
+    @kernel
     def imagine(law, belief):
         """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends of the natural range."""
         expected = belief[0]

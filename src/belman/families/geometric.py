@@ -27,6 +27,12 @@ def expected_reward(law, belief):
 
 
 @kernel
+def worth(law, belief):
+    """α − 1, or 0 while E[X] is infinite."""
+    return max(belief[0] - 1.0, 0.0)
+
+
+@kernel
 def imagine(law, belief):
     """At the expected reward, or at 1/E[θ] while that is infinite."""
     shape = belief[0] - 1.0 if belief[0] > 1.0 else belief[0]

@@ -65,6 +65,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         update=update,
         imagine=base.imagine,
         expected_reward=expected_reward,
+        worth=base.worth,
         spread=base.spread,
         mean_cdf=mean_cdf,
         mean_quantile=mean_quantile,
