@@ -19,7 +19,7 @@ import numpy as np
 
 from belman.compile import kernel
 from belman.families.family import TERMS
-from belman.policies.policy import Floats, Ledger
+from belman.policies.policy import Floats, Ledger, leader
 
 if TYPE_CHECKING:
     from belman.families.family import Family
@@ -148,12 +148,11 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
             explore(family, law, params, ledger, memory, turn, dial, mind, index)
             return
         means, worths, log_worths = memory.judged[MEAN], memory.judged[WORTH], memory.judged[LOG_WORTH]
-        leading, plays, unknown = -np.inf, 1.0, 0
+        leading, plays, unknown = leader(means, index), 1.0, 0
         for a in range(index.size):
             plays += ledger.plays[a]
-            leading = max(leading, means[a])
             unknown += means[a] == -np.inf
-        if unknown < index.size:
+        if leading > -np.inf:
             family.weights(law, leading, memory.scratch[2])
             weights, greed, reach, log_plays = memory.scratch[2], math.log(dial), params[REACH], math.log(plays)
             for a in range(index.size):

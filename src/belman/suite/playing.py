@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from belman.errors import PolicyError, StateError
 from belman.files import write_atomically
-from belman.lab import simulate
-from belman.lab.design import Design, versions
+from belman.lab.design import versions
+from belman.lab.simulation import Simulation, simulate
 from belman.policies.policy import Policy
 from belman.suite.cells import Cell
 
@@ -43,7 +43,7 @@ def play(
         except PolicyError as error:
             say(f"{name} left out of {cell.name}: {error}")
             continue
-        design = Design({name: player}, cell.problem, cell.horizon, cell.runs, seed)
+        design = Simulation({name: player}, cell.problem, cell.horizon, cell.runs, seed)
         described = json.loads(json.dumps({**design.describe(), "versions": versions()}))
         if kept.get(name, {}).get("design") != described:
             say(f"{cell.name}: {name}")
