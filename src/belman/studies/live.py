@@ -1,0 +1,113 @@
+"""A state that keeps up with its log, and the transactions in which both grow."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from belman.errors import BelmanError, StateError, StorageError
+from belman.studies.desk import Desk
+from belman.studies.events import Kind
+from belman.studies.log import Log
+from belman.studies.settings import Settings
+from belman.studies.state import State
+from belman.studies.storage import Storage
+
+T = TypeVar("T")
+
+
+class Live:
+    """The state of a study in this process. It never holds what is not committed: after a failure it is read anew."""
+
+    def __init__(self, name: str, storage: Storage, clock: Callable[[], float]) -> None:
+        self.name, self.storage = name, storage
+        self.id, self.secret = storage.find(name)
+        self.log = Log(self.id)
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._state: State | None = None
+
+    def look(self, reader: Callable[[State], T]) -> T:
+        """What a reader makes of the state, with everything that is committed."""
+        with self._lock:
+            state, self._state = self._state, None
+            with self.storage.reading() as connection:
+                state = self._caught_up(connection, state)
+            self._state = state
+            return reader(state)
+
+    def transact(self, work: Callable[[Desk], T]) -> T:
+        """Wait our turn, take in what others wrote, do the work, write it down; a refusal leaves everything as it was."""
+        with self._lock:
+            try:
+                return self._attempt(work)
+            except _DisconnectedError:
+                return self._attempt(work)
+
+    def _attempt(self, work: Callable[[Desk], T]) -> T:
+        state, self._state = self._state, None  # it comes back when what it holds is committed
+        refusal: BelmanError | None = None
+        result: Any = None
+        writing = True
+        try:
+            with self.storage.writing() as connection:
+                self.log.lock(connection)
+                state = self._caught_up(connection, state)
+                desk = Desk(self.name, self.secret, state, self.log, connection, self._clock())
+                try:
+                    result = work(desk)
+                except BelmanError as error:
+                    if desk.dirty:
+                        raise
+                    refusal = error
+                desk.flush()
+                writing = False
+        except StorageError as error:
+            if writing and getattr(error.__cause__, "connection_invalidated", False):
+                raise _DisconnectedError(*error.args) from error.__cause__  # nothing was committed: it is safe to try again
+            raise
+        self._state = state
+        if refusal is not None:
+            raise refusal
+        return result
+
+    def _caught_up(self, connection: Connection, state: State | None) -> State:
+        if state is None:
+            state = self._opened(connection)
+        for event in self.log.scroll(connection, state.number):
+            state.fold(event)
+        return state
+
+    def _opened(self, connection: Connection) -> State:
+        """The state of the newest snapshot, or of the first event where there is none that can be read."""
+        text = self.log.newest_snapshot(connection)
+        if text is not None:
+            try:
+                return State.from_text(text)
+            except StateError:
+                pass  # the log holds everything that the snapshot did
+        return self._first(connection)
+
+    def _first(self, connection: Connection) -> State:
+        created = self.log.where(connection, "number", 1)
+        if created is None or created.kind != Kind.CREATED or created.body is None:
+            raise StateError(f"the log of study {self.name!r} does not begin with its creation")
+        state = State(Settings.from_json(created.body))
+        state.fold(created)
+        return state
+
+    def folded(self, until: int) -> State:
+        """The state that the log alone gives, from its first event to number `until`, whatever the snapshots say."""
+        with self.storage.reading() as connection:
+            state = self._first(connection)
+            for event in itertools.takewhile(lambda event: event.number <= until, self.log.scroll(connection, 1)):
+                state.fold(event)
+            return state
+
+
+class _DisconnectedError(StorageError):
+    """The storage went away before anything was committed."""
