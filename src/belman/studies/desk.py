@@ -7,11 +7,10 @@ from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
-
 from belman.errors import ArmError, BelmanError, PausedError, RewardError, SettingError, TicketError, listing, nearest
 from belman.studies.events import Event, Kind
 from belman.studies.log import Log
+from belman.studies.session import Session
 from belman.studies.state import State
 from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of, unknown
 
@@ -36,9 +35,9 @@ class Tell(NamedTuple):
 class Desk:
     """Decides, learns and writes down, on a state that holds every event so far; tickets that are due expire first."""
 
-    def __init__(self, name: str, secret: str, state: State, log: Log, connection: Connection, now: float) -> None:
+    def __init__(self, name: str, secret: str, state: State, log: Log, session: Session, now: float) -> None:
         self.name, self.state, self.now = name, state, now
-        self._secret, self._log, self._connection = secret, log, connection
+        self._secret, self._log, self._session = secret, log, session
         self._before = state.number
         self.new: list[Event] = []
         self.overdue = self._expire()
@@ -138,9 +137,9 @@ class Desk:
     def flush(self) -> None:
         """Write down what happened, and now and then a snapshot of where it led."""
         if self.new:
-            self._log.append(self._connection, self.new)
+            self._log.append(self._session, self.new)
             if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-                self._log.keep_snapshot(self._connection, self.state.number, self.state.to_text())
+                self._log.keep_snapshot(self._session, self.state.number, self.state.to_text())
 
     def _expire(self) -> int:
         """The rule for tickets that nobody tells: those older than `expire_after` are settled by it, oldest first."""
@@ -161,7 +160,7 @@ class Desk:
         for event in self.new:
             if getattr(event, field) == value:
                 return event
-        return self._log.where(self._connection, field, value)
+        return self._log.where(self._session, field, value)
 
 
 def check_key(key: object) -> str:

@@ -7,15 +7,14 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-
 from belman.errors import BelmanError, StateError, StorageError
 from belman.studies.desk import Desk
 from belman.studies.events import Kind
 from belman.studies.log import Log
+from belman.studies.session import Session
 from belman.studies.settings import Settings
 from belman.studies.state import State
-from belman.studies.storage import Storage
+from belman.studies.storage import LostConnectionError, Storage
 
 T = TypeVar("T")
 
@@ -35,8 +34,8 @@ class Live:
         """What a reader makes of the state, with everything that is committed."""
         with self._lock:
             state, self._state = self._state, None
-            with self.storage.reading() as connection:
-                state = self._caught_up(connection, state)
+            with self.storage.transaction(write=False) as session:
+                state = self._caught_up(session, state)
             self._state = state
             return reader(state)
 
@@ -45,7 +44,7 @@ class Live:
         with self._lock:
             try:
                 return self._attempt(work)
-            except _DisconnectedError:
+            except _NothingHappenedError:
                 return self._attempt(work)
 
     def _attempt(self, work: Callable[[Desk], T]) -> T:
@@ -54,10 +53,10 @@ class Live:
         result: Any = None
         writing = True
         try:
-            with self.storage.writing() as connection:
-                self.log.lock(connection)
-                state = self._caught_up(connection, state)
-                desk = Desk(self.name, self.secret, state, self.log, connection, self._clock())
+            with self.storage.transaction() as session:
+                self.log.lock(session)
+                state = self._caught_up(session, state)
+                desk = Desk(self.name, self.secret, state, self.log, session, self._clock())
                 try:
                     result = work(desk)
                 except BelmanError as error:
@@ -66,34 +65,34 @@ class Live:
                     refusal = error
                 desk.flush()
                 writing = False
-        except StorageError as error:
-            if writing and getattr(error.__cause__, "connection_invalidated", False):
-                raise _DisconnectedError(*error.args) from error.__cause__  # nothing was committed: it is safe to try again
+        except LostConnectionError as error:
+            if writing:
+                raise _NothingHappenedError(*error.args) from error.__cause__
             raise
         self._state = state
         if refusal is not None:
             raise refusal
         return result
 
-    def _caught_up(self, connection: Connection, state: State | None) -> State:
+    def _caught_up(self, session: Session, state: State | None) -> State:
         if state is None:
-            state = self._opened(connection)
-        for event in self.log.scroll(connection, state.number):
+            state = self._opened(session)
+        for event in self.log.scroll(session, state.number):
             state.fold(event)
         return state
 
-    def _opened(self, connection: Connection) -> State:
+    def _opened(self, session: Session) -> State:
         """The state of the newest snapshot, or of the first event where there is none that can be read."""
-        text = self.log.newest_snapshot(connection)
+        text = self.log.newest_snapshot(session)
         if text is not None:
             try:
                 return State.from_text(text)
             except StateError:
                 pass  # the log holds everything that the snapshot did
-        return self._first(connection)
+        return self._first(session)
 
-    def _first(self, connection: Connection) -> State:
-        created = self.log.where(connection, "number", 1)
+    def _first(self, session: Session) -> State:
+        created = self.log.where(session, "number", 1)
         if created is None or created.kind != Kind.CREATED or created.body is None:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
         state = State(Settings.from_json(created.body))
@@ -102,12 +101,12 @@ class Live:
 
     def folded(self, until: int) -> State:
         """The state that the log alone gives, from its first event to number `until`, whatever the snapshots say."""
-        with self.storage.reading() as connection:
-            state = self._first(connection)
-            for event in itertools.takewhile(lambda event: event.number <= until, self.log.scroll(connection, 1)):
+        with self.storage.transaction(write=False) as session:
+            state = self._first(session)
+            for event in itertools.takewhile(lambda event: event.number <= until, self.log.scroll(session, 1)):
                 state.fold(event)
             return state
 
 
-class _DisconnectedError(StorageError):
-    """The storage went away before anything was committed."""
+class _NothingHappenedError(StorageError):
+    """The storage went away before the commit: it is safe to try again, on a new connection."""

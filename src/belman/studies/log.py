@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from belman.studies.events import Event
 from belman.studies.schema import events, snapshots, studies
+from belman.studies.session import Session
 
 _COLUMNS = [events.c[name] for name in Event._fields]
-_mine = events.c.study == bindparam("of")
-_AFTER = select(*_COLUMNS).where(_mine, events.c.number > bindparam("after")).order_by(events.c.number)
+_MINE = events.c.study == bindparam("study")
+_AFTER = select(*_COLUMNS).where(_MINE, events.c.number > bindparam("after")).order_by(events.c.number).limit(bindparam("most"))
+_WHERE = {name: select(*_COLUMNS).where(_MINE, events.c[name] == bindparam("value")) for name in ("number", "key", "ticket")}
 _APPEND = insert(events)
-_LOCK = select(studies.c.id).where(studies.c.id == bindparam("of")).with_for_update()
+_LOCK = select(studies.c.id).where(studies.c.id == bindparam("study")).with_for_update()
+
+_NEWEST = (
+    select(snapshots.c.content)
+    .where(snapshots.c.study == bindparam("study"))
+    .order_by(snapshots.c.number.desc())
+    .limit(bindparam("most"))
+)
+_KEEP = insert(snapshots)
+_DROP = delete(snapshots).where(snapshots.c.study == bindparam("study"), snapshots.c.number < bindparam("before"))
+
+_CHUNK = 10_000
 
 
 class Log:
@@ -22,36 +35,36 @@ class Log:
     def __init__(self, study: int) -> None:
         self.study = study
 
-    def lock(self, connection: Connection) -> None:
-        """Wait until nobody else writes to this study, and keep them out until the transaction ends."""
-        if connection.dialect.name == "postgresql":
-            connection.execute(_LOCK, {"of": self.study})
+    def lock(self, session: Session) -> None:
+        """Wait until nobody else writes to this study, and keep them out until the transaction ends (SQLite's does so anyway)."""
+        if session.backend == "postgresql":
+            session.rows(_LOCK, study=self.study)
 
-    def after(self, connection: Connection, number: int) -> list[Event]:
-        """The events that follow a number."""
-        return [Event._make(row) for row in connection.execute(_AFTER, {"of": self.study, "after": number})]
-
-    def scroll(self, connection: Connection, after: int = 0, chunk: int = 10_000) -> Iterator[Event]:
+    def scroll(self, session: Session, after: int = 0) -> Iterator[Event]:
         """All events that follow a number, however many, a chunk at a time."""
-        while found := [Event._make(row) for row in connection.execute(_AFTER.limit(chunk), {"of": self.study, "after": after})]:
-            yield from found
-            after = found[-1].number
+        size = _CHUNK
+        while size == _CHUNK:
+            rows = session.rows(_AFTER, study=self.study, after=after, most=_CHUNK)
+            size = len(rows)
+            for row in rows:
+                yield Event._make(row)
+            after = rows[-1][0] if rows else after
 
-    def append(self, connection: Connection, new: Sequence[Event]) -> None:
-        """Write events down."""
-        connection.execute(_APPEND, [{"study": self.study, **event._asdict()} for event in new])
-
-    def where(self, connection: Connection, field: str, value: object) -> Event | None:
+    def where(self, session: Session, field: str, value: object) -> Event | None:
         """The event of a number, of a key, or that settled a ticket: the only one, if there is one."""
-        row = connection.execute(select(*_COLUMNS).where(_mine, events.c[field] == value), {"of": self.study}).first()
-        return None if row is None else Event._make(row)
+        rows = session.rows(_WHERE[field], study=self.study, value=value)
+        return Event._make(rows[0]) if rows else None
 
-    def newest_snapshot(self, connection: Connection) -> str | None:
+    def append(self, session: Session, new: Sequence[Event]) -> None:
+        """Write events down."""
+        session.insert(_APPEND, [(self.study, *event) for event in new])
+
+    def newest_snapshot(self, session: Session) -> str | None:
         """The text of the last snapshot."""
-        mine = snapshots.c.study == self.study
-        return connection.scalar(select(snapshots.c.content).where(mine).order_by(snapshots.c.number.desc()).limit(1))
+        rows = session.rows(_NEWEST, study=self.study, most=1)
+        return rows[0][0] if rows else None
 
-    def keep_snapshot(self, connection: Connection, number: int, content: str) -> None:
+    def keep_snapshot(self, session: Session, number: int, content: str) -> None:
         """Write a snapshot down, and drop those before it."""
-        connection.execute(delete(snapshots).where(snapshots.c.study == self.study, snapshots.c.number < number))
-        connection.execute(insert(snapshots), {"study": self.study, "number": number, "content": content})
+        session.run(_DROP, study=self.study, before=number)
+        session.insert(_KEEP, [(self.study, number, content)])

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 
 from belman.errors import SettingError, StorageError
@@ -17,7 +17,6 @@ from belman.families import Family
 from belman.policies import Policy
 from belman.studies import schema
 from belman.studies.events import Event, Kind
-from belman.studies.log import Log
 from belman.studies.settings import Settings, settings
 from belman.studies.storage import Storage
 from belman.studies.study import Study
@@ -96,12 +95,10 @@ def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
     try:
         with storage.writing() as connection:
-            studies = schema.studies
-            if connection.scalar(select(studies.c.id).where(studies.c.name == name)) is not None:
-                return False
+            studies, first = schema.studies, Event(1, int(Kind.CREATED), now, body=chosen.to_json())
             row = {"name": name, "secret": secrets.token_hex(16), "created": now}
             study = connection.execute(insert(studies).returning(studies.c.id), row).scalar_one()
-            Log(study).append(connection, [Event(1, int(Kind.CREATED), now, body=chosen.to_json())])
+            connection.execute(insert(schema.events), {"study": study, **first._asdict()})
             return True
     except StorageError as error:
         if isinstance(error.__cause__, IntegrityError):

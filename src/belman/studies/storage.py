@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,11 +11,17 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from belman.errors import MissingExtraError, SettingError, StorageError, UnknownStudyError, listing, nearest
 from belman.studies import schema
+from belman.studies.connections import Connections, LostError
+from belman.studies.session import Session
 from belman.studies.versions import prepare
 
 BUSY_SECONDS = 60.0
 _DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
 _SYNCHRONOUS = ("full", "normal")
+
+
+class LostConnectionError(StorageError):
+    """The storage went away in the middle of a transaction."""
 
 
 class Storage:
@@ -30,9 +35,7 @@ class Storage:
 
     def __init__(self, url: str) -> None:
         self.url = _parse(url)
-        self.dialect = self.url.get_backend_name()
-        self._engine: Engine | None = None
-        self._pid = 0
+        self._connections = Connections(lambda: _engine(self.url))
         with self._failures("opened"), self.engine.connect() as connection:
             prepare(connection, str(self))
 
@@ -44,27 +47,34 @@ class Storage:
 
     @property
     def engine(self) -> Engine:
-        """The connections of this process."""
-        if self._engine is None or self._pid != os.getpid():
-            if self._engine is not None:
-                self._engine.dispose(close=False)  # they belong to the process that we were forked from
-            self._engine, self._pid = _engine(self.url), os.getpid()
-        return self._engine
+        """SQLAlchemy's engine of this process."""
+        return self._connections.engine
 
     def close(self) -> None:
         """Close every connection; the next use opens new ones."""
-        if self._engine is not None and self._pid == os.getpid():
-            self._engine.dispose()
+        self._connections.close()
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[Session]:
+        """A transaction of a log, committed at the end; on SQLite it is the only one that writes."""
+        with self._failures("written" if write else "read"), self._connections.taken() as connection:
+            if write and self.engine.name == "sqlite":
+                connection.execute("BEGIN IMMEDIATE")
+            yield Session(connection, self.engine.dialect)
+            if write:
+                connection.commit()
+            else:
+                connection.rollback()  # PostgreSQL began a transaction by itself
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction, committed at the end; on SQLite it is the only one that writes."""
+        """A transaction with all of SQLAlchemy, committed at the end."""
         with self._failures("written"), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees everything that is committed."""
+        """A connection with all of SQLAlchemy that sees everything that is committed."""
         with self._failures("read"), self.engine.connect() as connection:
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
@@ -90,9 +100,17 @@ class Storage:
         try:
             yield
         except DBAPIError as error:
-            raise StorageError(f"{self} could not be {done}: {str(error.orig).strip()}") from error
+            raise StorageError(f"{self} could not be {done}: {_words(error.orig)}") from error
         except SQLAlchemyError as error:
-            raise StorageError(f"{self} could not be {done}: {error}") from error
+            raise StorageError(f"{self} could not be {done}: {_words(error)}") from error
+        except LostError as error:
+            raise LostConnectionError(f"{self} could not be {done}: {_words(error)}") from error.__cause__
+        except self.engine.dialect.loaded_dbapi.Error as error:
+            raise StorageError(f"{self} could not be {done}: {_words(error)}") from error
+
+
+def _words(error: object) -> str:
+    return str(error).strip().replace("\n", " ")
 
 
 def _parse(given: str) -> URL:
@@ -101,8 +119,8 @@ def _parse(given: str) -> URL:
     except (ArgumentError, TypeError):
         raise SettingError(f"storage={given!r} is no URL: write sqlite:///studies.db or postgresql://user@host/name") from None
     url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
-    if url.get_backend_name() not in ("sqlite", "postgresql"):
-        raise SettingError(f"storage={str(url)!r} is neither SQLite nor PostgreSQL")
+    if url.drivername not in _DRIVERS.values():
+        raise SettingError(f"storage={str(url)!r} is neither sqlite:///… nor postgresql://…")
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         raise SettingError(f"storage={given!r} names no file, and a study has to survive: write sqlite:///studies.db")
     chosen = url.query.get("synchronous", "full")
@@ -128,7 +146,7 @@ def _as_wal(engine: Engine, synchronous: str) -> None:
     def connected(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the driver would begin transactions of its own
         for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {pragma}")
+            connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def began(connection: Connection) -> None:

@@ -241,8 +241,8 @@ class Study:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
-        with self.storage.reading() as connection:
-            yield from self._live.log.scroll(connection, after)
+        with self.storage.transaction(write=False) as session:
+            yield from self._live.log.scroll(session, after)
 
     def check(self) -> str:
         """Fold the whole log anew and compare: the digest of the state, or StateError where it differs in a single bit."""
