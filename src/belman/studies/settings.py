@@ -92,25 +92,27 @@ def settings(
         raise SettingError(f"family={base!r} cannot be kept in a log: a study takes a family of belman.families")
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
-    chosen = Settings(
-        names,
-        base,
-        check_policy(BelMan() if policy is None else policy),
-        tuple((names.index(arm), base.check_belief(own[arm])) for arm in own if arm in names),
-        None if range is None else (float(range[0]), float(range[1])),
-        bool(minimise),
-        1.0 if discount is None else doors.check_discount(discount),
-        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else check_seed(seed),
-        check_share(uniform_share),
-        check_expiry(expire_after),
-        None if expired_reward is None else float(expired_reward) + 0.0,
-    )
-    agent = Agent(arms=names, family=base, policy=chosen.policy, priors=own, range=range, minimise=chosen.minimise, seed=0)
+    who = check_policy(BelMan() if policy is None else policy)
+    fades = 1.0 if discount is None else discount
+    agent = Agent(names, base, who, priors=own, range=range, minimise=bool(minimise), discount=fades, seed=seed)
+    after = check_expiry(expire_after)
     if expired_reward is not None:
-        if chosen.expire_after is None:
+        if after is None:
             raise SettingError(f"expired_reward={expired_reward!r} counts for tickets that expire: give expire_after=… too")
         agent.scale.inward(expired_reward)
-    return chosen
+    return Settings(
+        names,
+        base,
+        who,
+        tuple((names.index(arm), base.check_belief(own[arm])) for arm in own),
+        agent.scale.range,
+        agent.scale.minimise,
+        float(fades),
+        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else int(seed),
+        check_share(uniform_share),
+        after,
+        None if expired_reward is None else float(expired_reward) + 0.0,
+    )
 
 
 def check_arm(arm: Hashable) -> Hashable:
@@ -142,11 +144,6 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
             f"policy={policy!r} cannot be kept in a log: a study takes one of belman.policies without functions in it"
         )
     return description
-
-
-def check_seed(seed: int) -> int:
-    """A seed that a log can keep."""
-    return int(doors.check_seed(seed) or 0)
 
 
 def check_share(share: float | None) -> float:
