@@ -41,7 +41,7 @@ class Postgres:
         return f"postgresql://belman@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1"
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", str(self.folder / "log"), "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:

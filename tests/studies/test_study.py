@@ -310,7 +310,7 @@ def test_opening_with_other_settings_is_refused_and_with_the_same_ones_is_not(op
         opened(policy=BelMan())
     with pytest.raises(errors.SettingError, match="was created with arms="):
         opened(arms=["a", "b"], policy=Thompson())
-    with pytest.raises(errors.SettingError, match="was created with uniform_share=0.1"):
+    with pytest.raises(errors.SettingError, match=r"was created with uniform_share=0\.1"):
         opened(arms=None, uniform_share=0.2)
     with pytest.raises(errors.UnknownStudyError, match="did you mean 'study'"):
         opened("stuby", arms=None)

@@ -42,6 +42,11 @@ class State:
 
     # Deciding
 
+    def choose(self, words: chance.Words, number: int) -> int:
+        """The place of the arm that the policy chooses, with its `number`-th generator forked from `words`."""
+        entry(chance.fork, {}, {})(words, number, 0, self.agent.mind)
+        return self.places[self.agent.ask()]
+
     def decide(self, count: int) -> list[tuple[int, int, float]]:
         """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding at once."""
         agent, share = self.agent, self.settings.uniform_share

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
@@ -15,9 +17,12 @@ from belman.errors import ArmError, BelmanError, PolicyError, StateError, StudyE
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
+from belman.studies import exchange
 from belman.studies.desk import Ask, Desk, Tell, check_reason
 from belman.studies.events import Event, Kind
+from belman.studies.exchange import past_data
 from belman.studies.live import Live
+from belman.studies.replay import Estimate, replay
 from belman.studies.settings import Settings, check_arm, check_policy, describe_policy
 from belman.studies.state import State
 from belman.studies.storage import Storage
@@ -73,9 +78,16 @@ class Study:
 
         return self._live.transact(answers) if requests else []
 
-    def record(self, rewards: Iterable[tuple[Hashable, float]], reason: str = "") -> int:
-        """Learn from past data, (arm, reward) each, as a warm start; all of it or, where one is bad, nothing. Gives the count."""
-        rows = list(rewards)
+    def record(self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = "") -> int:
+        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives the count.
+
+        Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
+        """
+        check_reason(reason)
+        if isinstance(rewards, (str, os.PathLike)):
+            rows = past_data(rewards, self._live.look(lambda state: tuple(state.register)))
+        else:
+            rows = list(rewards)
         return self._live.transact(lambda at: at.record(rows, reason))
 
     def expire(self) -> int:
@@ -238,6 +250,27 @@ class Study:
         out, register = self._live.look(read)
         asks = (event for event in self.events(min(out, default=1) - 1) if event.number in out) if out else ()
         return [ticket_of(event, register, self._live.secret) for event in asks]
+
+    def history(self, last: int | None = None) -> Table:
+        """The log as a table: every event with its time, and with its reason where it has one; or the `last` so many."""
+        after = 0 if last is None else max(self.number - doors.check_count(last), 0)
+        rows = list(self._lines(after))
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(exchange.COLUMNS)})
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write the log to a file whose name ends in .csv or .parquet; gives the number of events."""
+        return exchange.write(path, self._lines(0))
+
+    def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
+        number, register = self._live.look(lambda state: (state.number, list(state.register)))
+        events = itertools.takewhile(lambda event: event.number <= number, self.events(after))
+        return exchange.lines(events, register, self._live.secret)
+
+    def replay(self, policy: Policy, seed: int = 0) -> Estimate:
+        """What another policy would have earned, as the log tells; ReplayError, and why, where it cannot honestly."""
+        settings, family, arms = self._live.look(lambda s: (s.settings, s.agent.family, len(s.register)))
+        doors.check_policy(policy, family, arms)
+        return replay(settings, self.events(), policy, seed)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
