@@ -1,4 +1,4 @@
-"""Nothing lost: writers of a study are killed (SIGKILL) under load at random moments, and its log is held against what they noted.
+"""Nothing lost: writers of a study are killed (SIGKILL) under load at random moments, and its log is held against their notes.
 
 A writer notes every answer that it got in a file, after it got it. After each round the study is opened anew: every noted ask
 and tell must be in the log exactly once, of others at most the one request that each writer had under way, and the state must
@@ -88,6 +88,7 @@ def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
         notes = Path(folder) / "notes"
         for turn in range(rounds):
             before = study.number
+            place.close()  # the last to leave: whoever opens next finds what a crash left behind
             children = []
             for number in range(WRITERS):
                 child = os.fork()

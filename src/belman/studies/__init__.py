@@ -13,8 +13,8 @@ from belman.studies.events import Draw, Event, Kind
 from belman.studies.opening import open_study
 from belman.studies.replay import Estimate
 from belman.studies.settings import Settings
-from belman.studies.storage import Storage
+from belman.studies.storage import Storage, migrate
 from belman.studies.study import Study
 from belman.studies.tickets import Ticket
 
-__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Settings", "Storage", "Study", "Tell", "Ticket", "open_study"]
+__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Settings", "Storage", "Study", "Tell", "Ticket", "migrate", "open_study"]

@@ -13,7 +13,7 @@ from belman.errors import MissingExtraError, SettingError, StorageError, Unknown
 from belman.studies import schema
 from belman.studies.connections import Connections, LostError
 from belman.studies.session import Session
-from belman.studies.versions import prepare
+from belman.studies.versions import HEAD, prepare, upgrade
 
 BUSY_SECONDS = 60.0
 _DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
@@ -27,17 +27,21 @@ class LostConnectionError(StorageError):
 class Storage:
     """A database that keeps studies, opened by its URL: `sqlite:///studies.db` or `postgresql://user@host/name`.
 
-    Opening creates the tables in an empty database and refuses one whose tables are of another version. SQLite keeps its log
+    Opening creates the tables in an empty database and refuses one whose tables are of another version (`migrate` brings old
+    ones up to date). SQLite keeps its log
     ahead of its pages (WAL) and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
     (not a crash of the program) may take the last moments with it. A storage may be shared by threads, and by processes that
     are forked.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, migrating: bool = False) -> None:
         self.url = _parse(url)
         self._connections = Connections(lambda: _engine(self.url))
         with self._failures("opened"), self.engine.connect() as connection:
-            prepare(connection, str(self))
+            if migrating:
+                upgrade(connection)
+            else:
+                prepare(connection, str(self))
 
     def __str__(self) -> str:
         return self.url.render_as_string(hide_password=True)
@@ -107,6 +111,12 @@ class Storage:
             raise LostConnectionError(f"{self} could not be {done}: {_words(error)}") from error.__cause__
         except self.engine.dialect.loaded_dbapi.Error as error:
             raise StorageError(f"{self} could not be {done}: {_words(error)}") from error
+
+
+def migrate(url: str) -> str:
+    """Bring the tables of a storage to the version of this belman, which it gives back; those up to date are left alone."""
+    Storage(url, migrating=True).close()
+    return HEAD
 
 
 def _words(error: object) -> str:
