@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Engine
 
 _inherited: list[object] = []  # of the process that we were forked from: closing them here would close them there
-
-
-class LostError(Exception):
-    """A connection broke in use; its argument is the driver's error."""
 
 
 class Connections:
@@ -46,41 +41,36 @@ class Connections:
         """Close all that are not in use."""
         _close(self.engine, self._idle, self._pid)
 
-    @contextmanager
-    def taken(self) -> Iterator[Any]:
-        """A connection of the driver, rolled back if anything goes wrong, and given up if it is broken."""
+    def take(self) -> Any:
+        """A connection of the driver that nobody else uses."""
         engine = self.engine
         try:
-            connection = self._idle.pop()
+            return self._idle.pop()
         except IndexError:
             pooled = engine.raw_connection()
             connection = pooled.dbapi_connection
             pooled.detach()
-        try:
-            yield connection
-        except BaseException as error:
-            if self._broken(connection, error):
-                connection.close()
-                self.close()  # what else is idle was connected to the same server
-                if isinstance(error, self._failure):
-                    raise LostError(error) from error
-            else:
-                self._idle.append(connection)
-            raise
+            return connection
+
+    def give_back(self, connection: Any) -> None:
+        """Let others use it."""
         self._idle.append(connection)
 
-    def _broken(self, connection: Any, error: BaseException) -> bool:
-        if isinstance(error, self._failure) and self._engine.dialect.is_disconnect(error, connection, None):
-            return True
-        try:
-            connection.rollback()
-        except self._failure:
-            return True
-        return False
-
-    @property
-    def _failure(self) -> Any:
-        return self._engine.dialect.loaded_dbapi.Error
+    def roll_back(self, connection: Any, error: BaseException | None) -> bool:
+        """Undo what was not committed, and give the connection back, or up if it is broken: whether it was."""
+        failure = self._engine.dialect.loaded_dbapi.Error
+        broken = isinstance(error, failure) and self._engine.dialect.is_disconnect(error, connection, None)
+        if not broken:
+            try:
+                connection.rollback()
+            except failure:
+                broken = True
+        if broken:
+            connection.close()
+            self.close()  # what else is idle was connected to the same server
+        else:
+            self.give_back(connection)
+        return broken
 
 
 def _close(engine: Engine, idle: list[Any], pid: int) -> None:

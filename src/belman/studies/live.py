@@ -14,7 +14,8 @@ from belman.studies.log import Log
 from belman.studies.session import Session
 from belman.studies.settings import Settings
 from belman.studies.state import State
-from belman.studies.storage import LostConnectionError, Storage
+from belman.studies.storage import Storage
+from belman.studies.transaction import LostConnectionError
 
 T = TypeVar("T")
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from belman import chance
 from belman.agent import doors
+from belman.compile import entry
 from belman.errors import ReplayError
 from belman.policies import Policy
 from belman.studies.events import Draw, Event, Kind
@@ -101,6 +102,7 @@ def _walk(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Let the policy live along the log: the weight and the reward of every usable ask, and how many turns it lived."""
     state = State(replace(settings, policy=policy, uniform_share=0.0))
+    toss = entry(chance.uniform, {}, {})
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     weights, gains, turns = [], [], 0
     for event in events:
@@ -113,7 +115,7 @@ def _walk(
         same = place == event.arm
         weights.append(1.0 / event.probability if same else 0.0)
         gains.append(rewards[event.number])
-        if same and chance.uniform(coin) < least / event.probability:
+        if same and toss(coin) < least / event.probability:
             state.agent.tell(state.register[place], rewards[event.number])
             turns += 1
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable
-from typing import Any
 
 from belman import chance
 from belman.agent import Agent, state_file
@@ -39,40 +38,47 @@ class State:
         self.told = 0
         self.reward = 0.0
         self._words = settings.words()
+        self._fork = entry(chance.fork, {}, {})
 
     # Deciding
 
     def choose(self, words: chance.Words, number: int) -> int:
         """The place of the arm that the policy chooses, with its `number`-th generator forked from `words`."""
-        entry(chance.fork, {}, {})(words, number, 0, self.agent.mind)
+        self._fork(words, number, 0, self.agent.mind)
         return self.places[self.agent.ask()]
 
     def decide(self, count: int) -> list[tuple[int, int, float]]:
         """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding at once."""
-        agent, share = self.agent, self.settings.uniform_share
-        mind = agent.mind
-        entry(chance.fork, {}, {})(self._words, self.number + 1, 1, mind)
-        uniform = [share > 0.0 and chance.uniform(mind) < share for _ in range(count)]
-        arms = [agent.arms[chance.below(mind, len(agent.arms))] if drawn else None for drawn in uniform]
-        chosen = self._follow_policy(uniform.count(False))
-        for arm in arms:
-            if arm is not None:
-                agent.expect(arm)
-        chance_of_each = 1.0 / len(agent.arms)
-        return [next(chosen) if arm is None else (self.places[arm], int(Draw.UNIFORM), chance_of_each) for arm in arms]
+        uniform = self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
+        chosen = iter(self._policy_draws(uniform.count(None)))
+        draws = []
+        for arm in uniform:
+            if arm is None:
+                draws.append(next(chosen))
+            else:
+                self.agent.expect(arm)
+                draws.append((self.places[arm], int(Draw.UNIFORM), 1.0 / len(self.agent.arms)))
+        return draws
 
-    def _follow_policy(self, count: int) -> Any:
+    def _uniform_draws(self, count: int) -> list[Hashable | None]:
+        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the policy."""
+        arms, mind = self.agent.arms, self.agent.mind
+        self._fork(self._words, self.number + 1, 1, mind)
+        draw, below = entry(chance.uniform, {}, {}), entry(chance.below, {}, {})
+        taken = [draw(mind) < self.settings.uniform_share for _ in range(count)]
+        return [arms[below(mind, len(arms))] if uniform else None for uniform in taken]
+
+    def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
         if not count:
-            return iter(())
+            return []
         agent = self.agent
-        entry(chance.fork, {}, {})(self._words, self.number + 1, 0, agent.mind)
-        leaves_all = agent.leaves_all_a_chance
+        self._fork(self._words, self.number + 1, 0, agent.mind)
+        draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
         if count == 1:
             agent.ask()
         else:
             agent.ask(count)
-        draw = int(Draw.RANDOM if leaves_all else Draw.POLICY)
-        return iter([(self.places[choice.arm], draw, choice.probability) for choice in agent.last])
+        return [(self.places[choice.arm], draw, choice.probability) for choice in agent.last]
 
     # Folding
 

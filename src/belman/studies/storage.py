@@ -11,17 +11,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from belman.errors import MissingExtraError, SettingError, StorageError, UnknownStudyError, listing, nearest
 from belman.studies import schema
-from belman.studies.connections import Connections, LostError
-from belman.studies.session import Session
+from belman.studies.connections import Connections
+from belman.studies.transaction import LostConnectionError, Transaction
 from belman.studies.versions import HEAD, prepare, upgrade
 
 BUSY_SECONDS = 60.0
 _DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
 _SYNCHRONOUS = ("full", "normal")
-
-
-class LostConnectionError(StorageError):
-    """The storage went away in the middle of a transaction."""
 
 
 class Storage:
@@ -58,17 +54,9 @@ class Storage:
         """Close every connection; the next use opens new ones."""
         self._connections.close()
 
-    @contextmanager
-    def transaction(self, *, write: bool = True) -> Iterator[Session]:
+    def transaction(self, *, write: bool = True) -> Transaction:
         """A transaction of a log, committed at the end; on SQLite it is the only one that writes."""
-        with self._failures("written" if write else "read"), self._connections.taken() as connection:
-            if write and self.engine.name == "sqlite":
-                connection.execute("BEGIN IMMEDIATE")
-            yield Session(connection, self.engine.dialect)
-            if write:
-                connection.commit()
-            else:
-                connection.rollback()  # PostgreSQL began a transaction by itself
+        return Transaction(self._connections, self._failure, write)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -100,27 +88,21 @@ class Storage:
 
     @contextmanager
     def _failures(self, done: str) -> Iterator[None]:
-        """Errors of the database as ours, with its words and without our password."""
         try:
             yield
-        except DBAPIError as error:
-            raise StorageError(f"{self} could not be {done}: {_words(error.orig)}") from error
         except SQLAlchemyError as error:
-            raise StorageError(f"{self} could not be {done}: {_words(error)}") from error
-        except LostError as error:
-            raise LostConnectionError(f"{self} could not be {done}: {_words(error)}") from error.__cause__
-        except self.engine.dialect.loaded_dbapi.Error as error:
-            raise StorageError(f"{self} could not be {done}: {_words(error)}") from error
+            raise self._failure(error, done) from error
+
+    def _failure(self, error: Exception, done: str, lost: bool = False) -> StorageError:
+        """An error of the database as ours, with its words and without our password."""
+        words = str(error.orig if isinstance(error, DBAPIError) else error).strip().replace("\n", " ")
+        return (LostConnectionError if lost else StorageError)(f"{self} could not be {done}: {words}")
 
 
 def migrate(url: str) -> str:
     """Bring the tables of a storage to the version of this belman, which it gives back; those up to date are left alone."""
     Storage(url, migrating=True).close()
     return HEAD
-
-
-def _words(error: object) -> str:
-    return str(error).strip().replace("\n", " ")
 
 
 def _parse(given: str) -> URL:
