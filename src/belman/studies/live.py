@@ -55,8 +55,7 @@ class Live:
         writing = True
         try:
             with self.storage.transaction() as session:
-                self.log.lock(session)
-                state = self._caught_up(session, state)
+                state = self._caught_up(session, state, lock=True)
                 desk = Desk(self.name, self.secret, state, self.log, session, self._clock())
                 try:
                     result = work(desk)
@@ -75,10 +74,10 @@ class Live:
             raise refusal
         return result
 
-    def _caught_up(self, session: Session, state: State | None) -> State:
+    def _caught_up(self, session: Session, state: State | None, lock: bool = False) -> State:
         if state is None:
             state = self._opened(session)
-        for event in self.log.scroll(session, state.number):
+        for event in self.log.scroll(session, state.number, lock=lock):
             state.fold(event)
         return state
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -35,16 +36,18 @@ class Log:
     def __init__(self, study: int) -> None:
         self.study = study
 
-    def lock(self, session: Session) -> None:
-        """Wait until nobody else writes to this study, and keep them out until the transaction ends (SQLite's does so anyway)."""
-        if session.backend == "postgresql":
-            session.rows(_LOCK, study=self.study)
+    def scroll(self, session: Session, after: int = 0, *, lock: bool = False) -> Iterator[Event]:
+        """All events that follow a number, however many, a chunk at a time.
 
-    def scroll(self, session: Session, after: int = 0) -> Iterator[Event]:
-        """All events that follow a number, however many, a chunk at a time."""
+        With `lock` first wait until nobody else writes to this study, and keep them out until the transaction ends; on SQLite
+        a transaction that writes has done so when it began.
+        """
         size = _CHUNK
+        rows_of = session.rows
+        if lock and session.backend == "postgresql":
+            rows_of = partial(session.rows_behind, _LOCK)
         while size == _CHUNK:
-            rows = session.rows(_AFTER, study=self.study, after=after, most=_CHUNK)
+            rows = rows_of(_AFTER, study=self.study, after=after, most=_CHUNK)
             size = len(rows)
             for row in rows:
                 yield Event._make(row)

@@ -30,6 +30,13 @@ class Session:
         """The rows that a query finds."""
         return self._execute(statement, values).fetchall()
 
+    def rows_behind(self, lock: ClauseElement, statement: ClauseElement, **values: Any) -> list[Any]:
+        """The rows that a query finds once a lock is held, in one journey to the server and back."""
+        with self._connection.pipeline():
+            self._execute(lock, values)
+            found = self._execute(statement, values)
+        return found.fetchall()
+
     def run(self, statement: ClauseElement, **values: Any) -> None:
         """Change something."""
         self._execute(statement, values)
