@@ -34,11 +34,16 @@ class Live:
     def look(self, reader: Callable[[State], T]) -> T:
         """What a reader makes of the state, with everything that is committed."""
         with self._lock:
-            state, self._state = self._state, None
-            with self.storage.transaction(write=False) as session:
-                state = self._caught_up(session, state)
-            self._state = state
-            return reader(state)
+            try:
+                return reader(self._read())
+            except LostConnectionError:
+                return reader(self._read())
+
+    def _read(self) -> State:
+        state, self._state = self._state, None
+        with self.storage.transaction(write=False) as session:
+            self._state = self._caught_up(session, state)
+        return self._state
 
     def transact(self, work: Callable[[Desk], T]) -> T:
         """Wait our turn, take in what others wrote, do the work, write it down; a refusal leaves everything as it was."""

@@ -128,7 +128,7 @@ def _engine(url: URL) -> Engine:
             engine = create_engine(bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
             _as_wal(engine, str(url.query.get("synchronous", "full")))
             return engine
-        return create_engine(url)
+        return create_engine(url, pool_pre_ping=True)
     except (ModuleNotFoundError, NoSuchModuleError):
         raise MissingExtraError(f"a storage at {url.drivername}", "postgresql") from None
 

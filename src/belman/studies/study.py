@@ -274,6 +274,7 @@ class Study:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
+        self._live.look(lambda state: None)  # finds a server that restarted
         with self.storage.transaction(write=False) as session:
             yield from self._live.log.scroll(session, after)
 
