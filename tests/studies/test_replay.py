@@ -42,6 +42,8 @@ def test_the_estimate_is_what_the_policy_earns(storage, logged):
         )
         truth = 0.6 - float(result.regret.isel(turn=-1).mean()) / estimate.turns
         assert estimate.low < estimate.reward < estimate.high
+        # whatever the policy chooses is kept with the same chance: six standard deviations, once in 5e8
+        assert abs(estimate.turns - kept * estimate.used) < 6 * np.sqrt(kept * (1 - kept) * estimate.used)
         errors_.append(estimate.reward - truth)
     assert abs(np.mean(errors_)) < 5 * np.std(errors_, ddof=1) / np.sqrt(len(errors_))
     assert np.std(errors_) < 0.05
