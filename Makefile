@@ -42,6 +42,7 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
 	@$(BIN)/python docs/summary.py report
+	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
 
 constraints: $(TOOLS) ## pin what is installed now in constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | grep == > constraints.txt

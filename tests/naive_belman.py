@@ -11,6 +11,7 @@ from scipy import integrate, optimize, special, stats
 
 class Bernoulli:
     prior = (1.0, 1.0)
+    prior_worth = 2.0
     natural, from_natural = staticmethod(np.array), staticmethod(tuple)
 
     @staticmethod
@@ -48,6 +49,7 @@ class Bernoulli:
 
 class Exponential:
     prior = (1.0, 1.0)
+    prior_worth = 0.0
     natural, from_natural = staticmethod(np.array), staticmethod(tuple)
 
     @staticmethod
@@ -89,6 +91,7 @@ class Gaussian:
     """Known variance 1; the belief is (mean, precision)."""
 
     prior = (0.0, 0.01)
+    prior_worth = 0.01
 
     @staticmethod
     def update(belief, x):
@@ -137,9 +140,14 @@ def kl_by_quadrature(family, belief, other):
     return integrate.quad(lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)), *ends, limit=200, epsabs=1e-12)[0]
 
 
+def naive_phi(x, arms):
+    """What a surprise of x nats counts under the default exposure."""
+    return x * x / (x + 2.75 * math.log(arms) / (1.0 + (x / 8.0) ** 2)) if x > 0.0 else x
+
+
 @dataclass
 class NaiveBelMan:
-    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre) or 'evidence' (the default weight, p = 0)."""
+    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre), 'fading' (evidence of weight c_t) or 'evidence'."""
 
     family: type
     arms: int
@@ -164,13 +172,15 @@ class NaiveBelMan:
     def indices(self) -> list[float]:
         """The index of every arm at turn t = rewards told + 1."""
         beliefs, turn = self.beliefs(), 1 + sum(map(len, self.rewards))
+        if self.kind == "evidence":
+            return self.surprise_less_evidence(beliefs, turn)
         if self.kind == "natural":
             centre = self.family.from_natural(np.mean([self.family.natural(belief) for belief in beliefs], axis=0))
         else:
             centre = self.family.barycentre(np.mean([self.family.mean_parameters(belief) for belief in beliefs], axis=0))
         nearness = [-self.family.kl(belief, centre) for belief in beliefs]
         means = [self.family.expected(belief) for belief in beliefs]
-        if self.kind == "evidence":
+        if self.kind == "fading":
             leader = max(means)
             if math.isinf(leader):
                 return [math.inf if math.isinf(mean) else near for mean, near in zip(means, nearness, strict=True)]
@@ -179,3 +189,23 @@ class NaiveBelMan:
             return [near - weight * against for near, against in zip(nearness, evidence, strict=True)]
         pull = max(0.0, math.log(turn) + 15.0 * math.log(math.log(turn))) if turn >= 3 else 0.0
         return [near + (pull * mean if pull > 0.0 else 0.0) for near, mean in zip(nearness, means, strict=True)]
+
+    def surprise_less_evidence(self, beliefs, turn):
+        """φ(ln(t/ν)) − ν d(μ, μ_L), every prior moved to where the arms were found to be."""
+        prior_mean, prior_worth = self.family.expected(self.family.prior), self.family.prior_worth
+        worths = [prior_worth + len(rewards) for rewards in self.rewards]
+        means = [self.family.expected(belief) for belief in beliefs]
+        known = [a for a, rewards in enumerate(self.rewards) if rewards]
+        shift = 0.0
+        if prior_worth > 0.0 and known:
+            shift = sum(means[a] - prior_mean for a in known) / (5.0 + sum(1.0 - prior_worth / worths[a] for a in known))
+            if shift and prior_worth * self.family.d(prior_mean + shift, prior_mean) >= 1e-3:
+                shift = math.copysign(2.0 ** (round(8.0 * math.log2(abs(shift))) / 8.0), shift)
+            else:
+                shift = 0.0
+        judged = [mean + shift * prior_worth / worth if worth else math.inf for mean, worth in zip(means, worths, strict=True)]
+        leader = max((mean for mean in judged if math.isfinite(mean)), default=0.0)
+        return [
+            naive_phi(math.log(turn / worth), self.arms) - worth * self.family.d(mean, leader) if worth else math.inf
+            for mean, worth in zip(judged, worths, strict=True)
+        ]

@@ -15,6 +15,7 @@ from belman.exposure import (
     Constant,
     Evidence,
     Exposure,
+    FadingEvidence,
     Infinite,
     Paper,
     Schedule,
@@ -72,31 +73,39 @@ def test_square_root_by_hand():
     assert pulls(SquareRoot(c=0.0), [8, 50]) == [0.0, 0.0]
 
 
-def test_evidence_by_hand():
+def test_fading_evidence_by_hand():
     """c_t = ½ + 0.8 ln K / (1 + 0.1 ln(1 + t/K))."""
     for arms, turn in ((2, 1), (10, 10), (10, 1000), (1000, 5)):
         by_hand = 0.5 + 0.8 * math.log(arms) / (1.0 + 0.1 * math.log(1.0 + turn / arms))
-        assert pulls(Evidence(), [turn], arms)[0] == pytest.approx(by_hand, rel=1e-14)
-    assert pulls(Evidence(), [1, 100], arms=1) == [0.5, 0.5]
-    assert pulls(Evidence(gain=1.0, fade=0.0, floor=0.25), [3, 3_000], arms=5) == pytest.approx([0.25 + math.log(5)] * 2)
-    assert pulls(Evidence(gain=0.0), [1, 1e9], arms=50) == [0.5, 0.5]
+        assert pulls(FadingEvidence(), [turn], arms)[0] == pytest.approx(by_hand, rel=1e-14)
+    assert pulls(FadingEvidence(), [1, 100], arms=1) == [0.5, 0.5]
+    assert pulls(FadingEvidence(gain=1.0, fade=0.0, floor=0.25), [3, 3_000], arms=5) == pytest.approx([0.25 + math.log(5)] * 2)
+    assert pulls(FadingEvidence(gain=0.0), [1, 1e9], arms=50) == [0.5, 0.5]
 
 
-def test_evidence_falls_to_its_floor():
-    found = pulls(Evidence(), [1, 10, 1e3, 1e6, 1e12, 1e300], arms=20)
+def test_fading_evidence_falls_to_its_floor():
+    found = pulls(FadingEvidence(), [1, 10, 1e3, 1e6, 1e12, 1e300], arms=20)
     assert np.all(np.diff(found) < 0.0)
     assert 0.5 < found[-1] < 0.54
-    steep = pulls(Evidence(fade=1e9, floor=0.75), [1e300], arms=20)[0]
+    steep = pulls(FadingEvidence(fade=1e9, floor=0.75), [1e300], arms=20)[0]
     assert steep == pytest.approx(0.75, abs=1e-9)
 
 
-def test_only_evidence_is_per_arm_and_has_prior_plays():
-    assert [kind.name for kind in EXPOSURES.values() if kind.per_arm is True] == ["evidence"]
-    assert Evidence(p=1.5).prior_plays == 1.5
-    assert Paper().prior_plays == 0.0
+def test_evidence_pulls_by_the_number_of_arms_alone():
+    assert pulls(Evidence(), [1, 1e9], arms=7) == pytest.approx([7.0**2.75] * 2, rel=1e-14)
+    assert pulls(Evidence(), [1], arms=1) == [1.0]
+    assert pulls(Evidence(gain=0.0), [1, 100], arms=50) == [1.0, 1.0]
+    assert math.isfinite(pulls(Evidence(gain=1e9), [1], arms=50)[0])
+
+
+def test_what_exposures_tell_the_kernels():
+    assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == ["evidence", "fading-evidence"]
+    assert FadingEvidence(p=1.5).settings == (1.5,)
+    assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0)
+    assert Paper().settings == ()
     assert two_phase(10).per_arm
     assert not two_phase(10, Paper()).per_arm
-    assert two_phase(10, Evidence(p=2.0)).prior_plays == 2.0
+    assert two_phase(10, FadingEvidence(p=2.0)).settings == (2.0,)
 
 
 def test_two_phase_switches_after_its_turns():
@@ -141,9 +150,12 @@ def test_belman_takes_any_of_them():
         (lambda: SquareRoot(-0.1), r"c=-0.1 makes no exposure: it must be a number from 0 up"),
         (lambda: SquareRoot([1]), r"c=\[1\] makes no exposure"),
         (lambda: Evidence(gain=-1.0), r"gain=-1.0 makes no exposure"),
-        (lambda: Evidence(fade=math.nan), r"fade=nan makes no exposure"),
-        (lambda: Evidence(floor="half"), r"floor='half' makes no exposure"),
-        (lambda: Evidence(p=-1), r"p=-1 makes no exposure: it must be a number from 0 up"),
+        (lambda: FadingEvidence(fade=math.nan), r"fade=nan makes no exposure"),
+        (lambda: FadingEvidence(floor="half"), r"floor='half' makes no exposure"),
+        (lambda: FadingEvidence(p=-1), r"p=-1 makes no exposure: it must be a number from 0 up"),
+        (lambda: Evidence(gain=math.inf), r"gain=inf makes no exposure"),
+        (lambda: Evidence(pool=0.0), r"pool=0.0 makes no exposure: it must be a positive number of arms, or math.inf"),
+        (lambda: Evidence(reach=-1), r"reach=-1 makes no exposure: it must be a positive number of nats, or math.inf"),
         (lambda: two_phase(-1), r"explore=-1 makes no exposure: it must be a whole number of turns from 0 up"),
         (lambda: two_phase(2.5), r"explore=2.5 makes no exposure"),
         (lambda: two_phase(True), r"explore=True makes no exposure"),

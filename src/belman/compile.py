@@ -208,7 +208,19 @@ def _load(
     imports = ["from importlib import import_module", "", "import numba", ""]
     names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]
     text = "\n".join([*imports, *names, "", f"@numba.njit(cache=True, **{_OPTIONS})", body])
-    return load_entry(text, {module for module, _ in found.values()}).call
+    return load_entry(
+        text, {module for module, _ in found.values()}.union(*(_modules(value) for value, _ in globals_.values()))
+    ).call
+
+
+def _modules(thing: Any) -> set[str]:
+    """The modules of all kernels that a kernel or a bundle is made of: some are made elsewhere than they are used."""
+    if isinstance(thing, Bundle):
+        return set().union(*(_modules(part) for part in vars(thing).values()))
+    if isinstance(thing, Kernel):
+        inner = (cell.cell_contents for cell in thing.py_func.__closure__ or ())
+        return {thing.py_func.__module__}.union(*map(_modules, inner))
+    return set()
 
 
 def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: Mapping[str, type]) -> str:

@@ -8,6 +8,8 @@
     ├─ PolicyError         a policy that does not exist, or does not fit the family
     ├─ ExposureError       an exposure whose parameters make no schedule
     ├─ SettingError        any other option outside what is allowed
+    ├─ ServerError         a server, queue or job that this dispatcher does not have
+    ├─ BusyError           a job for which no server is free
     ├─ StateError          a saved state that cannot be read or written
     ├─ StudyError          a study that cannot do this
     │  ├─ UnknownStudyError   … because there is none of that name
@@ -59,6 +61,14 @@ class ExposureError(BelmanError, ValueError):
 
 class SettingError(BelmanError, ValueError):
     """An option outside what is allowed."""
+
+
+class ServerError(BelmanError, ValueError):
+    """A server, queue or job that this dispatcher does not have."""
+
+
+class BusyError(BelmanError, ValueError):
+    """A job for which no server is free."""
 
 
 class StateError(BelmanError, ValueError):

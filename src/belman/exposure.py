@@ -1,7 +1,7 @@
 """How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law exp(x/τ).
 
 Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ per arm, by the evidence
-against it; its schedule is the weight c_t of that evidence.
+against it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from belman.errors import ExposureError
 
 Floats = NDArray[np.float64]
+
+_LARGEST = 700.0  # exponent of a pull
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
@@ -34,17 +36,22 @@ class Exposure(ABC):
     """A schedule: the pull at each turn, for a given number of arms."""
 
     name: ClassVar[str]
-    #: Whether every arm has an exposure of its own, set by the evidence against it.
-    per_arm: ClassVar[bool] = False
+    #: How it enters the index: as one pull for all arms, as a weight of the evidence against each, or by the arms' shares.
+    form: ClassVar[Literal["common", "weighed", "shares"]] = "common"
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
-        """s = 1/τ (or the weight of the evidence, where the exposure is per arm) at each of these turns."""
+        """s = 1/τ (or what takes its place, where the exposure is per arm; 0 explores) at each of these turns."""
 
     @property
-    def prior_plays(self) -> float:
-        """How many observations of evidence the prior is worth, for exposures that are per arm."""
-        return 0.0
+    def per_arm(self) -> bool:
+        """Whether every arm has an exposure of its own, set by the evidence against it."""
+        return self.form != "common"
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """What kernels need to know besides the pull."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -141,12 +148,47 @@ class Schedule(Exposure):
 
 @dataclass(frozen=True)
 class Evidence(Exposure):
-    """One τ per arm, set by the evidence against it: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L), with L the leader.
+    """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a = ln(t/ν_a) at its share of plays.
+
+    Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 + (x/reach)²). In long runs
+    φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is smaller and the rule greedier, the more so the more arms.
+    The prior of every arm is moved to where the arms were found to be, itself counting as `pool` arms; infinity leaves it.
+    The pull is e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this factor.
+
+    >>> [round(float(pull), 6) for pull in Evidence(gain=2.0).pull(np.array([1.0, 1000.0]), arms=10)]
+    [100.0, 100.0]
+    """
+
+    gain: float = 2.75
+    reach: float = 8.0
+    pool: float = 5.0
+
+    name = "evidence"
+    form = "shares"
+
+    def __post_init__(self) -> None:
+        _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
+        for name, words in (("reach", "a positive number of nats"), ("pool", "a positive number of arms")):
+            value = getattr(self, name)
+            infinite = isinstance(value, float) and value == math.inf
+            _require(infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf")
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        return (self.pool, self.reach)
+
+    def pull(self, turns: Floats, arms: int) -> Floats:
+        return np.full(np.shape(turns), math.exp(min(self.gain * math.log(arms), _LARGEST)))
+
+
+@dataclass(frozen=True)
+class FadingEvidence(Exposure):
+    """The first form of evidence, with a weight c_t of its own: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L), with L the leader.
 
     c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED, which is asymptotically
     optimal, and a larger weight is greedier. With p = 0 an arm that was never observed has no evidence against it.
 
-    >>> [round(float(c), 3) for c in Evidence().pull(np.array([1.0, 1000.0]), arms=10)]
+    >>> [round(float(c), 3) for c in FadingEvidence().pull(np.array([1.0, 1000.0]), arms=10)]
     [2.325, 1.76]
     """
 
@@ -155,8 +197,8 @@ class Evidence(Exposure):
     floor: float = 0.5
     p: float = 0.0
 
-    name = "evidence"
-    per_arm = True
+    name = "fading-evidence"
+    form = "weighed"
 
     def __post_init__(self) -> None:
         for name in ("gain", "fade", "floor", "p"):
@@ -164,8 +206,8 @@ class Evidence(Exposure):
             _require(_number(value) and value >= 0.0, name, value, "a number from 0 up")
 
     @property
-    def prior_plays(self) -> float:
-        return self.p
+    def settings(self) -> tuple[float, ...]:
+        return (self.p,)
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return self.floor + self.gain * math.log(arms) / (1.0 + self.fade * np.log1p(turns / arms))
@@ -190,12 +232,12 @@ class TwoPhase(Exposure):
         object.__setattr__(self, "then", exposure(self.then))
 
     @property
-    def per_arm(self) -> bool:  # type: ignore[override]
-        return self.then.per_arm
+    def form(self) -> Literal["common", "weighed", "shares"]:  # type: ignore[override]
+        return self.then.form
 
     @property
-    def prior_plays(self) -> float:
-        return self.then.prior_plays
+    def settings(self) -> tuple[float, ...]:
+        return self.then.settings
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.where(turns <= self.explore, 0.0, self.then.pull(turns, arms))
@@ -203,7 +245,7 @@ class TwoPhase(Exposure):
 
 #: Every exposure by its name.
 EXPOSURES: dict[str, type[Exposure]] = {
-    member.name: member for member in (Evidence, Paper, Constant, Infinite, SquareRoot, TwoPhase, Schedule)
+    member.name: member for member in (Evidence, FadingEvidence, Paper, Constant, Infinite, SquareRoot, TwoPhase, Schedule)
 }
 
 

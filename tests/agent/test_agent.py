@@ -11,11 +11,12 @@ import pytest
 from scipy import stats
 
 from belman import Agent, BelMan, Choice, Thompson
-from belman.exposure import Constant, Evidence, Infinite
+from belman.exposure import Constant, Evidence, FadingEvidence, Infinite
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.manifold import divergence, least_kl_from_arms
 from belman.measures import best_probabilities
 from belman.table import Table
+from tests.naive_belman import naive_phi
 
 ARMS = ["blue", "green", "red"]
 #: What one agent draws is fixed by its seed: nothing here is random, so no test has an error rate unless it says so.
@@ -211,7 +212,7 @@ def test_among_chooses_the_largest_index_of_the_subset_under_the_pseudobelief_of
     for subset in ([0, 2], [4, 3, 2], [0], range(5)):
         best = max(subset, key=index.__getitem__)
         choice = Agent.from_json(agent.to_json()).ask(among=subset)
-        assert choice == best
+        assert index[choice] == index[best]
 
 
 def test_among_accepts_any_iterable():
@@ -321,7 +322,7 @@ def test_tables_print_aligned_and_become_pandas_and_html():
     assert frame["P(best)"].sum() == pytest.approx(1.0, abs=1e-5)
     assert "&lt;b&gt;" in agent.beliefs()._repr_html_()
     assert "<b>" not in agent.beliefs()._repr_html_()
-    assert list(agent.explain().to_pandas().columns) == ["expected reward", "KL to pseudobelief", "exposure", "index"]
+    assert list(agent.explain().to_pandas().columns) == ["expected reward", "surprise", "evidence against", "exposure", "index"]
 
 
 def test_rows_of_a_table():
@@ -352,9 +353,9 @@ def check_index(agent, index):
         assert table.row(arm)["index"] == pytest.approx(index[arm], abs=1e-9)
 
 
-def test_explained_index_under_evidence_is_minus_evidence_minus_kl():
+def test_explained_index_under_fading_evidence_is_minus_evidence_minus_kl():
     """index = −c (n + p) d(μ, μ_L) − KL(b ‖ b̄), each from the public methods, and the exposure that goes with it."""
-    agent = played(Agent(range(4), policy=BelMan(Evidence(p=0.5)), seed=3), 50, chances=(0.3, 0.6, 0.5, 0.8))
+    agent = played(Agent(range(4), policy=BelMan(FadingEvidence(p=0.5)), seed=3), 50, chances=(0.3, 0.6, 0.5, 0.8))
     family, beliefs = Bernoulli(), {arm: agent.belief(arm) for arm in agent.arms}
     plays = dict(zip(agent.arms, agent.beliefs()["plays"], strict=True))
     centre = least_kl_from_arms(family, list(beliefs.values()))
@@ -369,6 +370,22 @@ def test_explained_index_under_evidence_is_minus_evidence_minus_kl():
         gap = means[leader] - means[row["arm"]]
         tau = gap / evidence[row["arm"]] if gap > 0.0 else math.inf
         assert row["exposure"] == pytest.approx(tau, rel=1e-9)
+    assert agent.explain()["arm"][0] == agent.ask()
+
+
+def test_explained_index_under_evidence_is_surprise_minus_evidence():
+    """index = φ(ln(t/ν)) − ν d(μ, μ_L) by hand, without the shift of the prior."""
+    agent = played(Agent(range(4), policy=BelMan(Evidence(pool=math.inf)), seed=3), 50, chances=(0.3, 0.6, 0.5, 0.8))
+    family = Bernoulli()
+    worths = {arm: sum(agent.belief(arm)) for arm in agent.arms}
+    means = {arm: agent.belief(arm)[0] / worths[arm] for arm in agent.arms}
+    leading = max(means.values())
+    against = {arm: worths[arm] * family.reward_divergence(means[arm], leading) for arm in agent.arms}
+    check_index(agent, {arm: naive_phi(math.log(51.0 / worths[arm]), 4) - against[arm] for arm in agent.arms})
+    for row in agent.explain():
+        assert row["evidence against"] == pytest.approx(against[row["arm"]], abs=1e-12)
+        gap = leading - means[row["arm"]]
+        assert row["exposure"] == pytest.approx(gap / against[row["arm"]] if gap > 0.0 else math.inf, rel=1e-9)
     assert agent.explain()["arm"][0] == agent.ask()
 
 
@@ -516,7 +533,7 @@ def test_discounted_gaussian_beliefs_by_hand():
 
 def test_evidence_fades_like_the_beliefs():
     """The exposure of an arm is (μ_L − μ)/(c n d), with n the sum of γ^k over its rewards."""
-    agent = Agent(["a", "b"], discount=0.5, seed=1)
+    agent = Agent(["a", "b"], policy=BelMan(FadingEvidence()), discount=0.5, seed=1)
     for arm, reward in (("b", 0.0), ("a", 1.0), ("b", 0.0), ("a", 1.0)):
         agent.tell(arm, reward)
     mean, leading = (Bernoulli().expected_reward(agent.belief(arm)) for arm in ("b", "a"))

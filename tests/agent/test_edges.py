@@ -21,7 +21,7 @@ def check_finite(agent: Agent) -> None:
     assert all(math.isfinite(value) for arm in agent.arms for value in agent.belief(arm))
     assert all(math.isfinite(value) for value in agent.pseudobelief)
     assert not any(math.isnan(value) for name in ("low", "high", "P(best)") for value in beliefs[name])
-    assert sum(beliefs["P(best)"]) == pytest.approx(1.0, abs=1e-4)
+    assert sum(beliefs["P(best)"]) == pytest.approx(1.0, abs=1e-4 + 5e-7 * len(agent.arms))  # each rounded to a millionth
 
 
 def test_one_arm_wins_for_ever():

@@ -49,10 +49,10 @@ def test_another_policy_goes_on_with_what_was_learnt():
     for _ in range(100):
         agent.tell("good", 1)
         agent.tell("bad", 0)
-    agent.follow(Greedy())
+    agent.policy = Greedy()
     assert {agent.ask() for _ in range(50)} == {"good"}
     with pytest.raises(PolicyError):
-        agent.follow("greedy")
+        agent.policy = "greedy"
     assert agent.policy == Greedy()
 
 

@@ -138,14 +138,27 @@ def test_errors_are_one_line_and_exit_code_two(tmp_path):
 
 
 def test_settings_and_several_policies_on_one_line():
-    from belman.cli.main import _split_policies
+    from belman.cli.parse import split_policies
 
-    assert _split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == [
+    assert split_policies("belman, epsilon-greedy:epsilon=0.05,thompson") == [
         "belman",
         "epsilon-greedy:epsilon=0.05",
         "thompson",
     ]
-    assert _split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
+    assert split_policies("x:a=1,b=2,thompson") == ["x:a=1,b=2", "thompson"]
     scaled = "kl-ucb:divergence=bernoulli,range=(0, 10)"
-    assert _split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
+    assert split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
     assert parse.policy(scaled, 100) == belman.KLUCB(divergence="bernoulli", range=(0, 10))
+
+
+def test_queue_writes_a_table_a_picture_and_the_data(tmp_path):
+    line = ["queue", "--services", "0.5,0.3;0.3,0.5", "--arrivals", "0.3,0.2", "--policies", "random,oracle"]
+    done = invoke(*line, "--horizon", "60", "--runs", "5", "--output", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    assert "queues at turn 60, 5 runs" in done.output
+    assert (tmp_path / "queues.png").read_bytes().startswith(b"\x89PNG")
+    stored = xarray.open_dataset(tmp_path / "queues.nc", engine="scipy")
+    assert stored.jobs.dims == ("player", "run", "turn", "queue")
+    stored.close()
+    refused = invoke("queue", "--services", "0.5,1.3", "--arrivals", "0.3")
+    assert refused.exit_code != 0

@@ -11,6 +11,7 @@ import pytest
 
 import belman
 from belman.cli.bench import B20
+from belman.exposure import FadingEvidence
 
 B2, B2_CLOSE = [0.8, 0.9], [0.45, 0.55]
 B10 = [0.1, *[0.05] * 3, *[0.02] * 3, *[0.01] * 3]
@@ -88,7 +89,9 @@ def test_long_horizon():
 
 
 def test_random_arms():
-    """Ten uniform arms, T = 1,000: Thompson 28.1, and BelMan's evidence exposure 19.3."""
-    thompson, evidence = last_regrets([belman.Thompson(), belman.BelMan()], belman.random_bernoulli(10), 1_000, RUNS)
+    """Ten uniform arms, T = 1,000: Thompson 28.1, and the first form of BelMan's evidence exposure 19.3."""
+    thompson, evidence = last_regrets(
+        [belman.Thompson(), belman.BelMan(FadingEvidence())], belman.random_bernoulli(10), 1_000, RUNS
+    )
     assert_near(thompson, 28.1)
     assert_near(evidence, 19.3)

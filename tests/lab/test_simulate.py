@@ -11,8 +11,9 @@ import pytest
 
 import belman
 from belman.errors import FamilyError, PolicyError, SettingError
-from belman.lab.design import Design, checkpoints
+from belman.lab.design import checkpoints
 from belman.lab.seat import Results
+from belman.lab.simulation import Simulation
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
 PROBLEM = belman.bernoulli([0.8, 0.9, 0.3])
@@ -135,7 +136,7 @@ def test_a_large_design_fits_in_a_gibibyte():
 
 
 def test_tasks_cover_every_run_once():
-    design = Design(PLAYERS, PROBLEM, horizon=3_000, runs=101, seed=0)
+    design = Simulation(PLAYERS, PROBLEM, horizon=3_000, runs=101, seed=0)
     covered = [(task.player, run) for task in design.tasks() for run in range(task.first, task.first + task.runs)]
     assert sorted(covered) == [(player, run) for player in range(2) for run in range(101)]
 

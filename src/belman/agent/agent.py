@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -13,19 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import decide, doors, state_file
+from belman.agent import advice, decide, doors, saving, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.compile import entry
-from belman.errors import ArmError, StateError, listing, nearest
+from belman.errors import ArmError, SettingError, StateError, listing, nearest
+from belman.exposure import Exposure
 from belman.families import Family, family_named
 from belman.families.mirror import Mirror
 from belman.files import write_atomically
 from belman.manifold import least_kl_from_arms
 from belman.measures.best import best_probabilities
 from belman.policies import BelMan, Ledger, Policy
+from belman.policies.stopping import check_rule, confidence_of
 from belman.table import Table
-from belman.version import __version__
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +48,8 @@ class Agent:
     `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family), `policy` who chooses (BelMan
     by default). `prior` is the belief about every arm at first, `priors` that about single ones. `range=(low, high)` takes
     bounded rewards on another scale, `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors
-    at every reward, for a world that drifts.
+    at every reward, for a world that drifts. `start` is what is known before the first turn: another agent, the file of a saved
+    one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count as this agent's own.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -68,6 +70,7 @@ class Agent:
         range: tuple[float, float] | None = None,
         minimise: bool = False,
         discount: float = 1.0,
+        start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
         seed: int | None = None,
     ) -> None:
         self._arms: list[Hashable] = []
@@ -93,10 +96,28 @@ class Agent:
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
         self._dial_start, self._dials = 0, list[float]()
-        self._last: list[tuple[int, Hashable, int, float, Floats | None, NDArray[np.bool_]]] = []
+        self._last: list[tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]] = []
         blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
         self._truth = Ledger(self._priors.copy(), *blank)
+        if start is not None:
+            self._start(start)
         self._seat(BelMan() if policy is None else policy)
+
+    def _start(self, start: Any) -> None:
+        if isinstance(start, (str, os.PathLike)):
+            start = type(self).load(start, policy=BelMan())
+        if isinstance(start, Agent):
+            given = warm_start.Known(start.arms, start._tells, start._priors, start._truth)
+            known = warm_start.of_agent(given, self._family, start._family, self._places)
+        elif isinstance(start, Mapping):
+            known = warm_start.of_counts(start, self._scale, self._priors, self._place)
+        else:
+            raise SettingError(f"start={start!r} is no start: give an agent, the path of a saved one, or {{arm: (plays, sum)}}")
+        places = [self._places[arm] for arm in known.arms]
+        self._told += int(known.tells.sum())
+        self._tells[places], self._priors[places] = known.tells, known.priors
+        for column, rows in zip(self._truth, known.ledger, strict=True):
+            column[places] = rows
 
     # Asking
 
@@ -125,7 +146,7 @@ class Agent:
             closed = closed if tried.all() else tried
         turn = self._told + 1
         arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
-        drawn = self._working.beliefs.copy() if math.isnan(probability) else None
+        drawn = (self._working.beliefs.copy(), self._policy.acting(self._memory)) if math.isnan(probability) else None
         self._last.append((arm, self._arms[arm], turn, probability, drawn, closed))
         self._waiting += 1
         return arm
@@ -152,8 +173,9 @@ class Agent:
         choices = []
         for place, arm, turn, probability, drawn, closed in self._last:
             if drawn is not None:
-                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(drawn))
-                chances = self._policy.chances(best_probabilities(self._family, drawn[open_arms]))
+                beliefs, policy = drawn
+                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(beliefs))
+                chances = policy.chances(best_probabilities(self._family, beliefs[open_arms]))
                 probability = float(chances[np.flatnonzero(open_arms == place)[0]])
             choices.append(Choice(arm, turn, probability))
         return choices
@@ -253,12 +275,29 @@ class Agent:
 
     @property
     def policy(self) -> Policy:
-        """Who chooses."""
+        """Who chooses; another may take over at any turn, with all that was learnt."""
         return self._policy
 
-    def follow(self, policy: Policy) -> None:
-        """Let another policy choose from here on, with all that was learnt so far."""
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
         self._seat(policy)
+
+    @property
+    def exposure(self) -> Exposure:
+        """How greedy BelMan is, when; another may be set at any turn, with all that was learnt.
+
+        >>> from belman.exposure import Infinite, Paper
+        >>> agent = Agent(["blue", "red"], policy=BelMan(Infinite()), seed=7)
+        >>> agent.tell("blue", 1)
+        >>> agent.exposure = Paper()
+        >>> agent
+        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), reading='barycentre'), 1 reward told)
+        """
+        return doors.check_exposed(self._policy).schedule
+
+    @exposure.setter
+    def exposure(self, exposure: Exposure | Callable[[int], float]) -> None:
+        self.policy = replace(doors.check_exposed(self._policy), exposure=exposure)
 
     @property
     def scale(self) -> Scale:
@@ -335,6 +374,45 @@ class Agent:
         title = f"turn {turn}: the arm with the largest index is played"
         return Table({"arm": [self._arms[a] for a in order], **ranked}, title)
 
+    # Advising
+
+    def recommend(self, m: int = 1) -> Any:
+        """The arm to settle for now, or a list of the `m` best, best first. Nothing is changed by looking.
+
+        It is the arm with the largest expected reward, or what the policy has kept in play (Successive Rejects and its kin).
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.tell("red", 1)
+        >>> agent.recommend()
+        'red'
+        """
+        places = self._advice(m).places
+        return self._arms[places[0]] if m == 1 else [self._arms[place] for place in places]
+
+    def confidence(self, m: int = 1, *, threshold: str = "customary") -> float:
+        """The largest 1 − δ at which the recommended arms can be said to be the best, by Chernoff's rule; 0 where it cannot.
+
+        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ), which is customary, or against a
+        threshold that is proven (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one stops
+        by it; the probability of being best given the prior is in `beliefs`.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> for reward in [1] * 20:
+        ...     agent.tell("blue", reward); agent.tell("red", 1 - reward)
+        >>> agent.confidence() > 0.99
+        True
+        """
+        rule = check_rule(threshold, self._family)
+        return confidence_of(self._advice(m).evidence, max(self._told, 1), len(self._arms), m, rule)
+
+    def should_stop(self, delta: float = 0.05, m: int = 1, *, threshold: str = "customary") -> bool:
+        """Whether the recommended arms are known to be the best up to a chance δ of being wrong."""
+        return self.confidence(m, threshold=threshold) >= 1.0 - doors.check_level(delta, "delta")
+
+    def _advice(self, m: int) -> advice.Advice:
+        doors.check_wanted(m, len(self._arms))
+        return advice.advise(self._policy, self._family, self._truth, self._memory, int(m), self._mind.copy())
+
     @property
     def pseudobelief(self) -> tuple[float, ...]:
         """The coordinates of the barycentre of the beliefs about all arms."""
@@ -359,26 +437,7 @@ class Agent:
 
     def to_json(self) -> str:
         """The whole state as text."""
-        return state_file.write(
-            {
-                "belman": __version__,
-                "arms": [state_file.encode_arm(arm) for arm in self._arms],
-                "family": state_file.describe(self._scale.base, "family"),
-                "policy": state_file.describe(self._policy, "policy"),
-                "range": self._scale.range,
-                "minimise": self._scale.minimise,
-                "discount": self._discount,
-                "told": self._told,
-                "tells": self._tells,
-                "pending": self._pending,
-                "stale": self._stale[: self._stale[0] + 1],
-                "priors": self._priors,
-                "truth": self._truth,
-                "working": self._working,
-                "memory": self._memory,
-                "mind": [int(word) for word in self._mind],
-            }
-        )
+        return saving.to_text(self)
 
     @classmethod
     def load(
@@ -411,51 +470,7 @@ class Agent:
         policy: Policy | None = None,
     ) -> Agent:
         """The agent of a text that `to_json` gave."""
-        content = state_file.read(text, source)
-        for part, given in (("family", family), ("policy", policy)):
-            if content.get(part) is None and given is None:
-                raise StateError(f"{source} could not hold its {part}: give it again, load(path, {part}=…)")
-        return state_file.trusted(lambda: cls._rebuilt(content, source, arms, family, policy), source)
-
-    @classmethod
-    def _rebuilt(
-        cls,
-        content: dict[str, Any],
-        source: str,
-        arms: Sequence[Hashable] | None,
-        family: Family | None,
-        policy: Policy | None,
-    ) -> Agent:
-        saved = content["arms"]
-        names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
-        if len(names) != len(saved):
-            raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
-        agent = cls(
-            names,
-            state_file.rebuild(content["family"], "family") if family is None else family,
-            state_file.rebuild(content["policy"], "policy") if policy is None else policy,
-            range=tuple(content["range"]) if content["range"] else None,
-            minimise=content["minimise"],
-            discount=content["discount"],
-            seed=0,
-        )
-        agent._told = int(content["told"])
-        agent._tells[:] = content["tells"]
-        agent._priors[:] = state_file.floats(content["priors"])
-        agent._mind[:] = np.array(content["mind"], dtype=np.uint64)
-        for name in Ledger._fields:
-            getattr(agent._truth, name)[:] = state_file.floats(content["truth"][name])
-        agent._pending[:] = content["pending"]
-        agent._waiting = int(agent._pending.sum())
-        if policy is None:
-            agent._stale[: len(content["stale"])] = content["stale"]
-            for name in Ledger._fields:
-                getattr(agent._working, name)[:] = state_file.floats(content["working"][name])
-            for name in agent._memory._fields:
-                getattr(agent._memory, name)[:] = state_file.floats(content["memory"][name])
-        else:
-            agent._reseat()
-        return agent
+        return saving.from_text(cls, text, source, arms, family, policy)
 
     # Seating a policy: all that kernels need, in the order in which they take it
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from belman.errors import ArmError, PolicyError, PriorError, SettingError
 from belman.families import Family
-from belman.policies import Policy
+from belman.policies import BelMan, Policy
 
 
 def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
@@ -54,11 +54,25 @@ def check_count(n: Any) -> int:
     return int(n)
 
 
-def check_level(level: float) -> float:
-    """The probability that an interval holds."""
-    if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
-        raise SettingError(f"level={level!r} makes no interval: it must lie strictly between 0 and 1")
+def check_level(level: float, option: str = "level") -> float:
+    """A probability that is neither 0 nor 1."""
+    if not isinstance(level, (int, float)) or isinstance(level, bool) or not 0.0 < level < 1.0:
+        what = "makes no interval" if option == "level" else "is no risk"
+        raise SettingError(f"{option}={level!r} {what}: it must lie strictly between 0 and 1")
     return float(level)
+
+
+def check_wanted(m: Any, arms: int) -> None:
+    """How many of the best arms are asked for."""
+    if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
+        raise SettingError(f"m={m!r} asks for no arms: it must be a whole number from 1 to {arms}, the number of arms")
+
+
+def check_exposed(policy: Policy) -> BelMan:
+    """A policy that has an exposure."""
+    if not isinstance(policy, BelMan):
+        raise PolicyError(f"policy {policy.name!r} has no exposure: only belman has (set agent.policy to change who chooses)")
+    return policy
 
 
 def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any]:

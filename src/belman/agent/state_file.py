@@ -14,7 +14,7 @@ import numpy as np
 from belman.errors import StateError
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES
-from belman.policies import POLICIES
+from belman.policies import POLICIES, Policy
 
 FORMAT = "belman agent"
 VERSION = 1
@@ -22,22 +22,22 @@ VERSION = 1
 _PARTS: dict[str, Mapping[str, Any]] = {"family": FAMILIES, "policy": POLICIES, "exposure": EXPOSURES}
 
 
-def write(content: Mapping[str, Any]) -> str:
-    """The text of a state file."""
+def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
+    """The text of a state file of some kind."""
     body = {name: plain(value) for name, value in content.items()}
-    text = json.dumps({"format": FORMAT, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"format": kind, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False)
     document = json.loads(text)
     return json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(text: str, source: str) -> dict[str, Any]:
+def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     """The content of a state file; raises StateError, and says why, where it cannot be trusted."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StateError(f"{source} is not the state of an agent: it lacks the format {FORMAT!r}")
+    if not isinstance(document, dict) or document.get("format") != kind:
+        raise StateError(f"{source} is not the state of {_article(kind)}: it lacks the format {kind!r}")
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise StateError(f"{source} has version {version!r}: this belman reads up to {VERSION} (install a newer one)")
@@ -45,6 +45,11 @@ def read(text: str, source: str) -> dict[str, Any]:
     if checksum != _checksum(document):
         raise StateError(f"{source} is damaged or was edited: its checksum does not match its content")
     return document
+
+
+def _article(kind: str) -> str:
+    name = kind.split()[-1]
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
@@ -85,8 +90,8 @@ def describe(thing: Any, part: str) -> dict[str, Any] | None:
     settings: dict[str, Any] = {}
     for setting in fields(known):
         value = getattr(thing, setting.name)
-        if isinstance(value, Exposure):
-            value = describe(value, "exposure")
+        if isinstance(value, (Exposure, Policy)):
+            value = describe(value, "exposure" if isinstance(value, Exposure) else "policy")
             if value is None:
                 return None
         elif callable(value):
@@ -101,7 +106,7 @@ def rebuild(description: Mapping[str, Any], part: str) -> Any:
     kind = _PARTS[part][settings.pop("name")]
     for name, value in settings.items():
         if isinstance(value, dict):
-            settings[name] = rebuild(value, "exposure")
+            settings[name] = rebuild(value, "exposure" if value["name"] in EXPOSURES else "policy")
         elif isinstance(value, list):
             settings[name] = tuple(value)
     return kind(**settings)
@@ -129,11 +134,11 @@ def decode_arm(text: Any, source: str) -> Hashable:
     return text
 
 
-def trusted(build: Callable[[], Any], source: str) -> Any:
+def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
     """Run a reader of content that passed its checksum; anything missing or misshapen still becomes a StateError."""
     try:
         return build()
     except (KeyError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, StateError):
             raise
-        raise StateError(f"{source} does not hold a whole agent: {type(error).__name__}: {error}") from None
+        raise StateError(f"{source} does not hold a whole {kind.split()[-1]}: {type(error).__name__}: {error}") from None

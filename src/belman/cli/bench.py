@@ -1,8 +1,10 @@
-"""`belman bench`: how fast this machine plays."""
+"""`belman bench`: how fast this machine plays, and who decides best."""
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,19 +13,62 @@ from rich.console import Console
 from belman.cli import parse
 from belman.cli.show import show
 from belman.environments import Problem, bernoulli
-from belman.errors import PolicyError
+from belman.errors import PolicyError, SettingError, listing, nearest
+from belman.files import write_atomically
 from belman.lab import simulate
 from belman.policies import POLICIES, Policy
+from belman.suite import SPLITS, cell_table, player_csv, summary_table
+from belman.suite import play as play_cell
+from belman.suite import suite as the_suite
 from belman.table import Table
 
-app = typer.Typer(help="Measure this machine.", no_args_is_help=True)
+app = typer.Typer(help="Measure this machine, and the decisions of every policy.", no_args_is_help=True)
 
 B20 = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07, 0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 
 
 @app.callback()
 def root() -> None:
-    """Measure this machine."""
+    """Measure this machine, and the decisions of every policy."""
+
+
+@app.command()
+def regret(
+    quick: Annotated[bool, typer.Option("--quick", help="The smaller cells with 100 runs: a look in a minute or two.")] = False,
+    split: Annotated[str, typer.Option(help="development, validation or both.")] = "both",
+    players: Annotated[str, typer.Option(help="Rivals, with commas; all for every one of the suite.")] = "all",
+    output: Annotated[
+        Path, typer.Option(help="Where results go and are found again: DIR/cells/, regret.csv, summary.json.")
+    ] = Path("bench-regret"),
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
+) -> None:
+    """Play BelMan and its rivals over a suite of problems: ranks, ratios to the best, and the worst cell; resumes."""
+    if split not in (*SPLITS, "both"):
+        raise SettingError(f"unknown split {split!r}: there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}")
+    suite = the_suite().quick() if quick else the_suite()
+    known = [name for names in suite.rivals.values() for name in names]
+    rivals = known if players == "all" else [name.strip() for name in players.split(",")]
+    for name in rivals:
+        if name not in known:
+            raise PolicyError(f"{name!r} is no rival of the suite: there are {listing(known, most=40)}{nearest(name, known)}")
+    splits = SPLITS if split == "both" else (split,)
+    screen = Console(stderr=True)
+    played = {}
+    for cell in suite.cells:
+        if cell.split in splits:
+            seated = {name: parse.policy(name, cell.horizon) for name in ("belman", *rivals) if suite.plays(name, cell)}
+            folder = output / ("quick" if quick else "cells")
+            played[cell] = play_cell(cell, seated, folder, seed, workers, lambda words: screen.print(words, highlight=False))
+    tables = {name: cell_table(suite, played, name) for name in splits}
+    summary = summary_table(tables)
+    for table in (*tables.values(), summary):
+        show(table)
+    write_atomically(output / "regret.csv", player_csv(suite, played))
+    kept = {"summary": summary.columns, **{name: table.columns for name, table in tables.items()}}
+    write_atomically(output / "summary.json", json.dumps(kept, indent=1))
+    for name in ("regret.csv", "summary.json"):
+        screen.print(f"wrote {output / name}", highlight=False)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The command line: `belman list | run | figure | reproduce | bench | study`, and `python -m belman`."""
+"""The command line: `belman list | run | queue | figure | reproduce | bench | study`, and `python -m belman`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, paper, parse, study
+from belman.cli import bench, explore, paper, parse, queue, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
@@ -32,8 +32,10 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
+app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
+app.command()(queue.queue)
 
 
 def _first_line(thing: Any) -> str:
@@ -51,13 +53,11 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command("list")
 def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
-    presets = {name: type(preset) for name, preset in parse.PRESETS.items()}
-    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **presets}, "exposures": EXPOSURES}
+    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **parse.PRESETS}, "exposures": EXPOSURES}
     for room, members in rooms.items():
         table = RichTable(title=room, title_justify="left", show_header=False, box=None, padding=(0, 2))
         for name, member in members.items():
-            words = "The paper to the letter: one schedule for all arms, C = 15." if name in presets else _first_line(member)
-            table.add_row(f"[bold]{name}[/bold]", words)
+            table.add_row(f"[bold]{name}[/bold]", _first_line(member))
         console.print(table)
     figures = RichTable(title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2))
     for name, figure in FIGURES.items():
@@ -96,7 +96,7 @@ def run(
         "settings": parse.family_settings(setting) if setting else None,
         "means": None if means is None else parse.numbers(means, "means"),
         "random_arms": random_arms,
-        "policies": None if policies is None else _split_policies(policies),
+        "policies": None if policies is None else parse.split_policies(policies),
         "horizon": horizon,
         "runs": runs,
         "seed": seed,
@@ -109,17 +109,6 @@ def run(
     options = {**parse.DEFAULTS, **({} if config is None else parse.config(config))}
     options |= {name: value for name, value in given.items() if value is not None}
     _simulate(options)
-
-
-def _split_policies(words: str) -> list[str]:
-    """Split at commas that start a new name, not at those between the settings of one."""
-    parts: list[str] = []
-    for part in parse.split(words):
-        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
-            parts[-1] += f",{part}"
-        else:
-            parts.append(part)
-    return parts
 
 
 def _simulate(options: dict[str, Any]) -> None:

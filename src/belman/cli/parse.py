@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,16 @@ from belman.environments.stationary import RandomStationary, Stationary
 from belman.errors import ExposureError, PolicyError, SettingError, listing, nearest
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import Family, family_named
-from belman.policies import POLICIES, Policy
+from belman.policies import POLICIES, Policy, q_ths, q_ucb, qbelman
 from belman.policies.belman import BelMan
 
 #: Policies that are a setting of another, by the name they go by.
-PRESETS: dict[str, Policy] = {"belman-paper": BelMan.paper()}
+PRESETS: dict[str, Callable[..., Policy]] = {
+    "belman-paper": BelMan.paper,
+    "q-ucb": q_ucb,
+    "q-ths": q_ths,
+    "qbelman": qbelman,
+}
 
 #: What a config file may hold, and its default.
 DEFAULTS: dict[str, Any] = {
@@ -50,17 +57,18 @@ def policy(words: str, horizon: int) -> Policy:
         raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
     settings = dict(_setting(part, name) for part in split(rest))
     if name in PRESETS:
-        if settings:
-            raise PolicyError(f"policy {name!r} is complete: it takes no settings")
-        return PRESETS[name]
+        _check_settings(name, settings, inspect.signature(PRESETS[name]).parameters)
+        return PRESETS[name](**settings)
     kind = POLICIES[name]
     takes = {field.name: field for field in fields(kind)}
-    for setting in settings:
-        if setting not in takes:
-            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+    _check_settings(name, settings, takes)
+    if "budget" in takes:
+        settings = {"budget": horizon, **settings}
     if "horizon" in takes and "horizon" not in settings:
         needed = takes["horizon"].default is MISSING or name == "gittins"
         settings |= {"horizon": horizon} if needed else {}
+    if isinstance(settings.get("policy"), str):
+        settings["policy"] = policy(settings["policy"], horizon)
     try:
         return kind(**settings)
     except TypeError as error:
@@ -88,6 +96,12 @@ def exposure(words: str) -> Exposure:
         raise ExposureError(f"exposure {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
 
 
+def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) -> None:
+    for setting in settings:
+        if setting not in takes:
+            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+
+
 def split(words: str) -> list[str]:
     """Parts with commas between them, commas inside brackets left alone.
 
@@ -95,6 +109,21 @@ def split(words: str) -> list[str]:
     ['divergence=bernoulli', 'range=(0, 10)']
     """
     return [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", words) if part.strip()]
+
+
+def split_policies(words: str) -> list[str]:
+    """Split at commas that start a new name, not at those between the settings of one.
+
+    >>> split_policies("belman,kl-lucb:delta=0.05,m=2")
+    ['belman', 'kl-lucb:delta=0.05,m=2']
+    """
+    parts: list[str] = []
+    for part in split(words):
+        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
 
 
 def _setting(part: str, policy_name: str) -> tuple[str, Any]:

@@ -1,6 +1,8 @@
-"""Who answers: problems with fixed means, and random ones with new means in every run."""
+"""Who answers: problems with fixed means, random ones with new means in every run, and queues."""
 
+from belman.environments.characteristic_time import CharacteristicTime, characteristic_time
 from belman.environments.environment import Problem
+from belman.environments.queueing import Queue, UnstableQueueWarning, queue
 from belman.environments.stationary import (
     RandomStationary,
     Stationary,
@@ -20,10 +22,14 @@ from belman.environments.stationary import (
 )
 
 __all__ = [
+    "CharacteristicTime",
     "Problem",
+    "Queue",
     "RandomStationary",
     "Stationary",
+    "UnstableQueueWarning",
     "bernoulli",
+    "characteristic_time",
     "exponential",
     "gamma",
     "gaussian",
@@ -31,6 +37,7 @@ __all__ = [
     "lai_robbins",
     "poisson",
     "problem",
+    "queue",
     "random_bernoulli",
     "random_exponential",
     "random_gaussian",

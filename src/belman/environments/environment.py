@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,30 @@ class Problem(ABC):
 
     family: Family
 
+    #: Which loop of the lab plays it.
+    played_as: ClassVar[str] = "bandit"
+    #: Whether players in plain Python can play it.
+    python_players: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def arms(self) -> int:
         """How many arms there are."""
+
+    @property
+    def loop(self) -> tuple[object, ...]:
+        """What settles the code that plays it, besides the player and the family."""
+        return (self.played_as,)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The dims of results that are the problem's own, with their sizes."""
+        return {"arm": self.arms}
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Dims of size one that a result leaves out."""
+        return ()
 
     @property
     @abstractmethod

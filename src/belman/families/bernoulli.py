@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import beta
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.families.family import Family, FamilyKernels
 from belman.special import (
     beta_cdf,
     beta_quantile,
@@ -32,6 +32,11 @@ def update(law, belief, reward):
 @kernel
 def expected_reward(law, belief):
     return belief[0] / (belief[0] + belief[1])
+
+
+@kernel
+def worth(law, belief):
+    return belief[0] + belief[1]
 
 
 @kernel
@@ -115,24 +120,7 @@ def tilted(law, a, b, pull):
     return value, slope_a, slope_b, bend_aa, bend_ab, bend_bb
 
 
-KERNELS = FamilyKernels(
-    belief=beta.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=linear_evidence,
-    tilted=tilted,
-)
+KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 
 
 @dataclass(frozen=True)
@@ -146,6 +134,7 @@ class Bernoulli(Family):
     """
 
     name = "bernoulli"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 to 1"
     kernels = KERNELS

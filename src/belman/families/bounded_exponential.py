@@ -14,8 +14,9 @@ from belman import chance
 from belman.beliefs import gamma
 from belman.compile import kernel
 from belman.families.exponential import reward as uncut_reward
-from belman.families.family import Family, FamilyKernels, unit_spread
-from belman.families.gamma_known_shape import rate_quantile, sample
+from belman.families.family import Family, FamilyKernels
+from belman.families.gamma_known_shape import rate_quantile
+from belman.families.gamma_known_shape import sample as sample_rate
 from belman.special import digamma_gap, gamma_survival, log_excess, log_gamma, trigamma
 
 _STEPS = 60
@@ -60,6 +61,12 @@ def expected_reward(law, belief):
     if abs(order * log_gain) < 1e-9:
         return belief[1] * log_gain * (1.0 - 0.5 * order * log_gain)
     return -belief[1] / order * math.expm1(-order * log_gain)
+
+
+@kernel
+def worth(law, belief):
+    """α over the chance that a reward is below the bound, since one at the bound adds nothing to α."""
+    return belief[0] / -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
 
 
 @kernel
@@ -129,6 +136,14 @@ def evidence(terms, arm, weights):
 
 
 @kernel
+def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+    """At the rate (wP + vP′)/(wμ + vμ′): rewards below the bound per length of all rewards."""
+    below = -math.expm1(-rate_of_mean(mean, law[0]) * law[0])
+    other_below = -math.expm1(-rate_of_mean(other, law[0]) * law[0])
+    return mean_of_rate((weight * below + other_weight * other_below) / (weight * mean + other_weight * other), law[0])
+
+
+@kernel
 def _panel(low, high, pull, a, b, peak):
     """∫ of g = e^(pull·x − peak)(b/(b + x))^a from low to high, with its first and second derivatives in a and b.
 
@@ -182,24 +197,7 @@ def tilted(law, a, b, pull):
     )
 
 
-KERNELS = FamilyKernels(
-    belief=gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=evidence,
-    tilted=tilted,
-)
+KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 
 @dataclass(frozen=True)

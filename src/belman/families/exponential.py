@@ -30,6 +30,7 @@ class Exponential(Family):
     """
 
     name = "exponential"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 up"
     kernels = KERNELS

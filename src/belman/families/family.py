@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from belman import chance
 from belman.beliefs.belief import BeliefKernels
 from belman.compile import Bundle, entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
+from belman.families.common_mean import weighted_mean
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]
@@ -37,6 +38,7 @@ class FamilyKernels(Bundle):
     | `update(law, belief, reward)` | Bayes' theorem, in place |
     | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
     | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
+    | `worth(law, belief)` | how many rewards the belief is worth; 0 where it says nothing of the mean |
     | `spread(law, belief)` | the estimated variance of a reward, for families in which `d` needs one; else 1 |
     | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
     | `mean_quantile(law, belief, level, upper)` | the x with that probability below it, or above it if `upper` |
@@ -48,6 +50,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `common_mean(law, w, mean, spread, v, other, other_spread)` | the x with the least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
     """
 
@@ -55,6 +58,7 @@ class FamilyKernels(Bundle):
     update: Kernel
     imagine: Kernel
     expected_reward: Kernel
+    worth: Kernel
     spread: Kernel
     mean_cdf: Kernel
     mean_quantile: Kernel
@@ -66,7 +70,17 @@ class FamilyKernels(Bundle):
     terms: Kernel
     weights: Kernel
     evidence: Kernel
+    common_mean: Kernel = weighted_mean
     tilted: Kernel | None = None
+
+    @classmethod
+    def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
+        """The kernels that go by these names in a module's globals or a function's locals, around the bundle of the belief.
+
+        Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman divergence.
+        """
+        found = {part.name: named[part.name] for part in fields(cls) if part.name != "belief" and part.name in named}
+        return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
 
 
 @kernel
@@ -93,6 +107,8 @@ class Family(ABC):
     kernels: ClassVar[FamilyKernels]
     #: Why the joint projection of Algorithm 1 is refused; empty where it is offered.
     no_joint: ClassVar[str] = ""
+    #: Whether the number of rewards and their sum say all that a belief learns from them.
+    summed: ClassVar[bool] = False
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
 
@@ -185,6 +201,23 @@ class Family(ABC):
         self._run(_update, after, self.check_reward(reward))
         return after
 
+    def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
+        """The belief after so many rewards with that sum; raises RewardError where there are no such rewards.
+
+        What one reward adds to the natural parameters is linear in it, so all of them add `plays` times what their average does.
+        """
+        if not self.summed:
+            raise RewardError(f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one")
+        before = self._row(belief)
+        once = before.copy()
+        self._run(_update, once, float(total) / plays)
+        start = self.natural(before)
+        after = self.from_natural(start + plays * (self.natural(once) - start))
+        counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
+        if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
+            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}")
+        return after
+
     def natural(self, belief: ArrayLike) -> Floats:
         """The natural parameters η."""
         out = np.empty(self.dimension)
@@ -234,6 +267,15 @@ class Family(ABC):
     def expected_reward(self, belief: ArrayLike) -> float:
         """E[X] under the belief."""
         return float(self._run(_expected_reward, self._row(belief)))
+
+    def worth(self, belief: ArrayLike) -> float:
+        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x − E[X])/(ν + 1).
+
+        >>> from belman.families import Bernoulli
+        >>> Bernoulli().worth((3.0, 1.0))
+        4.0
+        """
+        return float(self._run(_worth, self._row(belief)))
 
     def spread(self, belief: ArrayLike) -> float:
         """The estimated variance of a reward, where `reward_divergence` needs one; else 1."""
@@ -329,6 +371,11 @@ def _log_density_rows(family, law, belief, points, out):
 @kernel
 def _expected_reward(family, law, belief):
     return family.expected_reward(law, belief)
+
+
+@kernel
+def _worth(family, law, belief):
+    return family.worth(law, belief)
 
 
 @kernel

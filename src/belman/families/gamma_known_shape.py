@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import gamma
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.families.family import Family, FamilyKernels
 from belman.special import (
     gamma_quantile,
     gamma_survival,
@@ -30,6 +30,12 @@ def update(law, belief, reward):
 def expected_reward(law, belief):
     """kβ/(α − 1), which is E[k/θ], not k/E[θ]."""
     return law[0] * belief[1] / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+
+
+@kernel
+def worth(law, belief):
+    """(α − 1)/k, or 0 while E[X] is infinite."""
+    return max(belief[0] - 1.0, 0.0) / law[0]
 
 
 @kernel
@@ -97,23 +103,7 @@ def weights(law, mean, out):
     out[1] = law[0] * math.log(inside)
 
 
-KERNELS = FamilyKernels(
-    belief=gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=linear_evidence,
-)
+KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)
@@ -128,6 +118,7 @@ class GammaKnownShape(Family):
     shape: float = 1.0
 
     name = "gamma"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 up"
     kernels = KERNELS

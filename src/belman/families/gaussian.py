@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, unit_spread
+from belman.families.family import Family, FamilyKernels
 from belman.special import normal_cdf, normal_quantile
 
 
@@ -23,6 +23,11 @@ def update(law, belief, reward):
 @kernel
 def expected_reward(law, belief):
     return belief[0]
+
+
+@kernel
+def worth(law, belief):
+    return belief[1] * law[0] * law[0]
 
 
 @kernel
@@ -84,23 +89,7 @@ def evidence(terms, arm, weights):
     return 0.5 * score * score
 
 
-KERNELS = FamilyKernels(
-    belief=normal.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=evidence,
-)
+KERNELS = FamilyKernels.of(normal.KERNELS, globals())
 
 
 @dataclass(frozen=True)
@@ -117,6 +106,7 @@ class Gaussian(Family):
     sigma: float = 1.0
 
     name = "gaussian"
+    summed = True
     coordinates = ("mean", "precision")
     support = "finite numbers"
     kernels = KERNELS

@@ -12,6 +12,8 @@ from belman.compile import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.special import normal_quantile, student_cdf, student_quantile
 
+_HALVINGS = 60
+
 
 @kernel
 def update(law, belief, reward):
@@ -25,6 +27,11 @@ def update(law, belief, reward):
 @kernel
 def expected_reward(law, belief):
     return belief[0]
+
+
+@kernel
+def worth(law, belief):
+    return belief[1]
 
 
 @kernel
@@ -105,23 +112,56 @@ def evidence(terms, arm, weights):
     return 0.5 * math.log1p(shift * shift * terms[1, arm])
 
 
-KERNELS = FamilyKernels(
-    belief=normal_gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=evidence,
-)
+@kernel
+def _pull(u, weight, spread, other_weight, other_spread):
+    """The slope of w d + v d′ at the share u of the way from one mean to the other, up to a positive factor: a cubic in u."""
+    back = 1.0 - u
+    return weight * u * (other_spread + back * back) - other_weight * back * (spread + u * u)
+
+
+@kernel
+def _zero_between(low, high, weight, spread, other_weight, other_spread):
+    """Where the slope, of one sign at `low` and another at `high`, is zero."""
+    rising = _pull(high, weight, spread, other_weight, other_spread) > 0.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if (_pull(middle, weight, spread, other_weight, other_spread) > 0.0) == rising:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@kernel
+def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+    """The better of the two lowest points that w d + v d′ can have: its slope is a cubic, which turns where a quadratic is 0."""
+    gap = other - mean
+    if gap == 0.0:
+        return mean
+    near, far = spread / (gap * gap), other_spread / (gap * gap)
+    total = weight + other_weight
+    # slope(u) = total u³ − (2w + v) u² + (w(1 + far) + v near) u − v near
+    bend, tilt = -(2.0 * weight + other_weight) / total, (weight * (1.0 + far) + other_weight * near) / total
+    inner = bend * bend - 3.0 * tilt
+    first = second = 0.5
+    if inner > 0.0:
+        root = math.sqrt(inner)
+        first = min(max((-bend - root) / 3.0, 0.0), 1.0)
+        second = min(max((-bend + root) / 3.0, 0.0), 1.0)
+    left = right = -1.0
+    if _pull(first, weight, near, other_weight, far) > 0.0:
+        left = _zero_between(0.0, first, weight, near, other_weight, far)
+    if _pull(second, weight, near, other_weight, far) <= 0.0:
+        right = _zero_between(second, 1.0, weight, near, other_weight, far)
+    left, right = mean + gap * left if left >= 0.0 else math.nan, mean + gap * right if right >= 0.0 else math.nan
+    if math.isnan(left) or math.isnan(right):
+        return right if math.isnan(left) else left
+    at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
+    at_right = weight * d(law, mean, right, spread) + other_weight * d(law, other, right, other_spread)
+    return left if at_left <= at_right else right
+
+
+KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 
 @dataclass(frozen=True)

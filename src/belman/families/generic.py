@@ -48,7 +48,8 @@ from belman import chance
 from belman.beliefs.mesh import MESH, farthest, locate, node_distance, place, tail_distance, tail_mass
 from belman.beliefs.quadrature import RewardLaw, quadrature
 from belman.compile import allocating_kernel, kernel
-from belman.families.family import Family, FamilyKernels, Floats, linear_evidence, unit_spread
+from belman.families.common_mean import searched
+from belman.families.family import Family, FamilyKernels, Floats
 
 _STEPS = 60
 
@@ -69,6 +70,10 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     def update(law, belief, reward):
         belief[0] += statistic(law, reward)
         belief[1] += 1.0
+
+    @kernel
+    def worth(law, belief):
+        return belief[1]
 
     @kernel
     def imagine(law, belief):
@@ -167,23 +172,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         out[0] = -theta
         out[1] = partition(law, theta)
 
-    return FamilyKernels(
-        belief=tools.belief,
-        update=update,
-        imagine=imagine,
-        expected_reward=expected_reward,
-        spread=unit_spread,
-        mean_cdf=mean_cdf,
-        mean_quantile=mean_quantile,
-        sample=sample,
-        sample_mean=sample_mean,
-        mean=mean,
-        reward=reward,
-        d=d,
-        terms=terms,
-        weights=weights,
-        evidence=linear_evidence,
-    )
+    common_mean = searched(d)
+    return FamilyKernels.of(tools.belief, locals())
 
 
 @dataclass(frozen=True)

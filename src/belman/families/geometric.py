@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from belman.beliefs import beta
 from belman.compile import kernel
 from belman.families import bernoulli
-from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
+from belman.families.family import Family, FamilyKernels
 from belman.special import beta_cdf, beta_quantile, beta_survival, beta_upper_quantile
 
 _FAR = 1e4
@@ -24,6 +24,12 @@ def update(law, belief, reward):
 def expected_reward(law, belief):
     """(α + β − 1)/(α − 1) = E[1/θ]."""
     return (belief[0] + belief[1] - 1.0) / (belief[0] - 1.0) if belief[0] > 1.0 else math.inf
+
+
+@kernel
+def worth(law, belief):
+    """α − 1, or 0 while E[X] is infinite."""
+    return max(belief[0] - 1.0, 0.0)
 
 
 @kernel
@@ -86,23 +92,7 @@ def weights(law, mean, out):
     out[1] = math.log(rest)
 
 
-KERNELS = FamilyKernels(
-    belief=beta.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=bernoulli.sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=linear_evidence,
-)
+KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sample})
 
 
 @dataclass(frozen=True)
@@ -115,6 +105,7 @@ class Geometric(Family):
     """
 
     name = "geometric"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "whole numbers from 1 up"
     kernels = KERNELS

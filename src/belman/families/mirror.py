@@ -56,11 +56,16 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     def weights(law, mean, out):
         base.weights(law, -mean, out)
 
+    @kernel
+    def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
+        return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
+
     return FamilyKernels(
         belief=base.belief,
         update=update,
         imagine=base.imagine,
         expected_reward=expected_reward,
+        worth=base.worth,
         spread=base.spread,
         mean_cdf=mean_cdf,
         mean_quantile=mean_quantile,
@@ -72,6 +77,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         terms=terms,
         weights=weights,
         evidence=base.evidence,
+        common_mean=common_mean,
     )
 
 
@@ -100,6 +106,10 @@ class Mirror(Family):
         ours = known is not None and known.kernels is of.kernels
         object.__setattr__(self, "_kernels", MIRRORED[of.name] if ours else mirrored(of.kernels))
 
+    def __reduce__(self) -> tuple[type[Mirror], tuple[Family]]:
+        """Kernels are made where they are needed, and do not travel."""
+        return Mirror, (self.of,)
+
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
         return self._kernels  # type: ignore[attr-defined]
@@ -111,6 +121,10 @@ class Mirror(Family):
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.of.coordinates
+
+    @property
+    def summed(self) -> bool:  # type: ignore[override]
+        return self.of.summed
 
     @property
     def support(self) -> str:  # type: ignore[override]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import gamma
 from belman.compile import kernel
-from belman.families.family import Family, FamilyKernels, linear_evidence, unit_spread
-from belman.families.gamma_known_shape import rate_quantile, sample
+from belman.families.family import Family, FamilyKernels
+from belman.families.gamma_known_shape import rate_quantile
+from belman.families.gamma_known_shape import sample as sample_rate
 from belman.special import entropy_excess, gamma_cdf, gamma_survival, normal_quantile
 
 
@@ -22,6 +23,11 @@ def update(law, belief, reward):
 @kernel
 def expected_reward(law, belief):
     return belief[0] / belief[1]
+
+
+@kernel
+def worth(law, belief):
+    return belief[1]
 
 
 @kernel
@@ -93,23 +99,7 @@ def weights(law, mean, out):
     out[1] = inside
 
 
-KERNELS = FamilyKernels(
-    belief=gamma.KERNELS,
-    update=update,
-    imagine=imagine,
-    expected_reward=expected_reward,
-    spread=unit_spread,
-    mean_cdf=mean_cdf,
-    mean_quantile=mean_quantile,
-    sample=sample,
-    sample_mean=sample_mean,
-    mean=mean,
-    reward=reward,
-    d=d,
-    terms=terms,
-    weights=weights,
-    evidence=linear_evidence,
-)
+KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 
 @dataclass(frozen=True)
@@ -122,6 +112,7 @@ class Poisson(Family):
     """
 
     name = "poisson"
+    summed = True
     coordinates = ("alpha", "beta")
     support = "whole numbers from 0 up"
     kernels = KERNELS

@@ -11,6 +11,7 @@ from belman.figures import (
     bernoulli_20_long,
     central_limit,
     consistency,
+    exploration_shares,
     exponential_5,
     exponential_5_bounded,
     exponential_5_large,
@@ -18,7 +19,11 @@ from belman.figures import (
     first_look,
     focal,
     manifold,
+    pure_exploration,
+    queueing,
+    queueing_matching,
     readings,
+    two_phase,
 )
 from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Curves, Effort, Figure, Panel, Part
 from belman.figures.folder import draw_into, figure_data
@@ -37,6 +42,11 @@ FIGURES: dict[str, Figure] = {
         exponential_5_bounded,
         exponential_5,
         exponential_5_large,
+        queueing,
+        queueing_matching,
+        two_phase,
+        exploration_shares,
+        pure_exploration,
         barycentre,
         central_limit,
         consistency,

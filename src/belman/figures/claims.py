@@ -11,9 +11,12 @@ from belman.figures import (
     bernoulli_20_long,
     central_limit,
     consistency,
+    exploration_shares,
     exponential_5,
     exponential_5_bounded,
     exponential_5_large,
+    queueing,
+    two_phase,
 )
 from belman.figures.claim import Claim
 
@@ -34,6 +37,9 @@ CLAIMS: tuple[Claim, ...] = tuple(
                 exponential_5,
                 exponential_5_bounded,
                 exponential_5_large,
+                queueing,
+                exploration_shares,
+                two_phase,
             )
         ),
         key=lambda claim: claim.number,

@@ -16,7 +16,7 @@ import numpy as np
 from belman.environments.environment import Problem
 from belman.environments.stationary import Stationary, lai_robbins
 from belman.lab.design import Design
-from belman.lab.simulation import simulate
+from belman.lab.simulation import Simulation, simulate
 from belman.measures import digest
 from belman.plots import curve_data, draw_grid, style, together
 from belman.table import Table
@@ -110,7 +110,7 @@ class Panel:
         return found
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
-        design = Design(players, self.problem, self.horizon, runs, SEED)
+        design = Simulation(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
             return digest(simulate(players, self.problem, self.horizon, runs, SEED, progress=progress))

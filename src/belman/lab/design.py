@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +44,25 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Design:
-    """A simulation to be done."""
+class Design(ABC):
+    """Something to be played: what happens at the table, and what is kept of it, is up to its kind."""
 
     players: Mapping[str, Any]
     problem: Problem
     horizon: int
     runs: int
     seed: int
+
+    #: The dimensions of each kind of result after player and run.
+    dims: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    @abstractmethod
+    def seat(self, player: Any) -> Any:
+        """The player at the table: an object whose `play(first, runs, seed, stop)` gives the results of some runs, or None."""
+
+    @abstractmethod
+    def blank(self, runs: int) -> Any:
+        """Room for the results of some runs: a NamedTuple of arrays, runs first."""
 
     @property
     def chunk(self) -> int:

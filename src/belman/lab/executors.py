@@ -15,13 +15,12 @@ import numpy as np
 
 from belman.errors import MissingExtraError
 from belman.lab.design import Design, Task
-from belman.lab.seat import Results, seat
 
-Done = tuple[Task, Results]
+Done = tuple[Task, Any]
 
 
-def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Results | None:
-    return seat(players[task.player], design.problem, design.horizon).play(task.first, task.runs, design.seed, stop)
+def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Any:
+    return design.seat(players[task.player]).play(task.first, task.runs, design.seed, stop)
 
 
 def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:
@@ -34,7 +33,7 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
     stop = np.zeros(1, dtype=np.int64)
     waiting = iter(tasks)
     pool = ThreadPoolExecutor(count, thread_name_prefix="belman")
-    running: dict[Future[Results | None], Task] = {}
+    running: dict[Future[Any], Task] = {}
 
     def fill() -> None:
         for task in waiting:
@@ -57,7 +56,7 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _play_remotely(design: Design, task: Task) -> Results | None:
+def _play_remotely(design: Design, task: Task) -> Any:
     return _play(tuple(design.players.values()), design, task, np.zeros(1, dtype=np.int64))
 
 

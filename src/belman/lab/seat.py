@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from belman.compile import entry, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.play import MIND, NATURE, play_runs, prepare_run
+from belman.lab.results import Field, blank
 from belman.policies.policy import Floats, Ledger, Policy
 
 
@@ -30,20 +31,29 @@ class Results(NamedTuple):
     @classmethod
     def blank(cls, runs: int, marks: int, arms: int) -> Results:
         """Room for some runs."""
-        return cls(
-            np.empty((runs, marks)),
-            np.empty((runs, marks), dtype=np.int32),
-            np.empty((runs, marks)),
-            np.zeros((runs, arms), dtype=np.int32),
-        )
+        return cls(*blank(FIELDS, (runs,), {"turn": marks, "arm": arms}))
 
 
-def _in_one_block(memory: Any) -> tuple[Floats, Any]:
+FIELDS = {
+    "regret": Field(("turn",), np.float64, "cumulative pseudo-regret"),
+    "suboptimal_draws": Field(("turn",), np.int32, "plays of arms that are not the best"),
+    "reward": Field(("turn",), np.float64, "cumulative reward"),
+    "plays": Field(("arm",), np.int32, "plays at the end"),
+}
+
+
+def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
+    """Arrays laid out anew in one block, so that all of them can be put away and brought back by one copy."""
+    given = [np.asarray(array, dtype=np.float64) for array in arrays]
+    block = np.concatenate([array.ravel() for array in given])
+    parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
+    return block, [part.reshape(array.shape) for part, array in zip(parts, given, strict=True)]
+
+
+def in_one_block(memory: Any) -> tuple[Floats, Any]:
     """A memory laid out anew in one block, so that a run can start from a copy of the blank one."""
-    block = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in memory])
-    ends = np.cumsum([part.size for part in memory])
-    parts = np.split(block, ends[:-1])
-    return block, type(memory)(*(part.reshape(shape.shape) for part, shape in zip(parts, memory, strict=True)))
+    block, parts = laid_out(memory)
+    return block, type(memory)(*parts)
 
 
 class Seat:
@@ -65,7 +75,7 @@ class Seat:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         results = Results.blank(runs, len(self._marks) - 1, arms)
-        block, memory = _in_one_block(self._blank)
+        block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         done = self._call(
@@ -130,9 +140,8 @@ def _uniforms(nature, out):
         out[i] = chance.uniform(nature)
 
 
-@functools.lru_cache(maxsize=256)
-def seat(player: Any, problem: Problem, horizon: int) -> Seat | PythonSeat:
-    """The seat of a player; the same for equal players, so that a worker makes it once."""
+def bandit_seat(player: Any, problem: Problem, horizon: int) -> Seat | PythonSeat:
+    """The seat of a policy, or of a player in plain Python."""
     if isinstance(player, Policy):
         return Seat(player, problem, horizon)
     return PythonSeat(player, problem, horizon)

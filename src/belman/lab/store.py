@@ -16,8 +16,7 @@ import numpy as np
 
 from belman.errors import MissingExtraError, StateError
 from belman.files import write_atomically
-from belman.lab.design import Design, Task, checkpoints
-from belman.lab.seat import Results
+from belman.lab.design import Design, Task
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -33,20 +32,17 @@ class Store:
             raise MissingExtraError("store=…", "store") from None
         self._path = Path(path)
         self._claim(design)
-        marks = len(checkpoints(design.horizon))
-        shape = {"plays": (len(design.players), design.runs, design.problem.arms)}
-        whole = (len(design.players), design.runs, marks)
         group = zarr.open_group(str(self._path), mode="a")
-        like = Results.blank(0, 0, 0)._asdict()
+        blank = design.blank(0)
+        self._kind = type(blank)
         self._arrays: dict[str, Any] = {}
-        for name, array in like.items():
-            full = shape.get(name, whole)
+        for name, array in blank._asdict().items():
             self._arrays[name] = group.require_array(
                 name,
-                shape=full,
-                chunks=(1, design.chunk, full[2]),
+                shape=(len(design.players), design.runs, *array.shape[1:]),
+                chunks=(1, design.chunk, *array.shape[1:]),
                 dtype=array.dtype,
-                dimension_names=("player", "run", "arm" if name == "plays" else "turn"),
+                dimension_names=("player", "run", *design.dims[name]),
             )
 
     def _claim(self, design: Design) -> None:
@@ -58,7 +54,7 @@ class Store:
                 found = json.loads(record.read_text(encoding="utf-8"))
             except json.JSONDecodeError:
                 raise StateError(f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)") from None
-            differing = [name for name in wanted if found.get(name) != wanted[name]]
+            differing = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
             if differing:
                 raise StateError(
                     f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
@@ -77,23 +73,23 @@ class Store:
     def _slice(self, task: Task) -> tuple[int, slice]:
         return task.player, slice(task.first, task.first + task.runs)
 
-    def write(self, task: Task, results: Results) -> None:
+    def write(self, task: Task, results: Any) -> None:
         """Keep the results of a task; its mark comes last."""
         for name, array in results._asdict().items():
             self._arrays[name][self._slice(task)] = array
         write_atomically(self._mark(task), _checksum(results))
 
-    def read(self, tasks: list[Task]) -> Iterator[tuple[Task, Results]]:
+    def read(self, tasks: list[Task]) -> Iterator[tuple[Task, Any]]:
         """What is there already and whole."""
         for task in tasks:
             mark = self._mark(task)
             if mark.exists():
-                results = Results(*(np.asarray(self._arrays[name][self._slice(task)]) for name in Results._fields))
+                results = self._kind(*(np.asarray(array[self._slice(task)]) for array in self._arrays.values()))
                 if mark.read_text(encoding="utf-8") == _checksum(results):
                     yield task, results
 
 
-def _checksum(results: Results) -> str:
+def _checksum(results: Any) -> str:
     digest = hashlib.sha256()
     for array in results:
         digest.update(np.ascontiguousarray(array).tobytes())

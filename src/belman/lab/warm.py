@@ -14,13 +14,12 @@ from multiprocessing import get_context
 import numpy as np
 
 from belman.lab.design import Design
-from belman.lab.seat import seat
 from belman.policies.policy import Policy
 
 
 def _compile(design: Design) -> None:
     for player in design.players.values():
-        seat(player, design.problem, design.horizon).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+        design.seat(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
 
 
 def warm(designs: Iterable[Design], say: Callable[[int, int], None]) -> None:
@@ -29,8 +28,8 @@ def warm(designs: Iterable[Design], say: Callable[[int, int], None]) -> None:
     for design in designs:
         for name, player in design.players.items():
             if isinstance(player, Policy):
-                family = type(design.problem.family)
-                jobs.setdefault((family, player.kernels), replace(design, players={name: player}, horizon=2, runs=1))
+                loop = (type(design), type(design.problem.family), *design.problem.loop)
+                jobs.setdefault((*loop, player.kernels), replace(design, players={name: player}, horizon=2, runs=1))
     workers = min(os.cpu_count() or 1, len(jobs))
     say(0, len(jobs))
     if workers < 2:

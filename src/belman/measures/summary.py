@@ -53,7 +53,7 @@ def summary(result: xarray.Dataset, variable: str = "regret", level: float = 0.9
 
 def difference(result: xarray.Dataset, player: str, against: str, variable: str = "regret") -> tuple[float, float]:
     """Mean and half-width of the paired difference of two players at the last checkpoint."""
-    last = _variable(result, variable).isel(turn=-1)
+    last = _last(result, variable)
     paired = last.sel(player=_player(result, player)) - last.sel(player=_player(result, against))
     return float(paired.mean()), float(half_width(paired))
 
@@ -71,7 +71,7 @@ def compare(result: xarray.Dataset, against: str, variable: str = "regret", leve
     ['BelMan', 'Thompson']
     """
     rival = _player(result, against)
-    last = _variable(result, variable).isel(turn=-1)
+    last = _last(result, variable)
     mean, half = last.mean("run"), half_width(last, level)
     order = np.argsort(mean.values, kind="stable")
     columns: dict[str, list[object]] = {name: [] for name in ("player", variable, "±", "difference", "± ", "P(less)", "verdict")}
@@ -85,8 +85,8 @@ def compare(result: xarray.Dataset, against: str, variable: str = "regret", leve
         cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
-    turn = int(result.turn[-1])
-    title = f"{variable} at turn {turn:,}, {result.sizes['run']:,} runs, differences paired with {rival}"
+    when = f"{variable} at turn {int(result.turn[-1]):,}" if "turn" in result.coords else variable
+    title = f"{when}, {result.sizes['run']:,} runs, differences paired with {rival}"
     return Table(columns, title)
 
 
@@ -98,7 +98,13 @@ def _player(result: xarray.Dataset, name: str) -> str:
 
 
 def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
-    known = [str(variable) for variable in result.data_vars if "turn" in result[variable].dims]
+    known = [str(found) for found, values in result.variables.items() if "run" in values.dims[:-1] and "arm" not in values.dims]
     if name not in known:
         raise SettingError(f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}")
-    return result[name]
+    return result[name] * 1.0  # a question of yes or no has a mean too
+
+
+def _last(result: xarray.Dataset, name: str) -> xarray.DataArray:
+    """A variable at the last checkpoint, or as it is where it is told once a run."""
+    found = _variable(result, name)
+    return found.isel(turn=-1) if "turn" in found.dims else found

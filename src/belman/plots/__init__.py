@@ -11,6 +11,7 @@ from belman.plots.believer import Believer
 from belman.plots.curves import Curves, curve_data, curves, draw_curves, draw_grid, regret, suboptimal_draws, together
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
+from belman.plots.queues import queue_regret
 from belman.plots.rows import Rows, draw_rows
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "focal",
     "focal_densities",
     "manifold",
+    "queue_regret",
     "regret",
     "style",
     "suboptimal_draws",

@@ -1,7 +1,7 @@
 """BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law, learn, and re-centre.
 
-a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `Evidence` exposure each arm has its own τ, measured from the
-leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
+a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own τ, measured from the leader L:
+a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄). `Evidence`, the default, is in `evidence.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from belman.families.family import TERMS, Family
 from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
+from belman.policies.evidence import evidence_columns, judgement, judging, sharing, what_is_expected
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index, share_of_ties
 
 
@@ -36,6 +37,8 @@ class Memory(NamedTuple):
     eta: Floats  # (D) its natural parameters
     terms: Floats  # (TERMS, K) the arms' side of the evidence
     scratch: Floats  # (3, max(D, TERMS))
+    judged: Floats  # (3, K) under shares, see `evidence.py`: the mean as judged, what the belief is worth, and its logarithm
+    pool: Floats  # (4) under shares: the shift of the prior, its two sums, and refreshes since they were taken afresh
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
@@ -104,23 +107,28 @@ def weigh(family, law, plays, expected, terms, prior_plays, weight, weights, ind
             index[a] -= weight * (plays[a] + prior_plays) * max(family.evidence(terms, a, weights), 0.0)
 
 
-def _bundle(recentre: Callable[..., None], averages_natural: bool, weighs: bool) -> PolicyKernels:
-    indices = _weighed(recentre) if weighs else _pulled(recentre)
-    return PolicyKernels(_refresh_with(averages_natural, weighs), indices, choose_by_index, share_of_ties)
+def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
+    refresh = _refresh_with(averages_natural, weighs=form == "weighed")
+    indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
+    if form == "shares":
+        refresh, indices = judging(refresh), sharing(indices)
+    return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
-BARYCENTRE = _bundle(least_kl_from_arms, averages_natural=False, weighs=False)
-BARYCENTRE_EVIDENCE = _bundle(least_kl_from_arms, averages_natural=False, weighs=True)
-NATURAL = _bundle(least_kl_to_arms, averages_natural=True, weighs=False)
-NATURAL_EVIDENCE = _bundle(least_kl_to_arms, averages_natural=True, weighs=True)
-JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, weighs=False)
+BARYCENTRE = _bundle(least_kl_from_arms, averages_natural=False, form="common")
+BARYCENTRE_WEIGHED = _bundle(least_kl_from_arms, averages_natural=False, form="weighed")
+BARYCENTRE_SHARES = _bundle(least_kl_from_arms, averages_natural=False, form="shares")
+NATURAL = _bundle(least_kl_to_arms, averages_natural=True, form="common")
+NATURAL_WEIGHED = _bundle(least_kl_to_arms, averages_natural=True, form="weighed")
+NATURAL_SHARES = _bundle(least_kl_to_arms, averages_natural=True, form="shares")
+JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, form="common")
 
-#: Readings of the reverse projection, as (one exposure for all arms, one exposure per arm). One exposure per arm is measured from
-#: the leader, whose focal law is flat: the normaliser inside the joint projection is then 1, and it is the barycentre's.
-READINGS: dict[str, tuple[PolicyKernels, PolicyKernels]] = {
-    "barycentre": (BARYCENTRE, BARYCENTRE_EVIDENCE),
-    "natural": (NATURAL, NATURAL_EVIDENCE),
-    "joint": (JOINT, BARYCENTRE_EVIDENCE),
+#: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured from the leader, whose focal
+#: law is flat: the normaliser inside the joint projection is then 1, and it is the barycentre's.
+READINGS: dict[str, dict[str, PolicyKernels]] = {
+    "barycentre": {"common": BARYCENTRE, "weighed": BARYCENTRE_WEIGHED, "shares": BARYCENTRE_SHARES},
+    "natural": {"common": NATURAL, "weighed": NATURAL_WEIGHED, "shares": NATURAL_SHARES},
+    "joint": {"common": JOINT, "weighed": BARYCENTRE_WEIGHED, "shares": BARYCENTRE_SHARES},
 }
 
 
@@ -159,11 +167,12 @@ class BelMan(Policy):
 
     @property
     def kernels(self) -> PolicyKernels:
-        shared, per_arm = READINGS[self.reading]
-        return per_arm if self.schedule.per_arm else shared
+        return READINGS[self.reading][self.schedule.form]
 
     def params(self, family: Family) -> Floats:
-        return np.array([self.schedule.prior_plays])
+        if self.schedule.form == "shares":
+            return what_is_expected(family, *self.schedule.settings)
+        return np.array([*self.schedule.settings, 0.0])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(
@@ -177,6 +186,7 @@ class BelMan(Policy):
             eta=np.zeros(dimension),
             terms=np.zeros((TERMS, arms)),
             scratch=np.zeros((3, max(dimension, TERMS))),
+            **judgement(arms if self.schedule.form == "shares" else 0),
         )
 
     def dial(self, turns: Floats, arms: int) -> Floats:
@@ -187,16 +197,21 @@ class BelMan(Policy):
             check_joint(family)
 
     def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
-        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where exposure is per arm)."""
+        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where exposure is per arm).
+
+        Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is over.
+        """
+        if self.schedule.form == "shares" and dial > 0.0:
+            return evidence_columns(family, ledger, memory, index)
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
         pull = np.full(len(kl), dial)
-        if self.schedule.per_arm:
+        if self.schedule.form == "weighed":
             leading = float(memory.expected.max())
             for a, mean in enumerate(memory.expected):
                 gap = leading - mean
                 known = math.isfinite(leading) and gap > 0.0
                 against = family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a])) if known else 0.0
-                pull[a] = dial * (ledger.plays[a] + self.schedule.prior_plays) * against / gap if known else 0.0
+                pull[a] = dial * (ledger.plays[a] + self.schedule.settings[0]) * against / gap if known else 0.0
         shared = family.log_partition(memory.pseudobelief)  # of all arms' KL, which kernels leave out
         with np.errstate(divide="ignore"):
             return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}

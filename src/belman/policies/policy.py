@@ -41,6 +41,20 @@ class NoMemory(NamedTuple):
     nothing: Floats
 
 
+@kernel
+def score_by_expected_reward(family, law, params, ledger, memory, score):
+    """E_a[X] under the belief of each arm; an arm of which nothing is known (infinite) comes last."""
+    for a in range(score.size):
+        expected = family.expected_reward(law, ledger.beliefs[a])
+        score[a] = expected if np.isfinite(expected) else -np.inf
+
+
+@kernel
+def never_finished(family, law, params, ledger, memory):
+    """For policies that have no stopping rule of their own."""
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class PolicyKernels(Bundle):
     """The bundle of kernels of a policy.
@@ -51,12 +65,16 @@ class PolicyKernels(Bundle):
     | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
     | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
     | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
+    | `recommend(family, law, params, ledger, memory, score)` | fills a score (K): the arms with the largest are recommended |
+    | `finished(family, law, params, ledger, memory)` | whether the policy's own stopping rule has had enough |
     """
 
     refresh: Kernel
     indices: Kernel
     choose: Kernel
     propensity: Kernel
+    recommend: Kernel = score_by_expected_reward
+    finished: Kernel = never_finished
 
 
 @kernel
@@ -97,6 +115,17 @@ def _nth_tied(index, best, rank):
                 return a
             rank -= 1
     return 0
+
+
+@kernel
+def pick_most(score, count, mind, chosen):
+    """Mark the `count` arms with the largest scores (ties drawn uniformly) in `chosen`; the scores of these are used up."""
+    for a in range(score.size):
+        chosen[a] = 0.0
+    for _ in range(count):
+        arm, _ = pick(score, mind)
+        chosen[arm] = 1.0
+        score[arm] = np.nan
 
 
 @kernel
@@ -151,6 +180,10 @@ class Policy(ABC):
     def check(self, family: Family, arms: int) -> None:
         """Raise PolicyError where this policy does not exist for the family or the number of arms."""
         return
+
+    def acting(self, memory: Any) -> Policy:
+        """Who chooses now: itself, unless it has phases."""
+        return self
 
     def chances(self, best: Floats) -> Floats:
         """The chance of playing each arm, for a policy whose propensity has to be integrated.

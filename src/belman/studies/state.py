@@ -148,7 +148,7 @@ class State:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
         elif kind == Kind.POLICY_CHANGED:
-            self.agent.follow(state_file.rebuild(body["policy"], "policy"))
+            self.agent.policy = state_file.rebuild(body["policy"], "policy")
         elif kind != Kind.CREATED:
             raise StateError(f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)")
 
@@ -156,7 +156,7 @@ class State:
 
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
-        self.agent.follow(self.agent.policy)  # leaves what was learnt, and nothing of how it was worked with
+        self.agent.policy = self.agent.policy  # leaves what was learnt, and nothing of how it was worked with
         self.agent.mind[:] = 0
         content = {
             "format": FORMAT,

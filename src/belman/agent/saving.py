@@ -1,0 +1,97 @@
+"""An agent to its text and back: everything that the next turn needs, so that it goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from belman.agent import state_file
+from belman.errors import StateError
+from belman.families import Family
+from belman.policies import Ledger, Policy
+from belman.version import __version__
+
+if TYPE_CHECKING:
+    from belman.agent.agent import Agent
+
+
+def to_text(agent: Agent) -> str:
+    """The whole state as text."""
+    return state_file.write(
+        {
+            "belman": __version__,
+            "arms": [state_file.encode_arm(arm) for arm in agent._arms],
+            "family": state_file.describe(agent._scale.base, "family"),
+            "policy": state_file.describe(agent._policy, "policy"),
+            "range": agent._scale.range,
+            "minimise": agent._scale.minimise,
+            "discount": agent._discount,
+            "told": agent._told,
+            "tells": agent._tells,
+            "pending": agent._pending,
+            "stale": agent._stale[: agent._stale[0] + 1],
+            "priors": agent._priors,
+            "truth": agent._truth,
+            "working": agent._working,
+            "memory": agent._memory,
+            "mind": [int(word) for word in agent._mind],
+        }
+    )
+
+
+def from_text(
+    kind: type[Agent],
+    text: str,
+    source: str,
+    arms: Sequence[Hashable] | None,
+    family: Family | None,
+    policy: Policy | None,
+) -> Agent:
+    """The agent of a text that `to_text` gave; arms, family and policy replace what it holds."""
+    content = state_file.read(text, source)
+    for part, given in (("family", family), ("policy", policy)):
+        if content.get(part) is None and given is None:
+            raise StateError(f"{source} could not hold its {part}: give it again, load(path, {part}=…)")
+    return state_file.trusted(lambda: _rebuilt(kind, content, source, arms, family, policy), source)
+
+
+def _rebuilt(
+    kind: type[Agent],
+    content: dict[str, Any],
+    source: str,
+    arms: Sequence[Hashable] | None,
+    family: Family | None,
+    policy: Policy | None,
+) -> Agent:
+    saved = content["arms"]
+    names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
+    if len(names) != len(saved):
+        raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
+    agent = kind(
+        names,
+        state_file.rebuild(content["family"], "family") if family is None else family,
+        state_file.rebuild(content["policy"], "policy") if policy is None else policy,
+        range=tuple(content["range"]) if content["range"] else None,
+        minimise=content["minimise"],
+        discount=content["discount"],
+        seed=0,
+    )
+    agent._told = int(content["told"])
+    agent._tells[:] = content["tells"]
+    agent._priors[:] = state_file.floats(content["priors"])
+    agent._mind[:] = np.array(content["mind"], dtype=np.uint64)
+    for name in Ledger._fields:
+        getattr(agent._truth, name)[:] = state_file.floats(content["truth"][name])
+    agent._pending[:] = content["pending"]
+    agent._waiting = int(agent._pending.sum())
+    if policy is None:
+        agent._stale[: len(content["stale"])] = content["stale"]
+        for name in Ledger._fields:
+            getattr(agent._working, name)[:] = state_file.floats(content["working"][name])
+        for name in agent._memory._fields:
+            getattr(agent._memory, name)[:] = state_file.floats(content["memory"][name])
+    else:
+        agent._reseat()
+    return agent

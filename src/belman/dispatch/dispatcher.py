@@ -1,0 +1,424 @@
+"""Which server gets the next job: an agent per queue that chooses among the servers that are free, and learns from every end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time as clocks
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman import chance
+from belman.agent import Agent, state_file
+from belman.dispatch.line import Line, task_waker, thread_waker
+from belman.errors import BusyError, ServerError, SettingError, StateError, listing, nearest
+from belman.files import write_atomically
+from belman.policies import Policy, Thompson
+from belman.table import Table
+from belman.version import __version__
+
+FORMAT = "belman dispatcher"
+_LEAST = 1e-9  # seconds that a job takes at least
+#: What servers are judged by, as the settings of an agent.
+LESSONS: dict[str, dict[str, Any]] = {
+    "time": {"family": "exponential", "minimise": True},
+    "success": {"family": "bernoulli", "minimise": False},
+}
+
+
+@dataclass
+class Service:
+    """A job under way: whose it is, and when it began."""
+
+    queue: Hashable
+    began: float
+
+
+class Dispatcher:
+    """Sends jobs to the servers that serve them best, which it finds out by sending them.
+
+    `learns='time'` judges servers by how long a job takes (an exponential law of unknown rate), `learns='success'` by how often
+    it succeeds. Every one of `queues` has beliefs of its own. At most `limit` jobs are under way at once. A free server is never
+    kept idle while a job waits and the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
+    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers is the same whoever is busy,
+    while evidence against a busy leader would make the free ones take turns. A failed job counts as one that took `penalty` times
+    the average. All methods may be called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
+
+    >>> dispatcher = Dispatcher(["near", "far"], seed=7)
+    >>> server = dispatcher.assign()
+    >>> dispatcher.completed(server, time=0.25)
+    >>> dispatcher
+    Dispatcher(2 servers, learns='time', 1 job completed, 0 failed, 0 under way)
+    """
+
+    def __init__(
+        self,
+        servers: Iterable[Hashable],
+        *,
+        learns: str = "time",
+        queues: Iterable[Hashable] = (None,),
+        policy: Policy | None = None,
+        limit: int | None = None,
+        penalty: float = 10.0,
+        prior: ArrayLike | None = None,
+        discount: float = 1.0,
+        seed: int | None = None,
+        clock: Callable[[], float] = clocks.monotonic,
+    ) -> None:
+        if learns not in LESSONS:
+            raise SettingError(f"learns={learns!r} is unknown: there are {listing(LESSONS)}{nearest(learns, LESSONS)}")
+        if limit is not None and (not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 1):
+            raise SettingError(f"limit={limit!r} lets no job through: it must be a whole number from 1 up, or None")
+        if not isinstance(penalty, (int, float)) or not 1.0 <= penalty < float("inf"):
+            raise SettingError(f"penalty={penalty!r} makes failing worth while: it must be a number from 1 up")
+        names, lines = list(servers), list(queues)
+        if not lines or len(set(lines)) != len(lines):
+            raise SettingError(f"queues={lines!r} makes no dispatcher: give at least one queue, each once")
+        settings = {**LESSONS[learns], "policy": Thompson() if policy is None else policy, "prior": prior, "discount": discount}
+        self._agents = {queue: Agent(names, **settings, seed=_seed(seed, place)) for place, queue in enumerate(lines)}
+        self._learns, self._limit, self._penalty, self._clock = learns, limit, float(penalty), clock
+        self._services: dict[Hashable, Service] = {}
+        self._paused: set[Hashable] = set()
+        self._completed = dict.fromkeys(names, 0)
+        self._failed = dict.fromkeys(names, 0)
+        self._unit: float | None = None
+        self._spent = 0.0
+        self._line = Line()
+        self._lock = threading.RLock()
+
+    # Jobs
+
+    def assign(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Any:
+        """The server for the next job of a queue, which is busy from now on.
+
+        If none is free, wait up to `timeout` seconds (None: for ever) for one, then raise BusyError.
+        """
+        with self._lock:
+            self._agent(queue)
+            server = self._give(queue) if not len(self._line) else None
+            if server is not None:
+                return server
+            wake, wait = thread_waker()
+            ticket = self._line.join(queue, wake)
+        if timeout is None or timeout > 0.0:
+            wait(timeout)
+        with self._lock:
+            self._line.leave(ticket)
+            if not ticket.served:
+                raise BusyError(self._why_busy())
+            return ticket.server
+
+    async def assign_async(self, queue: Hashable = None) -> Any:
+        """The server for the next job of a queue, as soon as one is free and those who came before have theirs."""
+        with self._lock:
+            self._agent(queue)
+            server = self._give(queue) if not len(self._line) else None
+            if server is not None:
+                return server
+            wake, woken = task_waker()
+            ticket = self._line.join(queue, wake)
+        try:
+            await woken
+        except asyncio.CancelledError:
+            with self._lock:
+                self._line.leave(ticket)
+                if ticket.served:
+                    self.release(ticket.server)
+            raise
+        return ticket.server
+
+    def completed(self, server: Hashable, *, time: float | None = None) -> None:
+        """A job is done; `time` in seconds is taken from the clock unless it is given."""
+        with self._lock:
+            service = self._service(server)
+            spent = self._duration(service, time)
+            unit = self._unit or max(spent, _LEAST)
+            self._agents[service.queue].tell(server, spent / unit if self._learns == "time" else 1)
+            self._unit, self._spent = unit, self._spent + spent
+            self._completed[server] += 1
+            self._end(server)
+
+    def failed(self, server: Hashable, *, time: float | None = None) -> None:
+        """A job has failed; where times are learnt it counts as `penalty` times the average time, or the time given if longer."""
+        with self._lock:
+            service = self._service(server)
+            spent = self._duration(service, time)
+            done = sum(self._completed.values())
+            cost = max(self._penalty * (self._spent / done if done else spent), spent)
+            unit = self._unit or max(cost, _LEAST)
+            self._agents[service.queue].tell(server, cost / unit if self._learns == "time" else 0)
+            self._unit = unit
+            self._failed[server] += 1
+            self._end(server)
+
+    def release(self, server: Hashable) -> None:
+        """A job was taken back: its server is free again, and nothing is learnt."""
+        with self._lock:
+            self._service(server)
+            self._take_back(server)
+            self._serve()
+
+    @contextmanager
+    def _outcome(self, server: Any) -> Iterator[Any]:
+        try:
+            yield server
+        except asyncio.CancelledError:
+            self.release(server)
+            raise
+        except Exception:
+            self.failed(server)
+            raise
+        else:
+            self.completed(server)
+
+    def job(self, queue: Hashable = None) -> AbstractAsyncContextManager[Any]:
+        """`async with dispatcher.job() as server:` waits for a server, and tells how it went: an exception is a failure."""
+
+        @asynccontextmanager
+        async def run() -> Any:
+            with self._outcome(await self.assign_async(queue)) as server:
+                yield server
+
+        return run()
+
+    # Servers
+
+    def add_server(self, server: Hashable, prior: ArrayLike | None = None) -> None:
+        """Take a new server into service."""
+        with self._lock:
+            for agent in self._agents.values():
+                agent.add_arm(server, prior)
+            self._completed[server] = self._failed[server] = 0
+            self._serve()
+
+    def remove_server(self, server: Hashable) -> None:
+        """Take a server out of service for ever, with all that was learnt of it; a busy one must end its job first."""
+        with self._lock:
+            self._known(server)
+            if server in self._services:
+                raise ServerError(f"server {server!r} is busy: let its job end, or pause it so that it gets no other")
+            for agent in self._agents.values():
+                agent.remove_arm(server)
+            del self._completed[server], self._failed[server]
+            self._paused.discard(server)
+
+    def pause(self, server: Hashable) -> None:
+        """Give a server no more jobs; one under way goes on."""
+        with self._lock:
+            self._paused.add(self._known(server))
+
+    def resume(self, server: Hashable) -> None:
+        """Give a paused server jobs again."""
+        with self._lock:
+            self._paused.discard(self._known(server))
+            self._serve()
+
+    # Looking
+
+    @property
+    def servers(self) -> tuple[Hashable, ...]:
+        """The names of the servers."""
+        with self._lock:
+            return tuple(self._completed)
+
+    @property
+    def free(self) -> tuple[Hashable, ...]:
+        """Servers that could take a job now, the limit apart."""
+        with self._lock:
+            return tuple(self._free())
+
+    @property
+    def busy(self) -> dict[Hashable, Hashable]:
+        """Servers with a job under way, and the queue it is from."""
+        with self._lock:
+            return {server: service.queue for server, service in self._services.items()}
+
+    @property
+    def waiting(self) -> int:
+        """How many callers wait for a server."""
+        with self._lock:
+            return len(self._line)
+
+    def beliefs(self, queue: Hashable = None) -> Table:
+        """Per server: jobs, the expected time in seconds (or chance of success) with its interval, and P(best)."""
+        with self._lock:
+            table = self._agent(queue).beliefs()
+            columns = {"server" if name == "arm" else name: values for name, values in table.columns.items()}
+            if self._learns == "success":
+                return Table(columns)
+            for name in ("expected cost", "low", "high"):
+                columns[name] = [value * (self._unit or 1.0) for value in columns[name]]
+            return Table({"expected time" if name == "expected cost" else name: values for name, values in columns.items()})
+
+    def status(self) -> Table:
+        """Per server: what it does now, and how many jobs it has completed and failed."""
+        with self._lock:
+            states = ["busy" if s in self._services else "paused" if s in self._paused else "free" for s in self._completed]
+            counts = {"completed": list(self._completed.values()), "failed": list(self._failed.values())}
+            return Table({"server": list(self._completed), "now": states, **counts})
+
+    def __repr__(self) -> str:
+        done, lost = sum(self._completed.values()), sum(self._failed.values())
+        return (
+            f"Dispatcher({len(self._completed)} server{'s' * (len(self._completed) != 1)}, learns={self._learns!r}, "
+            f"{done} job{'s' * (done != 1)} completed, {lost} failed, {len(self._services)} under way)"
+        )
+
+    # Saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to a file, atomically; jobs under way are in it, callers that wait are not."""
+        text = self.to_json()
+        try:
+            write_atomically(path, text)
+        except OSError as error:
+            raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
+
+    def to_json(self) -> str:
+        """The whole state as text."""
+        with self._lock:
+            now, encode = self._clock(), state_file.encode_arm
+            content = {
+                "belman": __version__,
+                "learns": self._learns,
+                "limit": self._limit,
+                "penalty": self._penalty,
+                "unit": self._unit,
+                "spent": self._spent,
+                "queues": [encode(queue) for queue in self._agents],
+                "agents": [agent.to_json() for agent in self._agents.values()],
+                "servers": [encode(server) for server in self._completed],
+                "completed": list(self._completed.values()),
+                "failed": list(self._failed.values()),
+                "paused": [encode(server) for server in self._completed if server in self._paused],
+                "services": [[encode(s), encode(job.queue), now - job.began] for s, job in self._services.items()],
+            }
+            return state_file.write(content, FORMAT)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        policy: Policy | None = None,
+        clock: Callable[[], float] = clocks.monotonic,
+    ) -> Dispatcher:
+        """The dispatcher of a state file; jobs that were under way still are, until they are completed, failed or released."""
+        source = os.fspath(path)
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StateError(f"{source} cannot be read: {error}") from None
+        return cls.from_json(text, source=source, policy=policy, clock=clock)
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        *,
+        source: str = "the state",
+        policy: Policy | None = None,
+        clock: Callable[[], float] = clocks.monotonic,
+    ) -> Dispatcher:
+        """The dispatcher of a text that `to_json` gave."""
+        content = state_file.read(text, source, FORMAT)
+        return state_file.trusted(lambda: cls._rebuilt(content, source, policy, clock), source, FORMAT)
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any], source: str, policy: Policy | None, clock: Callable[[], float]) -> Dispatcher:
+        def names(part: Sequence[Any]) -> list[Hashable]:
+            return [state_file.decode_arm(name, source) for name in part]
+
+        servers, queues = names(content["servers"]), names(content["queues"])
+        made = cls(
+            servers,
+            learns=content["learns"],
+            queues=queues,
+            limit=content["limit"],
+            penalty=content["penalty"],
+            clock=clock,
+        )
+        texts = dict(zip(queues, content["agents"], strict=True))
+        made._agents = {queue: Agent.from_json(texts[queue], source=source, policy=policy) for queue in queues}
+        made._unit, made._spent = content["unit"], content["spent"]
+        made._completed = dict(zip(servers, content["completed"], strict=True))
+        made._failed = dict(zip(servers, content["failed"], strict=True))
+        made._paused = set(names(content["paused"]))
+        now = clock()
+        for server, queue, ago in content["services"]:
+            key, whose = names([server, queue])
+            made._services[key] = Service(whose, now - ago)
+        return made
+
+    # Within the lock
+
+    def _free(self) -> list[Hashable]:
+        return [server for server in self._completed if server not in self._services and server not in self._paused]
+
+    def _give(self, queue: Hashable) -> Any:
+        """A server for a job of this queue, or None where none is free."""
+        free = self._free()
+        if not free or (self._limit is not None and len(self._services) >= self._limit):
+            return None
+        server = self._agent(queue).ask(among=free)
+        self._services[server] = Service(queue, self._clock())
+        return server
+
+    def _end(self, server: Hashable) -> None:
+        del self._services[server]
+        self._serve()
+
+    def _serve(self) -> None:
+        self._line.serve(self._give, self._take_back)
+
+    def _take_back(self, server: Hashable) -> None:
+        self._agents[self._services.pop(server).queue].cancel(server)
+
+    def _duration(self, service: Service, given: float | None) -> float:
+        value = self._clock() - service.began if given is None else given
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 <= value < float("inf"):
+            raise ServerError(f"time={given!r} cannot be: it must be a number of seconds from 0 up, or None for the clock's")
+        return float(value)
+
+    def _agent(self, queue: Hashable) -> Agent:
+        if queue not in self._agents:
+            raise ServerError(
+                f"unknown queue {queue!r}: this dispatcher has {listing(self._agents)}{nearest(queue, self._agents)}"
+            )
+        return self._agents[queue]
+
+    def _known(self, server: Hashable) -> Hashable:
+        if server not in self._completed:
+            raise ServerError(
+                f"unknown server {server!r}: this dispatcher has {listing(self._completed)}{nearest(server, self._completed)}"
+            )
+        return server
+
+    def _service(self, server: Hashable) -> Service:
+        self._known(server)
+        if server not in self._services:
+            raise ServerError(f"server {server!r} has no job: it was never assigned, or its end was told already")
+        return self._services[server]
+
+    def _why_busy(self) -> str:
+        if self._limit is not None and len(self._services) >= self._limit:
+            return f"{self._limit} jobs are under way, which is the limit: wait with timeout=…, or complete one"
+        paused = f", {len(self._paused)} paused" if self._paused else ""
+        return (
+            f"no server is free: {len(self._services)} busy{paused} (wait with timeout=…, or complete a job), "
+            f"{len(self._line)} callers before this one"
+        )
+
+
+def _seed(seed: int | None, place: int) -> int | None:
+    """A seed for each queue's agent."""
+    if seed is None or place == 0:
+        return seed
+    return int(chance.generator(seed, place)[0] >> np.uint64(1))

@@ -1,0 +1,78 @@
+"""Those who wait for a server, first come first served: threads on an event, coroutines on a future of their loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+
+class Ticket:
+    """One place in the line: whose queue, what to hand over, and how to wake its owner."""
+
+    def __init__(self, queue: Any, wake: Callable[[], None]) -> None:
+        self.queue, self.server = queue, None
+        self.served = False
+        self._wake = wake
+
+    def hand_over(self, server: Any) -> bool:
+        """Give the server to whoever waits; False if nobody does any more, because the loop of a coroutine is closed."""
+        try:
+            self._wake()
+        except RuntimeError:
+            return False
+        self.server, self.served = server, True
+        return True
+
+
+class Line:
+    """Tickets in order; whoever holds the lock of the dispatcher may touch it."""
+
+    def __init__(self) -> None:
+        self._tickets: deque[Ticket] = deque()
+
+    def __len__(self) -> int:
+        return len(self._tickets)
+
+    def join(self, queue: Any, wake: Callable[[], None]) -> Ticket:
+        """A place at the end."""
+        ticket = Ticket(queue, wake)
+        self._tickets.append(ticket)
+        return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give up a place, if it is still held."""
+        if ticket in self._tickets:
+            self._tickets.remove(ticket)
+
+    def serve(self, give: Callable[[Any], Any], take_back: Callable[[Any], None]) -> None:
+        """Hand servers to the first in line, as long as `give(queue)` has one (it answers None when there is none)."""
+        while self._tickets:
+            server = give(self._tickets[0].queue)
+            if server is None:
+                return
+            if not self._tickets.popleft().hand_over(server):
+                take_back(server)
+
+
+def thread_waker() -> tuple[Callable[[], None], Callable[[float | None], Any]]:
+    """How to wake a thread, and how it waits (for so many seconds, or for ever)."""
+    event = threading.Event()
+    return event.set, event.wait
+
+
+def task_waker() -> tuple[Callable[[], None], asyncio.Future[None]]:
+    """How to wake a coroutine from any thread, and what it awaits."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def settle() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    def wake() -> None:
+        loop.call_soon_threadsafe(settle)
+
+    return wake, future

@@ -1,0 +1,104 @@
+"""The least number of turns, per ln(1/δ), in which any rule that errs with chance δ at most can find the m best arms.
+
+1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b d(μ_b, x), a concave programme: each
+pair's evidence is the least of functions that are linear in the proportions w, with the two divergences as its gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from belman.compile import entry, kernel
+from belman.environments.environment import Floats
+from belman.environments.stationary import Stationary
+from belman.errors import SettingError
+
+_STEPS = 500
+_ROUNDS = 2  # the second starts where the first ended, with its unit
+_LEAST_SHARE = 1e-12  # at which the evidence of a pair is still defined
+
+
+class CharacteristicTime(NamedTuple):
+    """T*(μ) and the proportions of plays w*(μ) that attain it."""
+
+    turns: float
+    proportions: Floats
+
+
+@kernel
+def _evidence(family, law, means, spreads, inside, outside, shares, values, slopes):
+    """Of every pair of an arm inside with one outside: its evidence per turn, and the gradient of that in the proportions."""
+    slopes[:] = 0.0
+    pair = 0
+    for a in inside:
+        for b in outside:
+            x = family.common_mean(law, shares[a], means[a], spreads[a], shares[b], means[b], spreads[b])
+            slopes[pair, a] = family.d(law, means[a], x, spreads[a])
+            slopes[pair, b] = family.d(law, means[b], x, spreads[b])
+            values[pair] = shares[a] * slopes[pair, a] + shares[b] * slopes[pair, b]
+            pair += 1
+
+
+def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
+    """T*(μ): finding the m best arms with chance 1 − δ takes at least T* ln(1/δ) turns as δ → 0, played in proportions w*.
+
+    >>> from belman.environments import bernoulli
+    >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
+    >>> round(found.turns), [round(float(share), 3) for share in found.proportions]
+    (990, [0.417, 0.39, 0.136, 0.057])
+    """
+    if not isinstance(problem, Stationary):
+        raise SettingError(f"characteristic_time needs fixed means, such as belman.bernoulli([0.8, 0.9]): {problem!r} has none")
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
+        raise SettingError(f"m={m!r} makes no question: it must be a whole number of arms from 1 to {problem.arms}")
+    family, arms = problem.family, problem.arms
+    means = np.array([family.mean_of(theta) for theta in problem.parameters])
+    spreads = np.array([1.0 / theta[1] if len(theta) > 1 else 1.0 for theta in problem.parameters])
+    order = np.argsort(-means, kind="stable")
+    inside, outside = order[:m], order[m:]
+    if m == arms or means[inside[-1]] == means[outside[0]]:
+        return CharacteristicTime(0.0 if m == arms else math.inf, np.full(arms, 1.0 / arms))
+    call = entry(_evidence, {"family": (family.kernels, type(family).__module__)}, {})
+    values, slopes = np.empty(len(inside) * len(outside)), np.empty((len(inside) * len(outside), arms))
+
+    def weigh(shares: Floats) -> tuple[Floats, Floats]:
+        call(family.law, means, spreads, inside, outside, np.maximum(shares, _LEAST_SHARE), values, slopes)
+        return values, slopes
+
+    return _largest_least(weigh, arms)
+
+
+def _largest_least(weigh: Callable[[Floats], tuple[Floats, Floats]], arms: int) -> CharacteristicTime:
+    """Sequential quadratic programming in (w, y): the largest y, in units of where it starts, that no pair falls below."""
+    shares = np.full(arms, 1.0 / arms)
+    whole, aim = np.append(np.ones(arms), 0.0), np.append(np.zeros(arms), -1.0)
+    for _ in range(_ROUNDS):
+        unit = float(weigh(shares)[0].min())
+
+        def slack(z: Floats, unit: float = unit) -> Floats:
+            return weigh(z[:-1])[0] / unit - z[-1]
+
+        def slope(z: Floats, unit: float = unit) -> Floats:
+            slopes = weigh(z[:-1])[1] / unit
+            return np.hstack([slopes, np.full((len(slopes), 1), -1.0)])
+
+        found = minimize(
+            lambda z: -z[-1],
+            np.append(shares, 1.0),
+            jac=lambda z: aim,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * arms + [(0.0, None)],
+            constraints=[
+                {"type": "eq", "fun": lambda z: whole @ z - 1.0, "jac": lambda z: whole},
+                {"type": "ineq", "fun": slack, "jac": slope},
+            ],
+            options={"ftol": 1e-13, "maxiter": _STEPS},
+        )
+        shares = np.maximum(found.x[:-1], 0.0)
+        shares /= shares.sum()
+    return CharacteristicTime(1.0 / float(weigh(shares)[0].min()), shares)

@@ -1,0 +1,276 @@
+"""Queues and servers of unknown speed: Q(t) = max(Q(t−1) + A(t) − S(t), 0), in discrete time.
+
+Every turn jobs arrive, then each queue is matched with at most one server and each server with at most one queue. A service
+is a Bernoulli trial that takes one turn, or takes as long as the job is large: a geometric or an exponential time, during which
+queue and server hold each other. Regret is counted from a genie that knows the rates and meets the same arrivals and luck.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.environments.environment import Floats, Problem
+from belman.errors import SettingError, listing, nearest
+from belman.families import Bernoulli, Exponential, Family, Geometric
+from belman.families.mirror import Mirror
+
+#: Laws of arrivals and of services by name, as kernels know them.
+ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
+SERVICE_LAWS: dict[str, type[Family]] = {"bernoulli": Bernoulli, "geometric": Geometric, "exponential": Exponential}
+#: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
+BATCHES = 20
+#: Turns that the genie plays before turn 1 where the stationary law is not computed: so many relaxation times, between two ends.
+_RELAXATIONS, _SHORTEST, _LONGEST = 20.0, 200, 100_000
+
+
+class UnstableQueueWarning(UserWarning):
+    """Jobs arrive faster than even the genie can serve them: queues grow whatever a player does."""
+
+
+@dataclass(frozen=True)
+class Queue(Problem):
+    """Jobs in U queues, K servers and a rate for each pair; made by `belman.queue`.
+
+    `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no matching; `weighting` is 'none' or
+    'length', whether the indices of a queue are multiplied by its length before matching; `serves_empty` whether a server turns
+    to an empty queue (and is learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues.
+    """
+
+    rates: tuple[tuple[float, ...], ...]
+    arrivals: tuple[float, ...]
+    arrival_law: str
+    service_law: str
+    single: bool
+    weighting: str
+    serves_empty: bool
+    shared: bool
+
+    played_as = "queue"
+    python_players = False
+
+    @property
+    def queues(self) -> int:
+        """How many queues there are."""
+        return len(self.rates)
+
+    @property
+    def servers(self) -> int:
+        """How many servers there are."""
+        return len(self.rates[0])
+
+    @property
+    def groups(self) -> int:
+        """How many sets of beliefs a player has."""
+        return 1 if self.shared else self.queues
+
+    @property
+    def arms(self) -> int:
+        """The arms of one set of beliefs: a queue's servers, or all pairs where beliefs are shared."""
+        return self.queues * self.servers // self.groups
+
+    @property
+    def holds(self) -> bool:
+        """Whether a job keeps its server until it is done."""
+        return self.service_law != "bernoulli"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the genie's matching is the same in every turn."""
+        return not self.holds and self.serves_empty and self.weighting == "none"
+
+    @property
+    def loop(self) -> tuple[object, ...]:
+        return self.played_as, self.single
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"queue": self.queues, "server": self.servers, "batch": BATCHES}
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        return ("queue",) if self.single else ()
+
+    @property
+    def parameters(self) -> Floats:
+        """θ of each pair (U·K × 1): the chance of a service in a turn, or the rate of the law of its duration."""
+        return np.array(self.rates).reshape(-1, 1)
+
+    @property
+    def world(self) -> Floats:
+        return np.zeros(0)
+
+    @property
+    def throughput(self) -> Floats:
+        """Jobs per turn that each pair completes when always busy (U × K); an exponential time is rounded up to whole turns."""
+        rates = np.array(self.rates)
+        return -np.expm1(-rates) if self.service_law == "exponential" else rates
+
+    @property
+    def load(self) -> Floats:
+        """What each queue brings, as a share of what the genie can complete of it (infinite where it has no server)."""
+        arrivals = np.array(self.arrivals)
+        served = self._by_lengths() * arrivals if self.weighting == "length" else self._by_rates()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(arrivals == 0.0, 0.0, arrivals / served)
+
+    @property
+    def plan(self) -> NDArray[np.int64]:
+        """The server of each queue in the matching of the largest total rate, −1 for a queue that gets none."""
+        from scipy.optimize import linear_sum_assignment
+
+        plan = np.full(self.queues, -1)
+        rows, columns = linear_sum_assignment(self.throughput, maximize=True)
+        plan[rows] = columns
+        return plan
+
+    def _by_rates(self) -> Floats:
+        """What each queue is served by that matching."""
+        return np.where(self.plan >= 0, self.throughput[np.arange(self.queues), self.plan], 0.0)
+
+    def _by_lengths(self) -> float:
+        """The largest factor by which all arrivals could grow and still be served by some mixture of matchings.
+
+        Matching by rate times length bears every load that any mixture bears.
+        """
+        from scipy.optimize import linprog
+
+        pairs = self.queues * self.servers
+        one_server = np.kron(np.eye(self.queues), np.ones(self.servers))
+        one_queue = np.kron(np.ones(self.queues), np.eye(self.servers))
+        work = one_server * self.throughput.ravel()
+        if not any(self.arrivals):
+            return math.inf
+        growth = np.r_[np.zeros(self.queues + self.servers), self.arrivals]
+        limits = np.c_[np.r_[one_server, one_queue, -work], growth]
+        room = np.r_[np.ones(self.queues + self.servers), np.zeros(self.queues)]
+        return float(linprog(np.r_[np.zeros(pairs), -1.0], A_ub=limits, b_ub=room).x[-1])
+
+    @property
+    def stable(self) -> bool:
+        """Whether the genie keeps every queue bounded."""
+        return bool((self.load < 1.0).all())
+
+    @property
+    def start(self) -> tuple[int, Floats]:
+        """How the queues start: turns of the genie's burn-in, or 0 and the ratio of each queue's geometric stationary law.
+
+        With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and down with chance μ(1 − λ), so
+        P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system without a stationary law starts empty.
+        """
+        ratios = np.zeros(self.queues)
+        if not self.stable:
+            return 0, ratios
+        coming, load = np.array(self.arrivals), self.load
+        served = np.divide(coming, load, out=np.ones_like(coming), where=load > 0.0)
+        if self.fixed and self.arrival_law == "bernoulli":
+            return 0, coming * (1.0 - served) / (served * (1.0 - coming))
+        slack = float(np.min(served - coming))
+        turns = _RELAXATIONS * float(np.max(coming + served * (1.0 - served))) / slack**2
+        return int(min(max(turns, _SHORTEST), _LONGEST)), ratios
+
+    def describe(self) -> dict[str, Any]:
+        settings = {name: value for name, value in asdict(self).items() if name != "family"}
+        return {
+            "family": {"name": self.family.name, "prior": list(self.family.prior)},
+            **{name: [list(row) for row in value] if name == "rates" else value for name, value in settings.items()},
+            "stable": self.stable,
+        }
+
+
+def queue(
+    services: ArrayLike,
+    arrivals: float | Sequence[float],
+    *,
+    arrival_law: str = "poisson",
+    service_law: str = "bernoulli",
+    weighting: str = "none",
+    serves_empty: bool | None = None,
+    shared: bool = False,
+    prior: ArrayLike | None = None,
+) -> Queue:
+    """One queue and servers of these rates; or, from a matrix of rates and a list of arrivals, several queues to be matched.
+
+    A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn), 'geometric' or 'exponential' (the job
+    holds its server for a random time of mean 1/rate, and players learn times). `weighting='length'` multiplies the indices of a
+    queue by its length. Servers turn to empty queues, as published, unless `serves_empty` is False. A system that not even the
+    genie can stabilise is played all the same, with an UnstableQueueWarning, and the result says so.
+
+    >>> queue([0.5, 0.33, 0.25], arrivals=0.35).servers
+    3
+    >>> queue([[0.5, 0.3, 0.2], [0.3, 0.5, 0.2]], arrivals=[0.4, 0.3]).queues
+    2
+    """
+    for name, given, known in (
+        ("arrival_law", arrival_law, list(ARRIVAL_LAWS)),
+        ("service_law", service_law, list(SERVICE_LAWS)),
+        ("weighting", weighting, ["none", "length"]),
+    ):
+        if given not in known:
+            raise SettingError(f"{name}={given!r} is unknown: there are {listing(known)}{nearest(given, known)}")
+    single, rates = _rates(services, positive=service_law != "bernoulli")
+    family: Family = SERVICE_LAWS[service_law]()
+    if prior is not None:
+        family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
+    holds = service_law != "bernoulli"
+    if holds and serves_empty:
+        raise SettingError(f"serves_empty=True makes no queue with {service_law} job sizes: an empty queue has no job to size")
+    made = Queue(
+        family=Mirror(family) if holds else family,
+        rates=rates,
+        arrivals=_arrivals(arrivals, len(rates), single),
+        arrival_law=arrival_law,
+        service_law=service_law,
+        single=single,
+        weighting=weighting,
+        serves_empty=not holds if serves_empty is None else bool(serves_empty),
+        shared=bool(shared),
+    )
+    if not made.stable:
+        warnings.warn(_overload(made), UnstableQueueWarning, stacklevel=2)
+    return made
+
+
+def _overload(made: Queue) -> str:
+    loads = ", ".join(f"{load:.3g}" for load in made.load)
+    return (
+        f"this system is unstable: jobs arrive at {listing(made.arrivals)} a turn, {loads} times what the best servers complete; "
+        "queues grow whatever a player does"
+    )
+
+
+def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float, ...], ...]]:
+    """Whether there is one queue without matching, and a row of rates per queue."""
+    try:
+        rates = np.array(services, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SettingError(f"services={services!r} is neither a list of rates nor a matrix with rows of equal length") from None
+    if rates.ndim not in (1, 2) or rates.size == 0:
+        raise SettingError(
+            f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per queue and a column per server"
+        )
+    low = "above 0" if positive else "from 0"
+    fits = np.isfinite(rates) & (rates <= 1.0) & ((rates > 0.0) if positive else (rates >= 0.0))
+    if not fits.all():
+        raise SettingError(f"service rate {float(rates[~fits][0])!r} cannot be: it must be {low} to 1 job per turn")
+    return rates.ndim == 1, tuple(tuple(map(float, row)) for row in np.atleast_2d(rates))
+
+
+def _arrivals(arrivals: float | Sequence[float], queues: int, single: bool) -> tuple[float, ...]:
+    try:
+        rates = np.atleast_1d(np.array(arrivals, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise SettingError(f"arrivals={arrivals!r} is neither a rate nor a list of rates") from None
+    if rates.shape != (queues,):
+        wanted = "one rate" if single or queues == 1 else f"a list of {queues} rates, one per row of the services"
+        raise SettingError(f"arrivals={arrivals!r} does not fit: give {wanted}")
+    for rate in rates:
+        if not (math.isfinite(rate) and 0.0 <= rate <= 1.0):
+            raise SettingError(f"arrival rate {float(rate)!r} cannot be: it must be from 0 to 1 job per turn")
+    return tuple(map(float, rates))

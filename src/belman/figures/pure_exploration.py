@@ -1,0 +1,205 @@
+"""Pure exploration on the seven instances of Audibert, Bubeck and Munos (2010), and the turns that a given risk costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray
+
+from belman.environments import Stationary, bernoulli, characteristic_time
+from belman.exposure import Infinite
+from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.lab.exploration import Exploration, explore
+from belman.lab.verdicts import Question
+from belman.measures import chance_of_error, half_width
+from belman.plots import style
+from belman.policies import (
+    KLLUCB,
+    BelMan,
+    Policy,
+    SequentialHalving,
+    SuccessiveRejects,
+    TopTwoThompson,
+    TrackAndStop,
+    Uniform,
+    WidestBelief,
+)
+from belman.policies.elimination import Elimination
+from belman.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+#: Their experiments, the best arm always 0.5: (other means, budget).
+INSTANCES: dict[str, tuple[list[float], int]] = {
+    "1: 19 arms of 0.4": ([0.4] * 19, 2_000),
+    "2: 0.42 and 0.38": ([0.42] * 5 + [0.38] * 14, 2_000),
+    "3: geometric": ([0.5 - 0.37**i for i in (2, 3, 4)], 2_000),
+    "4: three groups of six": ([0.42, 0.4, 0.4, 0.35, 0.35], 600),
+    "5: arithmetic": ([0.5 - 0.025 * i for i in range(2, 16)], 4_000),
+    "6: two good, 18 bad": ([0.48] + [0.37] * 18, 6_000),
+    "7: three groups of 30": ([0.45] * 5 + [0.43] * 14 + [0.38] * 10, 6_000),
+}
+#: Garivier and Kaufmann's (2016), for a fixed risk.
+RISKY: dict[str, Stationary] = {
+    "0.5, 0.45, 0.43, 0.4": bernoulli([0.5, 0.45, 0.43, 0.4]),
+    "0.3, 0.21, 0.2, 0.19, 0.18": bernoulli([0.3, 0.21, 0.2, 0.19, 0.18]),
+}
+RISKS = (0.1, 0.01)
+ANYTIME: dict[str, Policy] = {
+    "BelMan-Explore": BelMan(Infinite()),
+    "BelMan": BelMan(),
+    "widest belief": WidestBelief(),
+    "uniform": Uniform(),
+    "top-two Thompson": TopTwoThompson(),
+    "KL-LUCB": KLLUCB(),
+}
+BUDGETED: dict[str, type[Elimination]] = {"Successive Rejects": SuccessiveRejects, "Sequential Halving": SequentialHalving}
+_NAMES = [*ANYTIME, *BUDGETED, "track-and-stop"]
+_STOPPED = ("BelMan-Explore", "widest belief", "uniform", "top-two Thompson", "KL-LUCB", "track-and-stop")
+_SHARES = (0.125, 0.25, 0.5, 1.0)
+_RUNS, _STOPPED_RUNS = 1_000, 200
+
+
+def _by_budget(means: list[float], budget: int, runs: int, progress: bool | None) -> xarray.Dataset:
+    """Error and simple regret at an eighth, a quarter, a half and the whole of the budget."""
+    problem, budgets = bernoulli([0.5, *means]), [round(share * budget) for share in _SHARES]
+    anytime = explore(ANYTIME, problem, runs, SEED, budget=budget, progress=progress)
+    found = [anytime.sel(turn=budgets, method="nearest").assign_coords(turn=budgets)]
+    fixed = [explore(BUDGETED, problem, runs, SEED, budget=spent, progress=progress).isel(turn=[-1]) for spent in budgets]
+    found.append(xarray.concat([part.drop_vars("plays") for part in fixed], "turn"))
+    both = xarray.concat([part[["error", "simple_regret"]] for part in found], "player")
+    errors = chance_of_error(both)
+    columns = {"error": errors["mean"], "error_low": errors["low"], "error_high": errors["high"]}
+    regret = {"simple_regret": both.simple_regret.mean("run"), "simple_regret_half": half_width(both.simple_regret)}
+    return xarray.Dataset({**columns, **regret}, attrs={"runs": runs}).rename(turn="budget")
+
+
+def _stopped(delta: float) -> dict[str, Policy]:
+    """Those that play until they know, KL-LUCB with bounds for that risk."""
+    players = {**ANYTIME, "KL-LUCB": KLLUCB(delta), "track-and-stop": TrackAndStop()}
+    return {name: players[name] for name in _STOPPED}
+
+
+def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None) -> xarray.Dataset:
+    """Turns at the stop, and errors."""
+    found = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
+    errors = chance_of_error(found)
+    shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
+    means = {"turns": found.turns.mean("run"), "turns_half": half_width(found.turns), "stopped": found.stopped.mean("run")}
+    columns = {**means, "error": errors["mean"], "error_high": errors["high"]}
+    return xarray.Dataset(columns, attrs={"bound": shortest, "runs": runs})
+
+
+@dataclass(frozen=True)
+class PureExploration(Figure):
+    """Error above and simple regret below against the budget, and the turns at the stop."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        found, words = {}, {"players": {name: repr(player) for name, player in ({**ANYTIME, **BUDGETED}).items()}, "seed": SEED}
+        runs, fewer = effort.runs(_RUNS), effort.runs(_STOPPED_RUNS)
+        for name, (means, budget) in INSTANCES.items():
+            described = {**words, "means": [0.5, *means], "budget": budget, "runs": runs}
+            players = {**ANYTIME, **{who: kind(budget=budget) for who, kind in BUDGETED.items()}}
+            design = Exploration(players, bernoulli([0.5, *means]), budget, runs, SEED, Question(1, budget))
+            found[name] = Part(described, partial(_by_budget, means, budget, runs), design)
+        for name, problem in RISKY.items():
+            for delta in RISKS:
+                stopped = {who: repr(player) for who, player in _stopped(delta).items()}
+                described = {"players": stopped, "seed": SEED, "means": list(problem.means), "delta": delta, "runs": fewer}
+                design = Exploration(_stopped(delta), problem, 2, fewer, SEED, Question(1, 2, delta))
+                found[f"{name}; δ = {delta:g}"] = Part(described, partial(_by_risk, problem, delta, fewer), design)
+        return found
+
+    def draw(self, data: Data) -> Picture:
+        from matplotlib import pyplot
+        from matplotlib.lines import Line2D
+
+        width, height, _ = style.SIZES["screen"]
+        figure, grid = pyplot.subplots(4, 4, figsize=(2.2 * width, 3.0 * height))
+        for place, name in enumerate(INSTANCES):
+            row, column = divmod(place, 4)
+            _draw_budget(grid[row, column], data[name], "error", name)
+            _draw_budget(grid[2 + row, column], data[name], "simple_regret", name)
+        for row, delta in ((1, RISKS[0]), (3, RISKS[1])):
+            _draw_risk(grid[row, 3], data, delta)
+        lines = [Line2D([], [], **_look(name)) for name in _NAMES]
+        figure.legend(lines, _NAMES, loc="outside lower center", ncols=5)
+        return figure
+
+    def tables(self, data: Data) -> list[Table]:
+        return [*(_budget_table(name, data[name]) for name in INSTANCES), *(_risk_table(n, data[n]) for n in data if "δ" in n)]
+
+
+def _look(name: str) -> dict[str, Any]:
+    place = _NAMES.index(name)
+    return {"color": style.colour(place), "marker": "osD^vPX*<"[place], "linestyle": "-" if place < 6 else (0, (4, 1.5))}
+
+
+def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> None:
+    for name in (str(player) for player in found.player.values):
+        row = found.sel(player=name)
+        if variable == "error":
+            low, high = row.error_low, row.error_high
+        else:
+            low, high = row.simple_regret - row.simple_regret_half, row.simple_regret + row.simple_regret_half
+        ax.plot(found.budget, row[variable], **_look(name))
+        ax.fill_between(found.budget, low, high, color=_look(name)["color"], alpha=0.12, linewidth=0.0)
+    ax.set(xscale="log", title=title, xlabel="budget (turns)", ylabel=variable.replace("_", " "), ylim=(0.0, None))
+    ax.set_xticks(found.budget.values, [f"{budget:,}" for budget in found.budget.values], minor=False)
+    ax.minorticks_off()
+
+
+def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
+    for height, name in enumerate(_STOPPED):
+        for place, instance in enumerate(RISKY):
+            found = data[f"{instance}; δ = {delta:g}"]
+            row = found.sel(player=name)
+            look = {**_look(name), "linestyle": "none", "fillstyle": "full" if place == 0 else "none", "capsize": 3.0}
+            ax.errorbar(float(row.turns), -height - 0.25 * place, xerr=float(row.turns_half), **look)
+    for place, instance in enumerate(RISKY):
+        bound = float(data[f"{instance}; δ = {delta:g}"].attrs["bound"])
+        ax.axvline(bound, color=style.GREY, linestyle="-" if place == 0 else ":", linewidth=1.2, zorder=0)
+    ax.set_yticks([-0.125 - height for height in range(len(_STOPPED))], _STOPPED)
+    ax.set(xscale="log", xlabel="turns at the stop", title=f"δ = {delta:g}; grey: T* ln(1/δ)")
+    style.plain_numbers(ax.xaxis)
+    ax.tick_params(axis="x", labelrotation=45)
+
+
+def _budget_table(name: str, found: xarray.Dataset) -> Table:
+    row = found.isel(budget=-1)
+    order = np.argsort(row.error.values, kind="stable")
+    columns: dict[str, list[object]] = {"player": [str(row.player.values[place]) for place in order]}
+    for title, variable in (
+        ("error", "error"),
+        ("low", "error_low"),
+        ("high", "error_high"),
+        ("simple regret", "simple_regret"),
+        ("±", "simple_regret_half"),
+    ):
+        columns[title] = [float(row[variable][place]) for place in order]
+    return Table(columns, f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % intervals")
+
+
+def _risk_table(name: str, found: xarray.Dataset) -> Table:
+    order = np.argsort(found.turns.values, kind="stable")
+    columns: dict[str, list[object]] = {"player": [str(found.player.values[place]) for place in order]}
+    titles = {"turns": "turns", "±": "turns_half", "stopped": "stopped", "error": "error", "≤": "error_high"}
+    for title, variable in titles.items():
+        columns[title] = [float(found[variable][place]) for place in order]
+    bound = found.attrs["bound"]
+    return Table(columns, f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns")
+
+
+FIGURE = PureExploration(
+    name="pure-exploration",
+    title="Pure exploration: a budget, or a risk",
+    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven instances of Audibert, Bubeck "
+    "and Munos (2010). Lower half: what the recommended arm lacks. Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 "
+    "(filled: 0.5, 0.45, 0.43, 0.4; open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
+)

@@ -1,0 +1,157 @@
+"""Maximum-weight matching of queues with servers: shortest augmenting paths with potentials (Hungarian), O(n³).
+
+As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come first, as many of them as can
+be, and negative infinite ones last; then the sum of the others counts. Ties are broken at random; with one row they are broken
+as `pick` breaks them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.compile import kernel
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+NOBODY = -1
+_LARGEST = 1e150  # of a finite weight, so that sums stay finite
+
+
+class Bench(NamedTuple):
+    """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns (m)."""
+
+    cost: Floats  # (m, m)
+    row_price: Floats  # (m)
+    column_price: Floats  # (m + 1); the last column is where a new row waits
+    nearest: Floats  # (m + 1)
+    before: Whole  # (m + 1)
+    owner: Whole  # (m + 1)
+    done: Whole  # (m + 1)
+    rows: Whole  # (m)
+    columns: Whole  # (m)
+
+    @classmethod
+    def blank(cls, rows: int, columns: int) -> Bench:
+        """Room for that many rows and columns."""
+        size = max(rows, columns)
+        floats = (np.zeros((size, size)), np.zeros(size), np.zeros(size + 1), np.zeros(size + 1))
+        return cls(
+            *floats, *(np.zeros(size + 1, dtype=np.int64) for _ in range(3)), *(np.zeros(size, np.int64) for _ in range(2))
+        )
+
+
+@kernel
+def _tame(weights, bench, few):
+    """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more than any sum of the others."""
+    rows, columns, count, wide = few
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        for j in range(wide):
+            weight = weights[bench.rows[i], bench.columns[j]] if rows <= columns else weights[bench.rows[j], bench.columns[i]]
+            if weight > -np.inf and weight < np.inf:
+                low, high = min(low, max(weight, -_LARGEST)), max(high, min(weight, _LARGEST))
+    if low > high:
+        low, high = 0.0, 0.0
+    margin = count * (high - low + 1.0)
+    for i in range(count):
+        for j in range(wide):
+            weight = weights[bench.rows[i], bench.columns[j]] if rows <= columns else weights[bench.rows[j], bench.columns[i]]
+            if weight == np.inf:
+                bench.cost[i, j] = -(high + margin)
+            elif weight > -np.inf:
+                bench.cost[i, j] = -min(max(weight, -_LARGEST), _LARGEST)
+            else:
+                bench.cost[i, j] = margin - low
+
+
+@kernel
+def _nearest_column(bench, wide, mind):
+    """The nearest column that is not done; among equals a free one, drawn uniformly."""
+    least, free, any_column = np.inf, 0, 0
+    for j in range(wide):
+        if bench.done[j] == 0:
+            if bench.nearest[j] < least:
+                least, free, any_column = bench.nearest[j], 0, j
+            if bench.nearest[j] == least and bench.owner[j] == NOBODY:
+                free += 1
+    if free == 0:
+        return any_column
+    rank = chance.below(mind, free) if free > 1 else 0
+    for j in range(wide):
+        if bench.done[j] == 0 and bench.nearest[j] == least and bench.owner[j] == NOBODY:
+            if rank == 0:
+                return j
+            rank -= 1
+    return any_column
+
+
+@kernel
+def _enter(row, bench, wide, mind):
+    """Match one more row at the least cost, along the shortest path of exchanges."""
+    waiting = wide  # the column where the new row stands
+    for j in range(wide + 1):
+        bench.nearest[j] = np.inf
+        bench.done[j] = 0
+    bench.owner[waiting] = row
+    column = waiting
+    while True:
+        bench.done[column] = 1
+        i = bench.owner[column]
+        for j in range(wide):
+            if bench.done[j] == 0:
+                reduced = bench.cost[i, j] - bench.row_price[i] - bench.column_price[j]
+                if reduced < bench.nearest[j]:
+                    bench.nearest[j] = reduced
+                    bench.before[j] = column
+        column = _nearest_column(bench, wide, mind)
+        step = bench.nearest[column]
+        for j in range(wide + 1):
+            if bench.done[j] == 1:
+                bench.row_price[bench.owner[j]] += step
+                bench.column_price[j] -= step
+            else:
+                bench.nearest[j] -= step
+        if bench.owner[column] == NOBODY:
+            break
+    while column != waiting:
+        bench.owner[column] = bench.owner[bench.before[column]]
+        column = bench.before[column]
+
+
+@kernel
+def match(weights, open_rows, open_columns, mind, bench, matched):
+    """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns how many got one."""
+    rows, columns = 0, 0
+    for u in range(open_rows.size):
+        matched[u] = NOBODY
+        if open_rows[u]:
+            bench.rows[rows] = u
+            rows += 1
+    for k in range(open_columns.size):
+        if open_columns[k]:
+            bench.columns[columns] = k
+            columns += 1
+    count, wide = min(rows, columns), max(rows, columns)
+    if count == 0:
+        return 0
+    _tame(weights, bench, (rows, columns, count, wide))
+    for j in range(wide):
+        bench.column_price[j] = 0.0
+        bench.owner[j] = NOBODY
+    bench.column_price[wide] = 0.0
+    for i in range(count):
+        bench.row_price[i] = 0.0
+    for i in range(count):
+        _enter(i, bench, wide, mind)
+    for j in range(wide):
+        i = bench.owner[j]
+        if i != NOBODY and rows <= columns:
+            matched[bench.rows[i]] = bench.columns[j]
+        elif i != NOBODY:
+            matched[bench.rows[j]] = bench.columns[i]
+    return count

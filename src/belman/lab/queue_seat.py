@@ -1,0 +1,106 @@
+"""A player at the queues: a policy with all the arrays that the loop of `serve.py` needs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.compile import entry
+from belman.environments.queueing import BATCHES, Queue
+from belman.lab.design import checkpoints
+from belman.lab.matching import Bench
+from belman.lab.results import Field, blank
+from belman.lab.seat import laid_out
+from belman.lab.serve import MATCHING, ONE_QUEUE, ROLES, Diary, Rules, Served, System, Yard, serve_runs
+from belman.policies.policy import Ledger, Policy
+
+_CURVE, _QUEUE = ("turn", "queue"), ("queue",)
+FIELDS = {
+    "queue": Field(_CURVE, np.int32, "jobs in the queue"),
+    "queue_regret": Field(_CURVE, np.int32, "jobs more than the genie has in the queue"),
+    "mean_backlog": Field(_QUEUE, np.float64, "mean number of jobs in the queue"),
+    "largest_backlog": Field(_QUEUE, np.int32, "largest number of jobs in the queue"),
+    "late_backlog": Field(("batch", "queue"), np.float64, f"mean number of jobs in each of {BATCHES} parts of the last half"),
+    "waiting_mean": Field(_QUEUE, np.float64, "mean turns from arrival to end; jobs still there count with their age"),
+    "waiting_p95": Field(_QUEUE, np.float64, "turns that 95 % of the jobs did not exceed"),
+    "waiting_p99": Field(_QUEUE, np.float64, "turns that 99 % of the jobs did not exceed"),
+    "jobs_in": Field(_QUEUE, np.int32, "jobs that came, those at the start included"),
+    "jobs_out": Field(_QUEUE, np.int32, "jobs that left"),
+    "plays": Field(("queue", "server"), np.int32, "services at the end"),
+}
+
+
+class QueueSeat:
+    """A compiled policy at some queues."""
+
+    def __init__(self, policy: Policy, problem: Queue, horizon: int) -> None:
+        self._policy, self._problem, self._horizon = policy, problem, horizon
+        turns = np.arange(1.0, horizon + 1.0)
+        self._dials = np.ascontiguousarray(policy.dial(turns, problem.servers), dtype=np.float64)
+        self._marks = np.append(checkpoints(horizon), -1)
+        family = problem.family
+        bundles = {
+            "scheduling": (ONE_QUEUE if problem.single else MATCHING, serve_runs.__module__),
+            "policy": (policy.kernels, type(policy).__module__),
+            "family": (family.kernels, type(family).__module__),
+        }
+        records = {"rules": Rules, "player": System, "genie": System, "yard": Yard, "bench": Bench, "diary": Diary}
+        memory = type(policy.memory(problem.arms, family.dimension))
+        self._call = entry(serve_runs, bundles, {**records, "served": Served, "ledger": Ledger, "memory": memory})
+
+    def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
+        """The results of these runs, or None if a stop came before they were finished."""
+        problem, family, groups = self._problem, self._problem.family, self._problem.groups
+        queues, servers, arms = problem.queues, problem.servers, problem.arms
+        burn_in, ratios = problem.start
+        rules = Rules(
+            fixed=problem.fixed,
+            holds=problem.holds,
+            serves_empty=problem.serves_empty,
+            by_length=problem.weighting == "length",
+            shared=problem.shared,
+            poisson=problem.arrival_law == "poisson",
+            burn_in=burn_in,
+        )
+        ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
+        block, parts = laid_out((*ledger, *self._policy.memory(arms, family.dimension)))
+        truth = problem.throughput
+        params = truth.reshape(groups, arms) if self._policy.sees_truth else np.tile(self._policy.params(family), (groups, 1))
+        served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
+        done = self._call(
+            *(family.law, *rules, np.ascontiguousarray(params), np.array(family.prior), *parts, block, block.copy()),
+            *(np.zeros((groups, block.size)), np.zeros(1, np.int64), np.zeros(groups, np.int64)),
+            *(problem.parameters, truth, np.array(problem.arrivals), ratios, np.zeros((ROLES, 4), dtype=np.uint64)),
+            *(self._dials, self._marks, *_system(queues), *_system(queues), *_yard(problem)),
+            *(*Bench.blank(queues, servers), *_diary(queues, self._horizon), chance.generator(seed), first, *served, stop),
+        )
+        half = self._horizon // 2
+        turns = np.bincount(np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES)
+        with np.errstate(invalid="ignore"):
+            np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
+        return served if done == runs else None
+
+
+def _system(queues: int) -> System:
+    jobs, server, left = np.zeros((3, queues), np.int64)
+    return System(jobs, server, left, np.zeros(queues))
+
+
+def _yard(problem: Queue) -> Yard:
+    queues, servers = problem.queues, problem.servers
+    return Yard(
+        arrivals=np.zeros(queues, np.int64),
+        luck=np.zeros(queues),
+        weights=np.zeros((queues, servers)),
+        open_rows=np.zeros(queues, np.bool_),
+        open_columns=np.zeros(servers, np.bool_),
+        matched=np.zeros(queues, np.int64),
+        plan=problem.plan,
+    )
+
+
+def _diary(queues: int, horizon: int) -> Diary:
+    came, waits = np.zeros((2, queues, horizon + 1), np.int64)
+    head, gone = np.zeros((2, queues), np.int64)
+    return Diary(came, head, gone, waits)

@@ -1,0 +1,370 @@
+"""The compiled loop of queues: one player and the genie side by side, turn by turn, on the same arrivals and the same luck.
+
+Nature gives every queue two uniforms a turn: its arrivals, and the luck of whichever server turns to it. The luck goes through
+the quantile function of that server's law, so a better server never does worse in the same turn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.compile import Bundle, kernel
+from belman.lab.matching import NOBODY, match
+from belman.lab.play import MIND, NATURE, WORLD, reset
+from belman.policies.policy import Floats, record
+
+GENIE = 3  # the generator that breaks the genie's ties
+ROLES = 4
+_LOOKS = 4096  # turns between two looks at the stop flag
+_MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with chance 1e-26
+
+
+class Rules(NamedTuple):
+    """How this system works; see `environments.queueing.Queue`."""
+
+    fixed: bool
+    holds: bool
+    serves_empty: bool
+    by_length: bool
+    shared: bool
+    poisson: bool
+    burn_in: int
+
+
+class System(NamedTuple):
+    """The state of one scheduler's queues (U)."""
+
+    jobs: NDArray[np.int64]  # present, in service included
+    server: NDArray[np.int64]  # who serves this queue now, or −1
+    left: NDArray[np.int64]  # turns until that service ends
+    worth: Floats  # the reward that its end will bring
+
+
+class Yard(NamedTuple):
+    """Room for one turn."""
+
+    arrivals: NDArray[np.int64]  # (U)
+    luck: Floats  # (U)
+    weights: Floats  # (U, K)
+    open_rows: NDArray[np.bool_]  # (U)
+    open_columns: NDArray[np.bool_]  # (K)
+    matched: NDArray[np.int64]  # (U)
+    plan: NDArray[np.int64]  # (U) the matching of largest total rate
+
+
+class Diary(NamedTuple):
+    """What is remembered of a run to know how long jobs waited."""
+
+    came: NDArray[np.int64]  # (U, T + 1) jobs that came up to each turn
+    head: NDArray[np.int64]  # (U) the turn in which the next job to leave came
+    gone: NDArray[np.int64]  # (U) jobs that left
+    waits: NDArray[np.int64]  # (U, T + 1) how many waited so many turns
+
+
+class Served(NamedTuple):
+    """What happened in some runs (R × …)."""
+
+    queue: NDArray[np.int32]  # (turn, queue)
+    queue_regret: NDArray[np.int32]  # (turn, queue)
+    mean_backlog: Floats  # (queue)
+    largest_backlog: NDArray[np.int32]  # (queue)
+    late_backlog: Floats  # (batch, queue)
+    waiting_mean: Floats  # (queue)
+    waiting_p95: Floats  # (queue)
+    waiting_p99: Floats  # (queue)
+    jobs_in: NDArray[np.int32]  # (queue)
+    jobs_out: NDArray[np.int32]  # (queue)
+    plays: NDArray[np.int32]  # (queue, server)
+
+
+@kernel
+def arrivals_at(rate, poisson, uniform):
+    """The number of arrivals at that quantile of a Poisson or Bernoulli law."""
+    if not poisson:
+        return 1 if uniform >= 1.0 - rate else 0
+    term = math.exp(-rate)
+    below, count = term, 0
+    while uniform > below and count < _MOST:
+        count += 1
+        term *= rate / count
+        below += term
+    return count
+
+
+@kernel
+def draw_turn(rules, rates, nature, yard):
+    """The arrivals and the luck of every queue."""
+    for u in range(rates.size):
+        yard.arrivals[u] = arrivals_at(rates[u], rules.poisson, chance.uniform(nature))
+        yard.luck[u] = chance.uniform(nature)
+
+
+@kernel
+def receive(rules, system, yard):
+    """Take in the arrivals and see who is free: queues without a service under way, servers without a queue. Any queue?"""
+    for k in range(yard.open_columns.size):
+        yard.open_columns[k] = True
+    waiting = False
+    for u in range(system.jobs.size):
+        system.jobs[u] += yard.arrivals[u]
+        busy = system.server[u] != NOBODY
+        if busy:
+            yard.open_columns[system.server[u]] = False
+        yard.open_rows[u] = not busy and (rules.serves_empty or system.jobs[u] > 0)
+        yard.matched[u] = NOBODY
+        waiting = waiting or yard.open_rows[u]
+    return waiting
+
+
+@kernel
+def weigh_by_length(jobs, weights):
+    """Multiply each row by the length of its queue, the finite weights counted from the least of them."""
+    low = np.inf
+    for u in range(jobs.size):
+        for k in range(weights.shape[1]):
+            if weights[u, k] > -np.inf:
+                low = min(low, weights[u, k])
+    for u in range(jobs.size):
+        for k in range(weights.shape[1]):
+            if weights[u, k] > -np.inf and weights[u, k] < np.inf:
+                weights[u, k] = jobs[u] * (weights[u, k] - low)
+
+
+@kernel
+def begin(family, law, rules, theta, system, yard):
+    """Start the services that were matched: each with the outcome, and the duration, that its luck gives."""
+    servers = yard.open_columns.size
+    for u in range(system.jobs.size):
+        k = yard.matched[u]
+        if k != NOBODY:
+            system.server[u] = k
+            system.worth[u] = family.reward(law, theta[u * servers + k], yard.luck[u])
+            system.left[u] = max(1, math.ceil(-system.worth[u])) if rules.holds else 1
+
+
+@kernel
+def work(rules, system, u):
+    """One turn of service at a queue: (whether it ended, whether a job left)."""
+    if system.server[u] == NOBODY:
+        return False, False
+    system.left[u] -= 1
+    if system.left[u] > 0:
+        return False, False
+    left = system.jobs[u] > 0 and (rules.holds or system.worth[u] > 0.5)
+    if left:
+        system.jobs[u] -= 1
+    return True, left
+
+
+@kernel
+def follow_plan(rules, throughput, system, yard, bench, mind):
+    """Every open queue gets the server that the genie planned for it."""
+    for u in range(yard.matched.size):
+        yard.matched[u] = yard.plan[u] if yard.open_rows[u] else NOBODY
+
+
+@kernel
+def match_by_rates(rules, throughput, system, yard, bench, mind):
+    """The genie's matching by true rates, of what is open."""
+    if rules.fixed:
+        follow_plan(rules, throughput, system, yard, bench, mind)
+        return
+    for u in range(throughput.shape[0]):
+        for k in range(throughput.shape[1]):
+            yard.weights[u, k] = throughput[u, k]
+    if rules.by_length:
+        weigh_by_length(system.jobs, yard.weights)
+    match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
+
+
+@kernel
+def genie_turn(scheduling, family, law, rules, theta, throughput, system, yard, bench, mind):
+    """A turn of the genie, who knows the rates."""
+    if receive(rules, system, yard):
+        scheduling.inspire(rules, throughput, system, yard, bench, mind)
+        begin(family, law, rules, theta, system, yard)
+    for u in range(system.jobs.size):
+        if work(rules, system, u)[0]:
+            system.server[u] = NOBODY
+
+
+@kernel
+def start(scheduling, family, law, rules, theta, throughput, rates, ratios, generators, system, yard, bench):
+    """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in leaves them."""
+    for u in range(rates.size):
+        uniform = chance.uniform(generators[WORLD])
+        system.jobs[u] = int(math.log(uniform) / math.log(ratios[u])) if ratios[u] > 0.0 else 0
+        system.server[u] = NOBODY
+    for _ in range(rules.burn_in):
+        draw_turn(rules, rates, generators[WORLD], yard)
+        genie_turn(scheduling, family, law, rules, theta, throughput, system, yard, bench, generators[GENIE])
+    for u in range(rates.size):
+        system.server[u] = NOBODY
+
+
+@kernel
+def turn_to(group, at, stores, block):
+    """Bring the beliefs and the memory of one group of arms to the desk, and put back those of another."""
+    if at[0] != group:
+        for i in range(block.size):
+            stores[at[0], i] = block[i]
+            block[i] = stores[group, i]
+        at[0] = group
+
+
+@kernel
+def choose_server(
+    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, mind, system, yard, bench
+):  # fmt: skip
+    """One queue: the player chooses a server as it chooses any arm."""
+    turn = rounds[0] + 1
+    rounds[0] = turn
+    index = yard.weights[0]
+    arm, _ = policy.choose(policy, family, law, params[0], ledger, memory, turn, dials[turn - 1], mind, index)
+    yard.matched[0] = arm
+
+
+@kernel
+def match_by_indices(
+    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, mind, system, yard, bench
+):  # fmt: skip
+    """Several queues: the player's indices are the weights of a matching of the open queues with the free servers."""
+    queues, arms = system.jobs.size if rules.shared else 1, ledger.plays.size
+    for group in range(rounds.size):
+        waiting = False
+        for u in range(group * queues, (group + 1) * queues):
+            waiting = waiting or yard.open_rows[u]
+        if waiting:
+            turn_to(group, at, stores, block)
+            turn = rounds[group] + 1
+            rounds[group] = turn
+            index = yard.weights.reshape(-1)[group * arms : (group + 1) * arms]
+            policy.indices(family, law, params[group], ledger, memory, turn, dials[turn - 1], mind, index)
+    if rules.by_length:
+        weigh_by_length(system.jobs, yard.weights)
+    match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
+
+
+@dataclass(frozen=True, eq=False)
+class Scheduling(Bundle):
+    """How queues get servers: `decide` by the player's indices, `inspire` by the genie's knowledge."""
+
+    decide: Callable[..., Any]
+    inspire: Callable[..., Any]
+
+
+ONE_QUEUE = Scheduling(choose_server, follow_plan)
+MATCHING = Scheduling(match_by_indices, match_by_rates)
+
+
+@kernel
+def leave(diary, waits, u, turn):
+    """The oldest job of a queue leaves (or is counted with its age): note how long ago it came."""
+    diary.gone[u] += 1
+    while diary.came[u, diary.head[u]] < diary.gone[u]:
+        diary.head[u] += 1
+    waits[turn - diary.head[u]] += 1
+
+
+@kernel
+def quantile(waits, total, share):
+    """The least time that this share of the jobs did not exceed."""
+    seen = 0
+    for wait in range(waits.size):
+        seen += waits[wait]
+        if seen >= share * total:
+            return float(wait)
+    return np.nan
+
+
+@kernel
+def close_books(diary, horizon, r, served):
+    """Waiting times of a run; jobs that are still there count with their age."""
+    for u in range(diary.gone.size):
+        served.jobs_out[r, u] = diary.gone[u]
+        served.jobs_in[r, u] = diary.came[u, horizon]
+        while diary.gone[u] < diary.came[u, horizon]:
+            leave(diary, diary.waits[u], u, horizon)
+        total, jobs = 0.0, diary.came[u, horizon]
+        for wait in range(horizon + 1):
+            total += wait * diary.waits[u, wait]
+        served.waiting_mean[r, u] = total / jobs if jobs > 0 else np.nan
+        served.waiting_p95[r, u] = quantile(diary.waits[u], jobs, 0.95) if jobs > 0 else np.nan
+        served.waiting_p99[r, u] = quantile(diary.waits[u], jobs, 0.99) if jobs > 0 else np.nan
+
+
+@kernel
+def open_books(diary, system):
+    for u in range(diary.gone.size):
+        diary.came[u, 0] = system.jobs[u]
+        diary.head[u] = 0
+        diary.gone[u] = 0
+        for wait in range(diary.waits.shape[1]):
+            diary.waits[u, wait] = 0
+
+
+@kernel
+def serve_runs(
+    scheduling, policy, family, law, rules, params, prior, ledger, memory, block, blank, stores, at, rounds, theta, throughput,
+    rates, ratios, generators, dials, checkpoints, player, genie, yard, bench, diary, seed, first, served, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
+    horizon, queues, servers = dials.size, rates.size, yard.open_columns.size
+    half, batches = horizon // 2, served.late_backlog.shape[1]
+    for r in range(len(served.queue)):
+        for role in range(ROLES):
+            chance.fork(seed, first + r, role, generators[role])
+        start(scheduling, family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
+        for u in range(queues):
+            player.jobs[u] = genie.jobs[u]
+            player.server[u] = NOBODY
+        open_books(diary, player)
+        for group in range(rounds.size):
+            turn_to(group, at, stores, block)
+            reset(policy, family, law, params[group], prior, ledger, memory, block, blank)
+            rounds[group] = 0
+        mark = 0
+        for t in range(1, horizon + 1):
+            draw_turn(rules, rates, generators[NATURE], yard)
+            genie_turn(scheduling, family, law, rules, theta, throughput, genie, yard, bench, generators[GENIE])
+            if receive(rules, player, yard):
+                scheduling.decide(
+                    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, generators[MIND],
+                    player, yard, bench,
+                )  # fmt: skip
+                begin(family, law, rules, theta, player, yard)
+            for u in range(queues):
+                diary.came[u, t] = diary.came[u, t - 1] + yard.arrivals[u]
+                k = player.server[u]
+                ended, left = work(rules, player, u)
+                if left:
+                    leave(diary, diary.waits[u], u, t)
+                if ended:
+                    player.server[u] = NOBODY
+                    arm = u * servers + k if rules.shared else k
+                    turn_to(0 if rules.shared else u, at, stores, block)
+                    record(family, law, ledger, arm, player.worth[u])
+                    policy.refresh(family, law, params[at[0]], ledger, memory, arm)
+                    served.plays[r, u, k] += 1
+                jobs = player.jobs[u]
+                served.mean_backlog[r, u] += jobs / horizon
+                served.largest_backlog[r, u] = max(served.largest_backlog[r, u], jobs)
+                if t > half:
+                    place = (t - half - 1) * batches // (horizon - half)
+                    served.late_backlog[r, place, u] += jobs
+                if t == checkpoints[mark]:
+                    served.queue[r, mark, u] = jobs
+                    served.queue_regret[r, mark, u] = jobs - genie.jobs[u]
+            if t == checkpoints[mark]:
+                mark += 1
+            if t % _LOOKS == 0 and stop[0] != 0:
+                return r
+        close_books(diary, horizon, r, served)
+    return len(served.queue)

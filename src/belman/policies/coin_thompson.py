@@ -1,0 +1,50 @@
+"""Thompson sampling as the authors' queueing code has it: toss a coin with the drawn chance, and play an arm whose coin shows 1.
+
+The coin throws away most of what the draw says, so that good arms are told from bad ones only by how often they show 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman import chance
+from belman.compile import kernel
+from belman.families.family import Family
+from belman.policies.bounded import Bounded, ends_of_rewards
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, no_refresh, to_be_integrated
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    """Params: the low end of rewards and their width."""
+    for a in range(index.size):
+        drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]
+        index[a] = 1.0 if chance.uniform(mind) < drawn else 0.0
+
+
+KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
+
+
+@dataclass(frozen=True)
+class CoinThompson(Bounded):
+    """Thompson as in the authors' code: a Bernoulli draw of the Beta draw, kept to show what it costs.
+
+    >>> CoinThompson().name
+    'thompson-authors'
+    """
+
+    name = "thompson-authors"
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS
+
+    def params(self, family: Family) -> Floats:
+        low, high = ends_of_rewards(self.name, self.range, family)
+        return np.array([low, high - low])
+
+    def chances(self, best: Floats) -> Floats:
+        """Unknown: coins do not tell which draw was the largest."""
+        return np.full(len(best), np.nan)

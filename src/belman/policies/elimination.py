@@ -1,0 +1,123 @@
+"""Exploration in phases: the arms in play share the turns of a phase, and at its end some of them are accepted or rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.errors import PolicyError
+from belman.families.family import Family
+from belman.policies.averages import average, known
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh, share_of_ties
+from belman.policies.settings import is_whole, require
+
+IN_PLAY, ACCEPTED, REJECTED = 0.0, 1.0, -1.0
+#: Where params have their numbers: the budget of turns, and how many arms are wanted.
+BUDGET, WANTED = 0, 1
+_FAR = 1e300
+
+
+class Memory(NamedTuple):
+    """What was decided of every arm, the plays that each arm in play has at the end of the phase, and the phase."""
+
+    standing: Floats  # (K)
+    quota: Floats  # (1)
+    phase: Floats  # (1)
+
+
+@kernel
+def value(ledger, arm):
+    """The average of an arm, the lowest there is before it is played."""
+    return average(ledger, arm) if known(ledger, arm, 0.0) else -_FAR
+
+
+@kernel
+def _is_over(ledger, memory, turn):
+    """Whether every arm in play has its plays, and no reward is outstanding: what is only imagined decides nothing."""
+    total, waiting, playing = 0.0, 0, 0
+    for a in range(ledger.plays.size):
+        total += ledger.plays[a]
+        if memory.standing[a] == IN_PLAY:
+            playing += 1
+            waiting += ledger.plays[a] < memory.quota[0]
+    return playing > 0 and waiting == 0 and total < turn
+
+
+def bundle_with(close: Callable[..., None]) -> PolicyKernels:
+    """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets the quota of the next."""
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        """The fewest plays first among the arms in play, then the accepted and, if all others are closed, the rejected."""
+        for _ in range(index.size + 1):
+            if not _is_over(ledger, memory, turn):
+                break
+            close(params, ledger, memory, mind)
+        for a in range(index.size):
+            behind = 0.0 if memory.standing[a] == IN_PLAY else 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
+            index[a] = -ledger.plays[a] - behind
+
+    return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, _recommend, _finished)
+
+
+@kernel
+def _recommend(family, law, params, ledger, memory, score):
+    """Accepted arms, then those in play by their averages."""
+    for a in range(score.size):
+        score[a] = value(ledger, a) if memory.standing[a] == IN_PLAY else memory.standing[a] * np.inf
+
+
+@kernel
+def _finished(family, law, params, ledger, memory):
+    playing = 0
+    for a in range(memory.standing.size):
+        playing += memory.standing[a] == IN_PLAY
+    return playing == 0
+
+
+@dataclass(frozen=True)
+class Elimination(Policy):
+    """A policy that spends a budget in phases to find the best arm."""
+
+    budget: int
+
+    def __post_init__(self) -> None:
+        require(is_whole(self.budget, 1), self.name, "budget", self.budget, "a whole number of turns from 1 up")
+
+    @property
+    def wanted(self) -> int:
+        """How many of the best arms it looks for."""
+        return 1
+
+    def params(self, family: Family) -> Floats:
+        return np.array([float(self.budget), float(self.wanted)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros(1), np.zeros(1))
+
+    def check(self, family: Family, arms: int) -> None:
+        if self.budget <= arms:
+            raise PolicyError(
+                f"{self.name} plays every arm, and some of them again: budget={self.budget} is too small for {arms} arms"
+            )
+        if self.wanted > arms:
+            raise PolicyError(f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large")
+
+
+@dataclass(frozen=True)
+class EliminationOfMost(Elimination):
+    """A policy that spends a budget in phases to find the m best arms."""
+
+    m: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+
+    @property
+    def wanted(self) -> int:
+        return self.m

@@ -1,0 +1,180 @@
+"""Evidence exposure: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least explained by what speaks against it.
+
+ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the *shift*, L the leader, and
+x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is the information that a belief holds, up to what all arms
+share, so x_a/2 is the part of KL(b_a ‖ b̄) that tells how well an arm is known; where it lies is left to the evidence.
+
+The shift is how far the arms were found from their prior: Σ_a (E_a − μ₀) / (pool + Σ_a (1 − ν₀/ν_a)), since E_a − μ₀ is the
+average reward's distance from the prior mean times 1 − ν₀/ν_a. It is rounded to an eighth of an octave, and to 0 where it is
+worth little evidence, so that it seldom changes: then alone all arms are judged anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.families.family import TERMS
+from belman.policies.policy import Floats, Ledger
+
+if TYPE_CHECKING:
+    from belman.families.family import Family
+
+MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
+SHIFT, MOVED, LEARNED, SINCE = 0, 1, 2, 3  # of memory.pool
+POOL, REACH, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4  # of params
+
+_STEPS = 8.0  # of the shift, in an octave
+_LITTLE = 1e-3  # nats
+_TINY = 1e-300
+
+
+def what_is_expected(family: Family, pool: float, reach: float) -> Floats:
+    """The params: how many arms the prior counts as, the reach, and the prior's mean, worth (0 where it has none) and spread."""
+    mean, worth = family.expected_reward(family.prior), family.worth(family.prior)
+    useful = math.isfinite(mean) and math.isfinite(pool)
+    return np.array([pool, reach, mean if useful else 0.0, worth if useful else 0.0, family.spread(family.prior)])
+
+
+def judgement(arms: int) -> dict[str, Floats]:
+    """The part of the memory that this exposure needs."""
+    return {"judged": np.zeros((3, arms)), "pool": np.zeros(4)}
+
+
+@kernel
+def phi(x, greed, reach):
+    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)²)), and x below 0; no branches, for many arms."""
+    above = max(x, 0.0)
+    square = above * above
+    part = 1.0 + square / (reach * reach)
+    return square * part / (above * part + greed + _TINY) + min(x, 0.0)
+
+
+@kernel
+def judge(family, law, params, ledger, memory, arm):
+    """The mean of an arm under the shifted prior, and its side of the evidence."""
+    mean, worth = memory.expected[arm], memory.judged[WORTH, arm]
+    if worth > 0.0 and math.isfinite(mean):
+        if worth >= params[PRIOR_WORTH]:
+            mean += memory.pool[SHIFT] * params[PRIOR_WORTH] / worth
+        terms = memory.scratch[2]
+        family.terms(law, mean, family.spread(law, ledger.beliefs[arm]), terms)
+        for i in range(TERMS):
+            memory.terms[i, arm] = terms[i]
+        memory.judged[MEAN, arm] = mean
+    else:
+        memory.judged[MEAN, arm] = -np.inf  # unknown
+
+
+@kernel
+def learned(params, memory, arm):
+    """What an arm adds to the two sums of the shift: E_a − μ₀ and 1 − ν₀/ν_a; nothing if known no better than by the prior."""
+    worth = memory.judged[WORTH, arm]
+    if worth > params[PRIOR_WORTH] and math.isfinite(memory.expected[arm]):
+        return memory.expected[arm] - params[PRIOR_MEAN], 1.0 - params[PRIOR_WORTH] / worth
+    return 0.0, 0.0
+
+
+@kernel
+def shift(family, law, params, memory):
+    """How far the arms lie from the prior, each counted by what was learned of it, rounded."""
+    exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
+    size = abs(exact)
+    if size == 0.0:
+        return 0.0
+    mean = params[PRIOR_MEAN]
+    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, params[PRIOR_SPREAD]) < _LITTLE:
+        return 0.0
+    return math.copysign(2.0 ** (np.rint(_STEPS * math.log2(size)) / _STEPS), exact)
+
+
+@kernel
+def judge_all(family, law, params, ledger, memory):
+    """Judge every arm; those of which no more is known than by the prior are judged once, as they are often most."""
+    twin = -1
+    for a in range(memory.expected.size):
+        if memory.judged[WORTH, a] == params[PRIOR_WORTH] and memory.expected[a] == params[PRIOR_MEAN]:
+            if twin < 0:
+                twin = a
+                judge(family, law, params, ledger, memory, a)
+            memory.judged[MEAN, a] = memory.judged[MEAN, twin]
+            for i in range(TERMS):
+                memory.terms[i, a] = memory.terms[i, twin]
+        else:
+            judge(family, law, params, ledger, memory, a)
+
+
+def judging(refresh: Callable[..., None]) -> Callable[..., None]:
+    """Refresh that also keeps what the belief is worth, and when the shift changes judges all arms anew."""
+
+    @kernel
+    def refresh_and_judge(family, law, params, ledger, memory, arm):
+        pool = memory.pool
+        moved, known = learned(params, memory, arm)
+        refresh(family, law, params, ledger, memory, arm)
+        worth = family.worth(law, ledger.beliefs[arm])
+        memory.judged[WORTH, arm] = worth
+        memory.judged[LOG_WORTH, arm] = math.log(worth) if worth > 0.0 else -np.inf
+        judge(family, law, params, ledger, memory, arm)
+        if params[PRIOR_WORTH] > 0.0:
+            more_moved, more_known = learned(params, memory, arm)
+            pool[MOVED] += more_moved - moved
+            pool[LEARNED] += more_known - known
+            pool[SINCE] += 1.0
+            if pool[SINCE] >= memory.expected.size:  # sum afresh once per K refreshes: no drift
+                pool[SINCE] = pool[MOVED] = pool[LEARNED] = 0.0
+                for a in range(memory.expected.size):
+                    moved, known = learned(params, memory, a)
+                    pool[MOVED] += moved
+                    pool[LEARNED] += known
+            found = shift(family, law, params, memory)
+            if found != pool[SHIFT]:
+                pool[SHIFT] = found
+                judge_all(family, law, params, ledger, memory)
+
+    return refresh_and_judge
+
+
+def sharing(explore: Callable[..., None]) -> Callable[..., None]:
+    """Indices under evidence, or those of `explore` where nothing pulls. Params: see `what_is_expected`."""
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        if dial == 0.0:
+            explore(family, law, params, ledger, memory, turn, dial, mind, index)
+            return
+        means, worths, log_worths = memory.judged[MEAN], memory.judged[WORTH], memory.judged[LOG_WORTH]
+        leading, plays, unknown = -np.inf, 1.0, 0
+        for a in range(index.size):
+            plays += ledger.plays[a]
+            leading = max(leading, means[a])
+            unknown += means[a] == -np.inf
+        if unknown < index.size:
+            family.weights(law, leading, memory.scratch[2])
+            weights, greed, reach, log_plays = memory.scratch[2], math.log(dial), params[REACH], math.log(plays)
+            for a in range(index.size):
+                against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
+                index[a] = phi(log_plays - log_worths[a], greed, reach) - against
+        if unknown > 0:
+            for a in range(index.size):
+                if means[a] == -np.inf:  # no evidence can be against an arm of which nothing is known: it comes first
+                    index[a] = np.inf
+
+    return indices
+
+
+def evidence_columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
+    """What the surprise at each arm's share counts, the evidence against it, both in nats, and the exposure τ that this makes."""
+    means, worths = memory.judged[MEAN], memory.judged[WORTH]
+    known = np.isfinite(means)
+    leading = float(means[known].max()) if known.any() else math.inf
+    against, pull = np.zeros(len(means)), np.zeros(len(means))
+    for a in np.flatnonzero(known & (means < leading)):
+        against[a] = worths[a] * family.reward_divergence(means[a], leading, family.spread(ledger.beliefs[a]))
+        pull[a] = against[a] / (leading - means[a])
+    with np.errstate(divide="ignore"):
+        return {"surprise": index + against, "evidence against": against, "exposure": 1.0 / pull, "index": index}

@@ -1,0 +1,159 @@
+"""Forced exploration (Krishnasamy et al., 2016): with chance min(1, c K (ln t)^e / t) any arm, else what another policy plays."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from belman import chance
+from belman.compile import kernel
+from belman.errors import PolicyError
+from belman.families.family import Family
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick
+from belman.policies.settings import is_number, is_whole, require
+from belman.policies.thompson import Thompson
+
+_OWN = 3  # numbers that the wrapper puts before the params of the policy inside
+
+
+@kernel
+def exploring(params, arms, turn):
+    """The chance of exploring: c K (ln t)^e / t, from 0 to 1. Params begin with c, e and K (0 for the arms there are)."""
+    count = params[2] if params[2] > 0.0 else float(arms)
+    return min(1.0, params[0] * count * math.log(turn) ** params[1] / turn)
+
+
+def _around(inner: PolicyKernels) -> PolicyKernels:
+    """The kernels of a policy that now and then plays any arm."""
+
+    @kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        inner.refresh(family, law, params[_OWN:], ledger, memory, arm)
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        if chance.uniform(mind) < exploring(params, index.size, turn):
+            for a in range(index.size):
+                index[a] = 0.0
+        else:
+            inner.indices(family, law, params[_OWN:], ledger, memory, turn, dial, mind, index)
+
+    @kernel
+    def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+        if chance.uniform(mind) < exploring(params, index.size, turn):
+            for a in range(index.size):
+                index[a] = 0.0
+            return pick(index, mind)
+        return inner.choose(inner, family, law, params[_OWN:], ledger, memory, turn, dial, mind, index)
+
+    @kernel
+    def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+        """Known where exploring is sure; else the coin hides what the policy inside would have played."""
+        return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
+
+    @kernel
+    def recommend(family, law, params, ledger, memory, score):
+        inner.recommend(family, law, params[_OWN:], ledger, memory, score)
+
+    @kernel
+    def finished(family, law, params, ledger, memory):
+        return inner.finished(family, law, params[_OWN:], ledger, memory)
+
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
+
+
+class _Wrapped(dict[str, PolicyKernels]):
+    """Wrapped kernels by where the kernels inside stand, made when first wanted: so that a cache of code finds them by name."""
+
+    def __missing__(self, home: str) -> PolicyKernels:
+        self[home] = _around(_bundles()[home])
+        return self[home]
+
+
+WRAPPED = _Wrapped()
+
+
+@functools.cache
+def _bundles() -> dict[str, PolicyKernels]:
+    """The kernels of every policy of ours, by module and name."""
+    from belman.policies import POLICIES
+
+    found: dict[str, PolicyKernels] = {}
+    for module in {kind.__module__ for kind in POLICIES.values()} - {__name__}:
+        for name, value in vars(sys.modules[module]).items():
+            members = value if isinstance(value, dict) else {"": value}
+            found |= {f"{module}:{name}:{key}": kept for key, kept in members.items() if isinstance(kept, PolicyKernels)}
+    return found
+
+
+@functools.cache
+def _wrapped(inner: PolicyKernels) -> PolicyKernels:
+    """The one wrapper of these kernels; those of a user's own policy have no place by name."""
+    for home, bundle in _bundles().items():
+        if bundle is inner:
+            return WRAPPED[home]
+    return _around(inner)
+
+
+@dataclass(frozen=True)
+class Forced(Policy):
+    """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) an arm drawn uniformly.
+
+    Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to turn 10,000 is exploration.
+    K is the number of arms unless `arms` says otherwise.
+
+    >>> Forced(Thompson()).chance(1000, arms=5)
+    0.715756...
+    """
+
+    policy: Policy = field(default_factory=Thompson)
+    factor: float = 3.0
+    exponent: float = 2.0
+    arms: int | None = None
+
+    name = "forced"
+
+    def __post_init__(self) -> None:
+        inside = isinstance(self.policy, Policy) and not self.policy.sees_truth and not isinstance(self.policy, Forced)
+        require(inside, self.name, "policy", self.policy, "a policy that learns, such as belman.Thompson(), not forced itself")
+        for name in ("factor", "exponent"):
+            value = getattr(self, name)
+            require(is_number(value) and value >= 0.0, self.name, name, value, "a number from 0 up")
+        require(self.arms is None or is_whole(self.arms, 1), self.name, "arms", self.arms, "a whole number from 1 up, or None")
+
+    def chance(self, turn: int, arms: int) -> float:
+        """The chance that this turn explores."""
+        if turn < 1:
+            raise PolicyError(f"turn={turn!r} is none: turns are counted from 1")
+        return float(exploring(self._own(), arms, float(turn)))
+
+    def _own(self) -> Floats:
+        return np.array([float(self.factor), float(self.exponent), float(self.arms or 0)])
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return _wrapped(self.policy.kernels)
+
+    def params(self, family: Family) -> Floats:
+        return np.concatenate([self._own(), self.policy.params(family)])
+
+    def memory(self, arms: int, dimension: int) -> Any:
+        return self.policy.memory(arms, dimension)
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        return self.policy.dial(turns, arms)
+
+    def check(self, family: Family, arms: int) -> None:
+        self.policy.check(family, arms)
+
+    def chances(self, best: Floats) -> Floats:
+        """Unknown: the policy inside decides in a share of the turns only."""
+        return np.full(len(best), np.nan)
+
+    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
+        return self.policy.explanation(family, ledger, memory, dial, index)

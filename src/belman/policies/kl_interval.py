@@ -1,0 +1,54 @@
+"""The interval of means that n rewards cannot tell from their average μ̂: all q with n·d(μ̂, q) ≤ f."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.families.family import Family
+from belman.families.mirror import Mirror
+from belman.policies.kl_policy import largest_mean
+
+_STEPS = 100
+_ENOUGH = 1e-10  # of the distance to the average
+
+
+def ends_of_means(family: Family) -> tuple[float, float]:
+    """The infimum and the supremum of the means of a family.
+
+    >>> from belman.families import Bernoulli, Exponential
+    >>> ends_of_means(Bernoulli()), ends_of_means(Exponential())
+    ((0.0, 1.0), (0.0, inf))
+    """
+    opposite = family.of if isinstance(family, Mirror) else Mirror(family)
+    return 0.0 - largest_mean(opposite), largest_mean(family)
+
+
+@kernel
+def farthest(family, law, plays, mean, spread, f, end):
+    """The end of the interval on the side of `end`: the secant method on sqrt(n·d(μ̂, q)), nearly straight in q, in a bracket."""
+    if f <= 0.0 or mean == end:
+        return mean
+    goal = math.sqrt(f / plays)
+    if math.isfinite(end) and math.sqrt(max(family.d(law, mean, end, spread), 0.0)) <= goal:
+        return end
+    near, near_height, far, far_height = mean, 0.0, end, np.inf
+    q = 0.5 * (mean + end) if math.isfinite(end) else mean + math.copysign(max(abs(mean), 1.0), end)
+    for _ in range(_STEPS):
+        height = math.sqrt(max(family.d(law, mean, q, spread), 0.0))
+        if height <= goal:
+            near, near_height = q, height
+        else:
+            far, far_height = q, height
+        if abs(far - near) <= _ENOUGH * abs(near - mean):
+            break
+        if math.isinf(far):
+            q = mean + 2.0 * (q - mean)
+        elif math.isfinite(far_height):
+            share = (goal - near_height) / (far_height - near_height)
+            q = near + (far - near) * min(max(share, 0.02), 0.98)
+        else:
+            q = 0.5 * (near + far)
+    return near

@@ -1,0 +1,193 @@
+"""LUCB (Kalyanakrishnan et al., 2012) and KL-LUCB (Kaufmann and Kalyanakrishnan, 2013): doubt the weakest of the m leaders.
+
+In each round the leader with the lowest lower bound and the other arm with the highest upper bound are played; it has had enough
+when these bounds no longer overlap. Bounds are the ends of {q : n_a d(μ̂_a, q) ≤ β(t, δ)}, with the Gaussian d of Hoeffding's
+inequality (LUCB) or the family's own (KL-LUCB).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.compile import kernel
+from belman.errors import PolicyError, listing, nearest
+from belman.families.family import Family
+from belman.policies.averages import average, known, plays_needed, variance
+from belman.policies.bounded import ends_of_rewards, interval
+from belman.policies.kl_interval import ends_of_means, farthest
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh, pick_most, share_of_ties
+from belman.policies.settings import is_number, is_whole, require
+
+_NOBODY = -1.0
+#: Constants of the rate that is proved, in Kaufmann and Kalyanakrishnan's Theorem 2.
+_ALPHA, _K1 = 1.1, 405.5
+#: Where params have their numbers: how many arms are wanted, the plays before an arm is known, and the ends of means or rewards.
+WANTED, NEEDED, LOW, HIGH = 0, 1, 2, 3
+
+
+class Memory(NamedTuple):
+    """Who leads, whose turn is next in this round, and by how much the bounds overlapped when it began."""
+
+    leads: Floats  # (K)
+    partner: Floats  # (1)
+    overlap: Floats  # (1)
+
+
+@kernel
+def hoeffding_bound(family, law, params, ledger, arm, f, up):
+    radius = (params[HIGH] - params[LOW]) * math.sqrt(f / (2.0 * ledger.plays[arm]))
+    return average(ledger, arm) + (radius if up else -radius)
+
+
+@kernel
+def always_passes(family, law, params, ledger, arm, f, level, up):
+    """Where a bound costs no more than a test of it."""
+    return True
+
+
+@kernel
+def _spread(params, ledger, arm):
+    return max(variance(ledger, arm), 1e-300) if params[NEEDED] > 0.0 else 1.0
+
+
+@kernel
+def kl_bound(family, law, params, ledger, arm, f, up):
+    spread, end = _spread(params, ledger, arm), params[HIGH] if up else params[LOW]
+    return farthest(family, law, ledger.plays[arm], average(ledger, arm), spread, f, end)
+
+
+@kernel
+def kl_passes(family, law, params, ledger, arm, f, level, up):
+    """Whether the bound of an arm lies beyond a level, by one divergence."""
+    mean = average(ledger, arm)
+    if not np.isfinite(level) or (mean >= level if up else mean <= level):
+        return True
+    return ledger.plays[arm] * family.d(law, mean, level, _spread(params, ledger, arm)) < f
+
+
+def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        """Arms not yet known first; then the two arms of the round above the others, which follow by their averages."""
+        unknown = 0
+        for a in range(index.size):
+            index[a] = average(ledger, a) if known(ledger, a, params[NEEDED]) else np.inf
+            unknown += index[a] == np.inf
+        if unknown > 0:
+            memory.partner[0], memory.overlap[0] = _NOBODY, np.inf
+            return
+        if memory.partner[0] == _NOBODY:
+            pick_most(index, int(params[WANTED]), mind, memory.leads)
+            weakest, strongest = np.inf, -np.inf
+            first = second = 0
+            for a in range(index.size):
+                if memory.leads[a] > 0.0 and passes(family, law, params, ledger, a, dial, weakest, False):
+                    lower = bound(family, law, params, ledger, a, dial, False)
+                    if lower < weakest:
+                        weakest, first = lower, a
+                elif memory.leads[a] == 0.0 and passes(family, law, params, ledger, a, dial, strongest, True):
+                    upper = bound(family, law, params, ledger, a, dial, True)
+                    if upper > strongest:
+                        strongest, second = upper, a
+                index[a] = -ledger.plays[a]
+            memory.overlap[0] = strongest - weakest
+            memory.partner[0] = float(second) if strongest > -np.inf else _NOBODY
+            index[first] = np.inf
+        else:
+            index[int(memory.partner[0])] = np.inf
+            memory.partner[0] = _NOBODY
+
+    return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, finished=_finished)
+
+
+@kernel
+def _finished(family, law, params, ledger, memory):
+    return memory.overlap[0] <= 0.0
+
+
+KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(kl_bound, kl_passes)}
+
+#: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
+RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
+    "customary": lambda turns, arms, delta: np.log1p(np.log(turns)) - math.log(delta),
+    "proven": lambda turns, arms, delta: _with_its_log(math.log(_K1 * arms / delta) + _ALPHA * np.log(turns)),
+}
+
+
+def _with_its_log(x: Floats) -> Floats:
+    return x + np.log(x)
+
+
+@dataclass(frozen=True)
+class KLLUCB(Policy):
+    """Play, round by round, the weakest of the m leaders and the strongest of the others, by the family's divergence.
+
+    `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ), with which it is wrong with a
+    chance of at most δ where it stops by its own rule.
+
+    >>> KLLUCB(delta=0.05)
+    KLLUCB(delta=0.05, m=1, rate='customary')
+    """
+
+    delta: float = 0.1
+    m: int = 1
+    rate: str = "customary"
+
+    name = "kl-lucb"
+
+    def __post_init__(self) -> None:
+        require(is_number(self.delta) and 0.0 < self.delta < 1.0, self.name, "delta", self.delta, "strictly between 0 and 1")
+        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+        if self.rate not in RATES:
+            raise PolicyError(f"unknown rate {self.rate!r}: there are {listing(RATES)}{nearest(self.rate, RATES)}")
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS["kl"]
+
+    def params(self, family: Family) -> Floats:
+        return np.array([float(self.m), plays_needed(family), *ends_of_means(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.full(1, _NOBODY), np.full(1, np.inf))
+
+    def dial(self, turns: Floats, arms: int) -> Floats:
+        """β(t, δ)."""
+        return RATES[self.rate](turns, arms, self.delta)
+
+    def check(self, family: Family, arms: int) -> None:
+        if self.m >= arms:
+            raise PolicyError(f"{self.name} is asked for the {self.m} best of {arms} arms: m must be less than their number")
+
+
+@dataclass(frozen=True)
+class LUCB(KLLUCB):
+    """The same with the bounds of Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
+
+    >>> LUCB()
+    LUCB(delta=0.1, m=1, rate='customary', range=None)
+    """
+
+    range: tuple[float, float] | None = None
+
+    name = "lucb"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "range", interval(self.name, self.range))
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return KERNELS["hoeffding"]
+
+    def params(self, family: Family) -> Floats:
+        return np.array([float(self.m), 0.0, *ends_of_rewards(self.name, self.range, family)])
+
+    def check(self, family: Family, arms: int) -> None:
+        super().check(family, arms)
+        ends_of_rewards(self.name, self.range, family)

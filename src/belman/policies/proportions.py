@@ -1,0 +1,72 @@
+"""The proportions of plays that tell the best arm from the others soonest: argmax_w min_a min_x w_* d(μ_*, x) + w_a d(μ_a, x).
+
+With r_a = w_a/w_* the evidence against arm a per play of the best one is g_a(r) = min_x d(μ_*, x) + r d(μ_a, x), which rises and
+is concave with slope d(μ_a, x). At the optimum all g_a are one y, and Σ_a d(μ_*, x_a)/d(μ_a, x_a) = 1 (Garivier and Kaufmann,
+2016).
+"""
+
+from __future__ import annotations
+
+from belman.compile import kernel
+
+_STEPS = 100
+_ENOUGH = 1e-8
+_CLOSE = 1e-10
+_MOST = 50.0  # of y, where means at the ends of their range are infinitely far apart
+
+
+@kernel
+def _ratio(family, law, best, spread, mean, other_spread, y, r):
+    """r_a(y) > 0 by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a, x) there."""
+    quotient = 0.0
+    for _ in range(_STEPS):
+        x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
+        ours, theirs = family.d(law, best, x, spread), family.d(law, mean, x, other_spread)
+        quotient = ours / theirs
+        step = (y - ours - r * theirs) / theirs
+        r = max(r + step, 0.1 * r)
+        if abs(step) <= _CLOSE * r:
+            break
+    return r, quotient
+
+
+@kernel
+def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
+    """Σ_a d(μ_*, x_a)/d(μ_a, x_a) at the level y, with all ratios brought there."""
+    total = 0.0
+    for a in range(means.size):
+        if a != leader:
+            ratios[a], quotient = _ratio(family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a])
+            total += quotient
+    return total
+
+
+@kernel
+def solve(family, law, means, spreads, leader, guess, ratios):
+    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in the lead.
+
+    `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 + F) − ½, which climbs
+    from −½ to ½, with F the sum over arms.
+    """
+    top = _MOST
+    for a in range(means.size):
+        if a != leader:
+            top = min(top, family.d(law, means[leader], means[a], spreads[leader]))
+    low, low_height, high, high_height = 0.0, -0.5, 1.0, 0.5
+    share = guess if 0.0 < guess < 1.0 else 0.5
+    side = 0
+    for _ in range(_STEPS):
+        total = _sum_of_quotients(family, law, means, spreads, leader, share * top, ratios)
+        height = 0.5 - 1.0 / (1.0 + total)
+        if abs(height) <= _ENOUGH or high - low <= _CLOSE * share:
+            break
+        if height < 0.0:
+            low, low_height = share, height
+            high_height = 0.5 * high_height if side < 0 else high_height
+            side = -1
+        else:
+            high, high_height = share, height
+            low_height = 0.5 * low_height if side > 0 else low_height
+            side = 1
+        share = (low * high_height - high * low_height) / (high_height - low_height)
+    return share

@@ -1,0 +1,89 @@
+"""The suite as data: `suite.toml` read into cells, each a class of problems with a number of arms and a horizon."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from belman.environments import Problem
+from belman.environments.stationary import RandomStationary, Stationary
+from belman.families import family_named
+
+SPLITS = ("development", "validation")
+
+#: The largest cells of the quick suite, and their runs.
+QUICK_ARMS, QUICK_HORIZON, QUICK_RUNS = 10, 500, 100
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row of the suite.
+
+    >>> suite().cells[0].name
+    'uniform, 2 arms, 1,000 turns'
+    """
+
+    split: str
+    kind: str
+    arms: int
+    horizon: int
+    runs: int
+    problem: Problem
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return f"{self.kind}, {self.arms} arms, {self.horizon:,} turns"
+
+    @property
+    def key(self) -> str:
+        """What it is called on disk."""
+        return f"{self.kind}-{self.arms}-{self.horizon}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cells, and rivals in groups by what they may claim."""
+
+    cells: tuple[Cell, ...]
+    rivals: dict[str, tuple[str, ...]]
+    at_most: dict[str, int]
+
+    def quick(self) -> Suite:
+        """The smaller cells with fewer runs: a look, not a judgement."""
+        small = [cell for cell in self.cells if cell.arms <= QUICK_ARMS and cell.horizon <= QUICK_HORIZON]
+        cells = tuple(Cell(c.split, c.kind, c.arms, c.horizon, min(c.runs, QUICK_RUNS), c.problem) for c in small)
+        return Suite(cells, self.rivals, self.at_most)
+
+    def group(self, rival: str) -> str:
+        """Which group a rival is in; BelMan is in one of its own."""
+        return next((group for group, names in self.rivals.items() if rival in names), "belman")
+
+    def plays(self, rival: str, cell: Cell) -> bool:
+        """Whether the cell is small enough for this rival."""
+        return cell.arms * cell.horizon <= self.at_most.get(rival, cell.arms * cell.horizon)
+
+
+@functools.cache
+def suite() -> Suite:
+    """The suite of the package."""
+    found = tomllib.loads(resources.files("belman.suite").joinpath("suite.toml").read_text(encoding="utf-8"))
+    cells = tuple(
+        Cell(split, kind, arms, horizon, runs, _problem(found["classes"][kind], arms))
+        for split in SPLITS
+        for kind, arms, horizon, runs in found["cells"][split]
+    )
+    return Suite(cells, {group: tuple(names) for group, names in found["rivals"].items()}, found["at-most"])
+
+
+def _problem(given: dict[str, Any], arms: int) -> Problem:
+    family = family_named(given["family"], **({"prior": given["belief"]} if "belief" in given else {}))
+    if "means" in given:
+        return Stationary(family, tuple(given["means"]))
+    if "best" in given:
+        return Stationary(family, (given["best"], *[given["rest"]] * (arms - 1)))
+    between = given.get("between")
+    return RandomStationary(family, arms, tuple(map(float, given["draw"])), None if between is None else (between[0], between[1]))

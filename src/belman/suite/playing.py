@@ -1,0 +1,65 @@
+"""Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it comes.
+
+A player of a cell is played once: what is on disk with the same settings is not played again, so an interrupted call goes on
+where it stopped, and a new rival joins without the others playing anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.errors import PolicyError, StateError
+from belman.files import write_atomically
+from belman.lab import simulate
+from belman.lab.design import Design, versions
+from belman.policies.policy import Policy
+from belman.suite.cells import Cell
+
+#: The regret of every run, by player.
+Records = dict[str, NDArray[np.float64]]
+
+
+def play(
+    cell: Cell,
+    players: Mapping[str, Policy],
+    folder: Path,
+    seed: int,
+    workers: int | None = None,
+    say: Callable[[str], None] = lambda words: None,
+) -> Records:
+    """The final regrets of these players in a cell, read from `folder` where they are there, else played and written."""
+    path = folder / f"{cell.key}.json"
+    kept = _read(path)
+    records: Records = {}
+    for name, player in players.items():
+        try:
+            player.check(cell.problem.family, cell.problem.arms)
+        except PolicyError as error:
+            say(f"{name} left out of {cell.name}: {error}")
+            continue
+        design = Design({name: player}, cell.problem, cell.horizon, cell.runs, seed)
+        described = json.loads(json.dumps({**design.describe(), "versions": versions()}))
+        if kept.get(name, {}).get("design") != described:
+            say(f"{cell.name}: {name}")
+            result = simulate({name: player}, cell.problem, cell.horizon, cell.runs, seed, workers=workers, progress=False)
+            regrets = result.regret.values[0, :, -1]
+            kept[name] = {"design": described, "regret": [float(f"{value:.9g}") for value in regrets]}
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, json.dumps(kept))
+        records[name] = np.array(kept[name]["regret"])
+    return records
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError:
+        raise StateError(f"{path} is damaged: it is not JSON (remove it, or choose another folder)") from None

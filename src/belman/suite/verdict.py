@@ -1,0 +1,112 @@
+"""What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the worst cell.
+
+Only anytime rivals with a guarantee are ranked with BelMan; those that know the horizon and those without a guarantee are set
+apart. All players of a cell meet the same nature, so differences are paired run by run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from belman.suite.cells import Cell, Suite
+from belman.suite.playing import Records
+from belman.table import Table
+
+OURS = "belman"
+ANYTIME = "anytime"
+
+
+def half_interval(values: NDArray[np.float64]) -> float:
+    """Half of Student's 95 % interval of the mean."""
+    if len(values) < 2:
+        return math.nan
+    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def geometric_mean(ratios: list[float]) -> float:
+    """The geometric mean.
+
+    >>> geometric_mean([0.5, 2.0])
+    1.0
+    """
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def _best(records: Records, names: list[str]) -> str | None:
+    return min(names, key=lambda name: records[name].mean(), default=None)
+
+
+def _ratio(records: Records, rival: str | None) -> float:
+    return math.nan if rival is None or rival not in records else float(records[OURS].mean() / records[rival].mean())
+
+
+def cell_table(given: Suite, played: Mapping[Cell, Records], split: str) -> Table:
+    """One row a cell: BelMan's regret, its rank among anytime rivals with a guarantee, and ratios of regrets."""
+    columns: dict[str, list[object]] = {
+        name: []
+        for name in (
+            "cell",
+            "regret",
+            "±",
+            "rank",
+            "/ Thompson",
+            "best rival",
+            "/ best",
+            "best of all",
+            "/ of all",
+            "p99 / Thompson",
+        )
+    }
+    for cell, records in played.items():
+        if cell.split != split:
+            continue
+        ours = records[OURS]
+        fair = [name for name in records if given.group(name) == ANYTIME]
+        rival, anyone = _best(records, fair), _best(records, [name for name in records if name != OURS])
+        rank = 1 + sum(bool(records[name].mean() < ours.mean()) for name in fair)
+        tail = float(np.quantile(ours, 0.99) / np.quantile(records["thompson"], 0.99)) if "thompson" in records else math.nan
+        row = (cell.name, float(ours.mean()), half_interval(ours), f"{rank} of {len(fair) + 1}", _ratio(records, "thompson"))
+        rest = (rival or "–", _ratio(records, rival), anyone or "–", _ratio(records, anyone), tail)
+        for column, value in zip(columns.values(), (*row, *rest), strict=True):
+            column.append(value)
+    return Table(columns, f"{split}: regret of BelMan, and its ratio to rivals")
+
+
+def summary_table(tables: Mapping[str, Table]) -> Table:
+    """One row a split: geometric means and worst cells of the ratios, and how often the 99th percentile is no worse."""
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("split", "cells", "/ Thompson", "worst", "/ best", "worst ", "/ of all", "worst  ", "p99 no worse")
+    }
+    for split, table in tables.items():
+        row: list[object] = [split, len(table)]
+        for name in ("/ Thompson", "/ best", "/ of all"):
+            ratios = [float(value) for value in table[name] if math.isfinite(value)]
+            row += [geometric_mean(ratios), max(ratios)] if ratios else [math.nan, math.nan]
+        tails = [value for value in table["p99 / Thompson"] if math.isfinite(value)]
+        row.append(f"{100 * sum(value <= 1.0 for value in tails) / max(len(tails), 1):.0f} %")
+        for column, value in zip(columns.values(), row, strict=True):
+            column.append(value)
+    return Table(columns, "ratios of regret: geometric mean over cells, and the worst cell")
+
+
+def player_csv(given: Suite, played: Mapping[Cell, Records]) -> str:
+    """Every player of every cell: mean, interval, tail, and the paired difference BelMan − player with its interval."""
+    lines = ["split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"]
+    for cell, records in played.items():
+        for name, regrets in records.items():
+            paired = records[OURS] - regrets
+            numbers = (
+                regrets.mean(),
+                half_interval(regrets),
+                *np.quantile(regrets, [0.95, 0.99]),
+                paired.mean(),
+                half_interval(paired),
+            )
+            words = (cell.split, cell.key, given.group(name), name, str(len(regrets)))
+            lines.append(",".join((*words, *(f"{number:.6g}" for number in numbers))))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,109 @@
+"""Forced exploration, worn by any policy; Q-UCB, Q-ThS and QBelMan; Thompson as in the authors' code."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import belman
+from belman import Agent, BelMan, Forced, Thompson, compile
+from belman.cli import parse
+from belman.errors import PolicyError
+from belman.exposure import Paper
+
+MEANS = [0.5, 0.33, 0.33, 0.33, 0.25]
+
+
+@pytest.mark.parametrize(("turn", "exponent"), [(2, 2.0), (1_000, 2.0), (9_999, 2.0), (50_000, 3.0), (10**6, 3.0)])
+def test_the_chance_of_exploring(turn, exponent):
+    expected = min(1.0, 3 * 5 * math.log(turn) ** exponent / turn)
+    assert Forced(Thompson(), exponent=exponent).chance(turn, arms=5) == pytest.approx(expected, rel=1e-12)
+    assert Forced(Thompson(), exponent=exponent, arms=5).chance(turn, arms=15) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_exponent_of_theory_explores_up_to_turn_ten_thousand():
+    assert Forced(Thompson(), exponent=3.0).chance(10_000, arms=5) == 1.0
+
+
+def test_so_many_turns_explore():
+    """A greedy player that knows its arms plays others only when forced: 4/5 of those turns; 5-sigma limits (6e-7)."""
+    horizon, runs = 4_000, 40
+    sure = belman.problem(belman.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0])
+    result = belman.simulate([Forced(belman.Greedy())], sure, horizon, runs, seed=3)
+    chances = np.array([Forced().chance(turn, 5) for turn in range(1, horizon + 1)])
+    missed = result.suboptimal_draws.isel(player=0)
+    late = missed.sel(turn=horizon) - missed.sel(turn=500)
+    expected, variance = 0.8 * chances[500:].sum(), (0.8 * chances * (1 - 0.8 * chances))[500:].sum()
+    assert abs(float(late.mean()) - expected) < 5 * math.sqrt(variance / runs)
+
+
+def test_a_second_process_finds_the_kernels_by_name():
+    for policy in (Forced(Thompson()), belman.qbelman(), belman.q_ucb(), Forced(belman.KLUCB(divergence="exponential"))):
+        found = compile._home(policy.kernels, type(policy).__module__)
+        assert found is not None
+        module, expression = found
+        assert eval(f"module.{expression}", {"module": sys.modules[module]}) is policy.kernels
+
+
+def test_the_published_policies():
+    assert belman.q_ucb().policy == belman.LogUCB(exponent=2.0)
+    assert belman.q_ths(3.0) == Forced(Thompson(), 3.0, 3.0)
+    assert belman.qbelman().policy == BelMan(Paper(C=200.0), "natural")
+    assert np.allclose(belman.LogUCB().dial(np.array([1.0, 100.0]), 5), [0.0, math.log(100.0) / math.sqrt(2.0)])
+
+
+def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
+    for policy in (belman.qbelman(), Forced(belman.KLUCB(c=1.0), exponent=1.0)):
+        agent = Agent(["a", "b", "c"], policy=policy, seed=3)
+        for reward in (1, 0, 1, 1, 0, 0, 1):
+            agent.tell(agent.ask(), reward)
+        assert math.isnan(agent.last[0].probability) or agent.last[0].probability == pytest.approx(1 / 3)
+        agent.save(tmp_path / "state.json")
+        again = Agent.load(tmp_path / "state.json")
+        assert again.policy == policy
+        assert [agent.ask(among=["a", "c"]) for _ in range(5)] == [again.ask(among=["a", "c"]) for _ in range(5)]
+
+
+def test_the_command_line_knows_them():
+    assert parse.policy("q-ucb", 10) == belman.q_ucb()
+    assert parse.policy("q-ths:exponent=3", 10) == belman.q_ths(3)
+    assert parse.policy("qbelman", 10) == belman.qbelman()
+    assert parse.policy("thompson-authors", 10) == belman.CoinThompson()
+    assert parse.policy("forced:policy=ucb1,exponent=3", 10) == Forced(belman.UCB1(), exponent=3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Forced("thompson"),
+        lambda: Forced(belman.Oracle()),
+        lambda: Forced(Forced()),
+        lambda: Forced(factor=-1.0),
+        lambda: Forced(exponent=math.nan),
+        lambda: Forced(arms=0),
+        lambda: belman.LogUCB(0.0),
+        lambda: Forced().chance(0, 5),
+        lambda: Agent(["a", "b"], "poisson", belman.CoinThompson()),
+    ],
+)
+def test_bad_settings_are_refused(make):
+    with pytest.raises(PolicyError):
+        make()
+
+
+def test_coins_tell_less_than_draws():
+    """The authors' variant tosses a coin with each draw: among arms whose coins agree the choice is uniform. 20 runs suffice."""
+    players = {"draws": Thompson(), "coins": belman.CoinThompson()}
+    result = belman.simulate(players, belman.bernoulli(MEANS), horizon=3_000, runs=20, seed=1)
+    draws, coins = result.regret.isel(turn=-1).mean("run").values
+    assert coins > 3 * draws
+
+
+def test_coin_indices_have_the_expected_reward_as_their_chance():
+    """The chance that a coin shows 1 is the belief's mean; with one arm sure and one hopeless, plays are 1 : 0."""
+    agent = Agent(["sure", "hopeless"], policy=belman.CoinThompson(), priors={"sure": (1e6, 1.0), "hopeless": (1.0, 1e6)}, seed=1)
+    asked = agent.ask(2) + [agent.ask() for _ in range(50)]
+    assert asked[2:].count("sure") == 50
