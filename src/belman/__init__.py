@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from belman import environments, exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
@@ -90,6 +90,10 @@ from belman.policies import (
 )
 from belman.version import __version__
 
+if TYPE_CHECKING:
+    from belman import plots
+    from belman.studies import Study, open_study
+
 __all__ = [
     "DMED",
     "IDS",
@@ -133,6 +137,7 @@ __all__ = [
     "Policy",
     "Random",
     "SequentialHalving",
+    "Study",
     "SuccessiveAcceptsRejects",
     "SuccessiveRejects",
     "Thompson",
@@ -158,6 +163,7 @@ __all__ = [
     "lai_robbins",
     "manifold",
     "measures",
+    "open_study",
     "plots",
     "poisson",
     "policies",
@@ -176,8 +182,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Pictures need Matplotlib, which is imported at their first use."""
-    if name == "plots":
-        return importlib.import_module("belman.plots")
-    raise AttributeError(f"module 'belman' has no attribute {name!r}")
+#: What is imported at its first use, because it needs Matplotlib or an extra.
+_LATE = {"plots": "belman.plots", "Study": "belman.studies", "open_study": "belman.studies"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'belman' has no attribute {name!r}")
+    module = importlib.import_module(_LATE[name])
+    return module if name == "plots" else getattr(module, name)

@@ -11,9 +11,17 @@
     ├─ ServerError         a server, queue or job that this dispatcher does not have
     ├─ BusyError           a job for which no server is free
     ├─ StateError          a saved state that cannot be read or written
+    ├─ StudyError          a study that cannot do this
+    │  ├─ UnknownStudyError   … because there is none of that name
+    │  └─ PausedError         … because it is paused
+    ├─ TicketError         a ticket that cannot be told this: told otherwise already, or expired
+    │  └─ UnknownTicketError  … because the study never gave it
+    ├─ ReplayError         a log that allows no honest estimate
+    ├─ StorageError        a storage that cannot be opened, reached or written
     └─ MissingExtraError   an optional dependency that is not installed
 
-Every class is also a `ValueError` (or `ImportError`, for the last), so that code which knows nothing of `belman` can catch it.
+Every class is also a `ValueError` (an `OSError` for storage, an `ImportError` for extras), so that code which knows nothing of
+`belman` can catch it.
 A message says what was wrong, what was given, what is allowed and, for names, what is near.
 """
 
@@ -65,6 +73,34 @@ class BusyError(BelmanError, ValueError):
 
 class StateError(BelmanError, ValueError):
     """A saved state that cannot be read or written."""
+
+
+class StudyError(BelmanError, ValueError):
+    """A study that cannot do what was asked of it."""
+
+
+class UnknownStudyError(StudyError):
+    """A name under which the storage keeps no study."""
+
+
+class PausedError(StudyError):
+    """A study that is paused and decides nothing."""
+
+
+class TicketError(BelmanError, ValueError):
+    """A ticket that was told another reward already, or has expired."""
+
+
+class UnknownTicketError(TicketError):
+    """A ticket that the study never gave."""
+
+
+class ReplayError(BelmanError, ValueError):
+    """A log that allows no honest estimate of what another policy would have earned."""
+
+
+class StorageError(BelmanError, OSError):
+    """A storage that cannot be opened, reached or written."""
 
 
 class MissingExtraError(BelmanError, ImportError):

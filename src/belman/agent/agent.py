@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
 from belman.agent import advice, decide, doors, saving, warm_start
-from belman.agent.scale import scale
+from belman.agent.learnt import Learnt
+from belman.agent.scale import Scale, scale
 from belman.compile import entry
 from belman.errors import ArmError, SettingError, StateError, listing, nearest
 from belman.exposure import Exposure
@@ -184,6 +185,18 @@ class Agent:
         """Asks whose reward is not told yet, per arm."""
         return {arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count}
 
+    def expect(self, arm: Hashable) -> None:
+        """Count an ask of an arm that was decided elsewhere as outstanding."""
+        place = self._place(arm)
+        self._pending[place] += 1
+        self._waiting += 1
+        entry(decide.mark_stale, {}, {})(self._stale, place)
+
+    @property
+    def leaves_all_a_chance(self) -> bool:
+        """Whether the next ask may choose any arm, so that a log of such asks tells about other policies."""
+        return self._policy.leaves_all_a_chance and bool((self._tells + self._pending).all())
+
     # Telling
 
     def tell(self, arm: Hashable, reward: float) -> None:
@@ -212,27 +225,46 @@ class Agent:
         """The names of the arms, in order."""
         return tuple(self._arms)
 
-    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
-        """Take in a new arm, of which the prior says all that is known."""
+    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, *, learnt: Learnt | None = None) -> None:
+        """Take in a new arm, of which the prior says all that is known, or one that was removed, with what was `learnt` of it."""
         doors.check_new(arm, self._places)
-        belief = self._family.check_belief(self._family.prior if prior is None else prior)
+        if learnt is None:
+            learnt = Learnt.nothing(self._family.check_belief(self._family.prior if prior is None else prior))
         self._arms.append(arm)
-        self._priors = np.vstack([self._priors, belief])
-        self._tells, self._pending = np.append(self._tells, 0), np.append(self._pending, 0)
-        grown = [np.append(column, 0.0) for column in self._truth[1:]]
-        self._truth = Ledger(np.vstack([self._truth.beliefs, belief]), *grown)
+        self._priors = np.vstack([self._priors, learnt.prior])
+        self._tells, self._pending = np.append(self._tells, learnt.tells), np.append(self._pending, learnt.pending)
+        rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
+        self._truth = Ledger(np.vstack([self._truth.beliefs, learnt.belief]), *(np.append(column, row) for column, row in rows))
         self._reseat()
 
-    def remove_arm(self, arm: Hashable) -> None:
-        """Retire an arm, with all that was learnt of it."""
+    def remove_arm(self, arm: Hashable) -> Learnt:
+        """Retire an arm, and hand over all that was learnt of it.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.tell("red", 1)
+        >>> learnt = agent.remove_arm("red")
+        >>> agent.add_arm("red", learnt=learnt)
+        >>> agent.belief("red")
+        (2.0, 1.0)
+        """
         place = self._place(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
+        learnt = Learnt(
+            prior=tuple(map(float, self._priors[place])),
+            belief=tuple(map(float, self._truth.beliefs[place])),
+            plays=float(self._truth.plays[place]),
+            sum=float(self._truth.sums[place]),
+            squares=float(self._truth.squares[place]),
+            tells=int(self._tells[place]),
+            pending=int(self._pending[place]),
+        )
         del self._arms[place]
         self._priors = np.delete(self._priors, place, axis=0)
         self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
         self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
         self._reseat()
+        return learnt
 
     # Looking
 
@@ -266,6 +298,16 @@ class Agent:
     @exposure.setter
     def exposure(self, exposure: Exposure | Callable[[int], float]) -> None:
         self.policy = replace(doors.check_exposed(self._policy), exposure=exposure)
+
+    @property
+    def scale(self) -> Scale:
+        """How a reward of the user becomes one of the family."""
+        return self._scale
+
+    @property
+    def mind(self) -> chance.Words:
+        """The generator that the policy draws from: four words, which may be overwritten to draw from another stream."""
+        return self._mind
 
     @property
     def turn(self) -> int:

@@ -24,7 +24,7 @@ _PARTS: dict[str, Mapping[str, Any]] = {"family": FAMILIES, "policy": POLICIES, 
 
 def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
     """The text of a state file of some kind."""
-    body = {name: _plain(value) for name, value in content.items()}
+    body = {name: plain(value) for name, value in content.items()}
     text = json.dumps({"format": kind, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False)
     document = json.loads(text)
     return json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1) + "\n"
@@ -57,18 +57,18 @@ def _checksum(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON's view of a value; numbers that JSON lacks become words."""
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         if hasattr(value, "_fields"):
-            return {name: _plain(item) for name, item in zip(value._fields, value, strict=True)}
-        return [_plain(item) for item in value]
+            return {name: plain(item) for name, item in zip(value._fields, value, strict=True)}
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

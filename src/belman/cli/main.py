@@ -1,4 +1,4 @@
-"""The command line: `belman list | run | queue | figure | reproduce | bench`, and `python -m belman`."""
+"""The command line: `belman list | run | queue | figure | reproduce | bench | study`, and `python -m belman`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, explore, paper, parse, queue
+from belman.cli import bench, explore, paper, parse, queue, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
@@ -31,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(bench.app, name="bench")
+app.add_typer(study.app, name="study")
 app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)

@@ -13,7 +13,8 @@ from typing import Any
 
 from belman.environments import Problem
 from belman.environments.stationary import RandomStationary, Stationary
-from belman.errors import PolicyError, SettingError, listing, nearest
+from belman.errors import ExposureError, PolicyError, SettingError, listing, nearest
+from belman.exposure import EXPOSURES, Exposure
 from belman.families import Family, family_named
 from belman.policies import POLICIES, Policy, q_ths, q_ucb, qbelman
 from belman.policies.belman import BelMan
@@ -74,6 +75,27 @@ def policy(words: str, horizon: int) -> Policy:
         raise PolicyError(f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
 
 
+def exposure(words: str) -> Exposure:
+    """An exposure from its name, with settings after a colon.
+
+    >>> exposure("constant:tau=0.5")
+    Constant(tau=0.5)
+    """
+    name, _, rest = words.strip().partition(":")
+    known = [kind for kind in EXPOSURES if kind != "schedule"]
+    if name not in known:
+        raise ExposureError(f"unknown exposure {name!r}: there are {listing(known)}{nearest(name, known)}")
+    takes = [field.name for field in fields(EXPOSURES[name])]
+    settings = dict(_setting(part, name) for part in split(rest))
+    for setting in settings:
+        if setting not in takes:
+            raise ExposureError(f"exposure {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+    try:
+        return EXPOSURES[name](**settings)
+    except TypeError as error:
+        raise ExposureError(f"exposure {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+
+
 def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) -> None:
     for setting in settings:
         if setting not in takes:
@@ -107,7 +129,7 @@ def split_policies(words: str) -> list[str]:
 def _setting(part: str, policy_name: str) -> tuple[str, Any]:
     key, equals, text = part.partition("=")
     if not equals:
-        raise PolicyError(f"setting {part!r} of policy {policy_name!r} has no value: write {part}=…")
+        raise PolicyError(f"setting {part!r} of {policy_name!r} has no value: write {part}=…")
     return key.strip(), value(text)
 
 

@@ -62,6 +62,10 @@ class EpsilonGreedy(Policy):
         require(fits, self.name, "epsilon", self.epsilon, "a number from 0 to 1")
 
     @property
+    def leaves_all_a_chance(self) -> bool:
+        return self.epsilon > 0.0
+
+    @property
     def kernels(self) -> PolicyKernels:
         return KERNELS
 

@@ -169,6 +169,11 @@ class Policy(ABC):
     sees_truth: ClassVar[bool] = False
 
     @property
+    def leaves_all_a_chance(self) -> bool:
+        """Whether every arm that was tried may be played at every turn, so that its log tells about other policies."""
+        return self.kernels.propensity is to_be_integrated
+
+    @property
     @abstractmethod
     def kernels(self) -> PolicyKernels:
         """The bundle of kernels, a global of the module of this class."""

@@ -27,6 +27,8 @@ class Random(Policy):
 
     name = "random"
 
+    leaves_all_a_chance = True
+
     @property
     def kernels(self) -> PolicyKernels:
         return KERNELS

@@ -1,0 +1,243 @@
+"""`belman study …`: the operations of a durable study, for a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from belman.cli import parse
+from belman.cli.show import console, show
+from belman.errors import ArmError, listing, nearest
+from belman.families import family_named
+from belman.table import Table
+
+if TYPE_CHECKING:
+    from belman.studies import Study
+
+app = typer.Typer(help="Run a durable study: decisions that survive.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The name of the study.")]
+Where = Annotated[
+    str, typer.Option("--storage", envvar="BELMAN_STORAGE", help="Where studies are kept: sqlite:///FILE or postgresql://…")
+]
+Reason = Annotated[str, typer.Option("--reason", help="Why, for the log.")]
+Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
+
+DEFAULT = "sqlite:///studies.db"
+
+
+@app.callback()
+def root() -> None:
+    """Run a durable study: decisions that survive."""
+
+
+def _open(name: str, storage: str) -> Study:
+    from belman.studies import open_study
+
+    return open_study(name, storage=storage)
+
+
+def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
+    """The arm that a person spells so."""
+    names = {str(arm): arm for arm in arms}
+    if text not in names:
+        raise ArmError(f"unknown arm {text!r}: this study plays {listing(names)}{nearest(text, names)}")
+    return names[text]
+
+
+@app.command()
+def create(
+    name: Name,
+    arms: Annotated[str, typer.Option(help="The names of the arms, with commas.")],
+    family: Annotated[str, typer.Option(help="What a reward is; `belman list` names the families.")] = "bernoulli",
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")
+    ] = None,
+    policy: Annotated[str, typer.Option(help="Who chooses; settings after a colon, as in `belman run`.")] = "belman",
+    range: Annotated[str | None, typer.Option(help="The ends of bounded rewards on another scale: 0,5.")] = None,
+    minimise: Annotated[bool, typer.Option("--minimise", help="Rewards are costs.")] = False,
+    discount: Annotated[float | None, typer.Option(help="Below 1, beliefs fade at every reward.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed makes the same decisions.")] = None,
+    uniform_share: Annotated[float | None, typer.Option(help="A share of traffic drawn uniformly, for replays.")] = None,
+    expire_after: Annotated[float | None, typer.Option(help="Seconds after which a ticket expires.")] = None,
+    expired_reward: Annotated[
+        float | None, typer.Option(help="What an expired ticket counts as, such as 0; forgotten unless said.")
+    ] = None,
+    storage: Where = DEFAULT,
+) -> None:
+    """Create a study."""
+    from belman.studies import open_study
+
+    ends = None if range is None else parse.numbers(range, "range")
+    study = open_study(
+        name,
+        parse.split(arms),
+        family_named(family, **parse.family_settings(setting or [])),
+        parse.policy(policy, horizon=10_000),
+        range=ends,  # type: ignore[arg-type]
+        minimise=minimise,
+        discount=discount,
+        seed=seed,
+        uniform_share=uniform_share,
+        expire_after=expire_after,
+        expired_reward=expired_reward,
+        storage=storage,
+    )
+    console.print(repr(study), highlight=False)
+
+
+@app.command("list")
+def list_(storage: Where = DEFAULT) -> None:
+    """Name every study, with its counts."""
+    from belman.studies import Storage, open_study
+
+    place = Storage(storage)
+    rows = [open_study(name, storage=place).status() for name in place.names()]
+    columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
+    show(Table({column: [row[column] for row in rows] for column in columns}, str(place)))
+
+
+@app.command("show")
+def show_(name: Name, storage: Where = DEFAULT) -> None:
+    """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of being best."""
+    study = _open(name, storage)
+    console.print(repr(study), highlight=False)
+    show(study.beliefs())
+
+
+@app.command()
+def explain(name: Name, storage: Where = DEFAULT) -> None:
+    """Say why this arm now: what the policy sees of each arm."""
+    show(_open(name, storage).explain())
+
+
+@app.command()
+def ask(
+    name: Name,
+    n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
+    key: Annotated[str | None, typer.Option(help="The same key gives the same tickets again.")] = None,
+    storage: Where = DEFAULT,
+) -> None:
+    """Ask which arm to try: one line a ticket, its id and its arm with a tab between."""
+    for ticket in _open(name, storage).ask(n, key=key):
+        print(f"{ticket.id}\t{ticket.arm}")
+
+
+@app.command()
+def tell(
+    name: Name,
+    ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
+    reward: Annotated[float, typer.Argument(help="What it earned.")],
+    storage: Where = DEFAULT,
+) -> None:
+    """Tell the reward of a ticket; the same reward twice changes nothing."""
+    news = _open(name, storage).tell(ticket, reward)
+    console.print("learnt" if news else "known already", highlight=False)
+
+
+@app.command()
+def pause(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
+    """Decide nothing until resumed; tells are welcome."""
+    _open(name, storage).pause(reason)
+
+
+@app.command()
+def resume(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
+    """Decide again."""
+    _open(name, storage).resume(reason)
+
+
+@app.command()
+def add_arm(
+    name: Name,
+    arm: Arm,
+    prior: Annotated[str | None, typer.Option(help="The belief about it at first, with commas: 1,1.")] = None,
+    reason: Reason = "",
+    storage: Where = DEFAULT,
+) -> None:
+    """Take in a new arm, or one that was retired."""
+    study = _open(name, storage)
+    known = {str(retired): retired for retired in study.retired}
+    study.add_arm(known.get(arm, arm), None if prior is None else parse.numbers(prior, "prior"), reason)
+
+
+@app.command()
+def retire_arm(name: Name, arm: Arm, reason: Reason = "", storage: Where = DEFAULT) -> None:
+    """Play an arm no more; rewards of tickets that are out still count."""
+    study = _open(name, storage)
+    study.retire_arm(_arm(arm, study.arms), reason)
+
+
+@app.command()
+def exposure(
+    name: Name,
+    schedule: Annotated[str, typer.Argument(help="An exposure, settings after a colon: constant:tau=0.1.")],
+    reason: Reason = "",
+    storage: Where = DEFAULT,
+) -> None:
+    """Explore more or less from here on."""
+    _open(name, storage).set_exposure(parse.exposure(schedule), reason)
+
+
+@app.command()
+def history(
+    name: Name,
+    last: Annotated[int, typer.Option(help="How many events.")] = 20,
+    storage: Where = DEFAULT,
+) -> None:
+    """Show the last events of the log."""
+    table = _open(name, storage).history(last)
+    table.columns["time"] = [time.isoformat(sep=" ", timespec="seconds") for time in table["time"]]
+    table.columns |= {column: ["" if cell is None else cell for cell in cells] for column, cells in table.columns.items()}
+    show(table)
+
+
+@app.command()
+def export(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="A file whose name ends in .csv or .parquet.")],
+    storage: Where = DEFAULT,
+) -> None:
+    """Write the log to a file."""
+    console.print(f"wrote {_open(name, storage).export(path):,} events to {path}", highlight=False)
+
+
+@app.command("import")
+def import_(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")],
+    reason: Reason = "",
+    storage: Where = DEFAULT,
+) -> None:
+    """Learn from past data, as a warm start."""
+    console.print(f"learnt {_open(name, storage).record(path, reason):,} rewards", highlight=False)
+
+
+@app.command()
+def replay(
+    name: Name,
+    policy: Annotated[str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")],
+    storage: Where = DEFAULT,
+) -> None:
+    """Estimate what another policy would have earned."""
+    study = _open(name, storage)
+    estimate = study.replay(parse.policy(policy, horizon=10_000))
+    show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
+
+
+@app.command()
+def check(name: Name, storage: Where = DEFAULT) -> None:
+    """Fold the whole log anew and compare it with the state, bit by bit."""
+    study = _open(name, storage)
+    console.print(f"{study.number:,} events, state {study.check()}", highlight=False)
+
+
+@app.command()
+def migrate(storage: Where = DEFAULT) -> None:
+    """Bring the tables of a storage to the version of this belman."""
+    from belman.studies import migrate as upgrade
+
+    console.print(f"{storage}: tables of version {upgrade(storage)}", highlight=False)

@@ -1,0 +1,177 @@
+"""The desk at which a study is served: one transaction, in which its state is up to date and nobody else writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from belman.errors import ArmError, BelmanError, PausedError, RewardError, SettingError, TicketError, listing, nearest
+from belman.studies.events import Event, Kind
+from belman.studies.log import Log
+from belman.studies.session import Session
+from belman.studies.state import State
+from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of, unknown
+
+SNAPSHOT_EVERY = 10_000
+LONGEST = 200  # characters of a key
+
+
+class Ask(NamedTuple):
+    """A request for so many `tickets`; a `key` makes it safe to send again."""
+
+    tickets: int = 1
+    key: str | None = None
+
+
+class Tell(NamedTuple):
+    """The reward of a ticket."""
+
+    ticket: str | Ticket
+    reward: float
+
+
+class Desk:
+    """Decides, learns and writes down, on a state that holds every event so far; tickets that are due expire first."""
+
+    def __init__(self, name: str, secret: str, state: State, log: Log, session: Session, now: float) -> None:
+        self.name, self.state, self.now = name, state, now
+        self._secret, self._log, self._session = secret, log, session
+        self._before = state.number
+        self.new: list[Event] = []
+        self.overdue = self._expire()
+        self.dirty = False  # whether anything was done that a refusal must undo
+
+    # Requests
+
+    def answer(self, request: Ask | Tell) -> list[Ticket] | bool | BelmanError:
+        """What a request gets, be it an error."""
+        try:
+            return self.ask(request) if isinstance(request, Ask) else self.tell(request)
+        except BelmanError as error:
+            return error
+
+    def ask(self, request: Ask) -> list[Ticket]:
+        """Tickets for the arms to try now, or those that the same key was given before."""
+        if request.key is not None and (given := self._given(request, check_key(request.key))):
+            return given
+        if self.state.paused:
+            raise PausedError(f"study {self.name!r} is paused: it decides nothing until it is resumed")
+        self.dirty = True
+        first = self.state.number + 1
+        for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
+            key = None if request.key is None else f"{request.key}/{i}"
+            self.write(Kind.ASKED, arm=place, draw=draw, probability=probability, key=key)
+        return [self._ticket(event) for event in self.new if event.number >= first]
+
+    def _given(self, request: Ask, key: str) -> list[Ticket]:
+        """The tickets that an earlier request with this key was given."""
+        found: list[Ticket] = []
+        while event := self._earlier("key", f"{key}/{len(found)}"):
+            found.append(self._ticket(event))
+        if found and len(found) != request.tickets:
+            raise SettingError(
+                f"key={key!r} was given {len(found)} tickets before, and now asks for {request.tickets}: use a new key"
+            )
+        return found
+
+    def tell(self, request: Tell) -> bool:
+        """Whether the reward was news; raises TicketError where it contradicts what is known."""
+        number = ticket_number(request.ticket, self._secret, self.name)
+        reward = self.check_reward(request.reward)
+        out = self.state.outstanding.get(number)
+        if out is not None:
+            self.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward)
+            return True
+        settled = self._earlier("ticket", number)
+        if settled is None:
+            raise unknown(request.ticket, self.name)
+        shown = ticket_id(number, self._secret)
+        if settled.kind == Kind.EXPIRED:
+            when = datetime.fromtimestamp(settled.time, UTC).isoformat(timespec="seconds")
+            how = "forgotten" if settled.reward is None else f"counted as {settled.reward:g}"
+            raise TicketError(f"ticket {shown!r} expired at {when} and was {how}: its reward {reward:g} comes too late")
+        if settled.reward != reward:
+            raise TicketError(f"ticket {shown!r} was told {settled.reward!r} already, and now {reward!r}: the first one stands")
+        return False
+
+    def record(self, rows: Sequence[tuple[Hashable, float]], reason: str) -> int:
+        """Past data, checked as a whole before any of it counts."""
+        known = self.state.places
+        checked = []
+        for i, row in enumerate(rows, start=1):
+            try:
+                arm, reward = row
+                place = known.get(arm)
+            except (TypeError, ValueError):
+                raise SettingError(f"row {i} of the past data is {row!r}: give (arm, reward)") from None
+            if place is None:
+                raise ArmError(f"row {i}: unknown arm {arm!r}: this study knows {listing(known)}{nearest(arm, known)}")
+            try:
+                checked.append((place, self.check_reward(reward)))
+            except RewardError as error:
+                raise RewardError(f"row {i}: {error}") from None
+        why = json.dumps({"reason": reason, "rows": len(checked)}, ensure_ascii=False)
+        for i, (place, reward) in enumerate(checked):
+            self.write(Kind.RECORDED, arm=place, reward=reward, body=why if i == 0 else None)
+        return len(checked)
+
+    def check_reward(self, reward: Any) -> float:
+        """A reward of the study's family as the log keeps it."""
+        self.state.agent.scale.inward(reward)
+        return float(reward) + 0.0  # a log has one zero
+
+    def _ticket(self, event: Event) -> Ticket:
+        return ticket_of(event, self.state.register, self._secret)
+
+    # Writing
+
+    def write(self, kind: Kind, **content: Any) -> None:
+        """Let an event happen, to be written down at the end."""
+        self.dirty = True
+        event = Event(self.state.number + 1, int(kind), self.now, **content)
+        self.state.fold(event, decided=True)
+        self.new.append(event)
+
+    def flush(self) -> None:
+        """Write down what happened, and now and then a snapshot of where it led."""
+        if self.new:
+            self._log.append(self._session, self.new)
+            if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
+                self._log.keep_snapshot(self._session, self.state.number, self.state.to_text())
+
+    def _expire(self) -> int:
+        """The rule for tickets that nobody tells: those older than `expire_after` are settled by it, oldest first."""
+        rule = self.state.settings
+        if rule.expire_after is None:
+            return 0
+        count = 0
+        while out := next(iter(self.state.outstanding.items()), None):
+            number, (place, asked) = out
+            if asked + rule.expire_after > self.now:
+                break
+            self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
+            count += 1
+        return count
+
+    def _earlier(self, field: str, value: object) -> Event | None:
+        """The event with this key or of this ticket, written down or about to be."""
+        for event in self.new:
+            if getattr(event, field) == value:
+                return event
+        return self._log.where(self._session, field, value)
+
+
+def check_key(key: object) -> str:
+    """A key of a request."""
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST or "\0" in key:
+        raise SettingError(f"key={str(key)[:80]!r} is no key: it must be a string of 1 to {LONGEST} characters")
+    return key
+
+
+def check_reason(reason: object) -> str:
+    """A reason for a change."""
+    if not isinstance(reason, str) or len(reason) > 10_000:
+        raise SettingError(f"reason={str(reason)[:80]!r} is no reason: it must be a string of at most 10,000 characters")
+    return reason

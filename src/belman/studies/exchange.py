@@ -1,0 +1,140 @@
+"""A study's log for other programs, and other programs' data for a study: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from belman.errors import ArmError, MissingExtraError, SettingError, listing, nearest
+from belman.files import replacing
+from belman.studies.events import Draw, Event, Kind
+from belman.studies.tickets import ticket_id
+
+COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
+ENDINGS = (".csv", ".parquet")
+
+_CHUNK = 50_000
+
+
+def lines(events: Iterable[Event], register: Sequence[Hashable], secret: str) -> Iterator[tuple[Any, ...]]:
+    """Events as a person reads them, in the order of `COLUMNS`; what an event does not have is None."""
+    for event in events:
+        number = event.number if event.kind == Kind.ASKED else event.ticket
+        yield (
+            event.number,
+            datetime.fromtimestamp(event.time, UTC),
+            Kind(event.kind).name.lower().replace("_", " "),
+            None if number is None else ticket_id(number, secret),
+            None if event.arm is None else register[event.arm],
+            None if event.draw is None else Draw(event.draw).name.lower(),
+            event.probability,
+            event.reward,
+            None if event.body is None else json.loads(event.body).get("reason"),
+        )
+
+
+def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
+    """Write lines of a log to a file whose name ends in .csv or .parquet, whole or not at all; gives their count."""
+    target = Path(path)
+    writer = {".csv": _write_csv, ".parquet": _write_parquet}.get(target.suffix)
+    if writer is None:
+        raise SettingError(f"{target} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}")
+    try:
+        with replacing(target) as draft:
+            return writer(draft, rows)
+    except OSError as error:
+        if isinstance(error, MissingExtraError):
+            raise
+        raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
+
+
+def _write_csv(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
+    count = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for count, row in enumerate(rows, start=1):  # noqa: B007
+            writer.writerow([cell.isoformat() if isinstance(cell, datetime) else cell for cell in row])
+    return count
+
+
+def _write_parquet(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
+    arrow, parquet = _arrow()
+    text, double = arrow.string(), arrow.float64()
+    kinds = (arrow.int64(), arrow.timestamp("us", "UTC"), text, text, text, text, double, double, text)
+    schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
+    count = 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        while chunk := list(itertools.islice(rows, _CHUNK)):
+            count += len(chunk)
+            columns = dict(zip(COLUMNS, map(list, zip(*chunk, strict=True)), strict=True))
+            columns["arm"] = [None if arm is None else str(arm) for arm in columns["arm"]]
+            writer.write_table(arrow.Table.from_pydict(columns, schema))
+    return count
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("a Parquet file", "parquet") from None
+    return pyarrow, parquet
+
+
+def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[tuple[Hashable, float]]:
+    """The (arm, reward) pairs of a file with columns `arm` and `reward`, rows without a reward left out.
+
+    An arm is found by its name as text, since a file may know no other.
+    """
+    source = Path(path)
+    if source.suffix not in ENDINGS:
+        raise SettingError(f"{source} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}")
+    try:
+        rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        if isinstance(error, MissingExtraError):
+            raise
+        raise SettingError(f"{source} cannot be read: {error}") from None
+    names = {str(arm): arm for arm in arms}
+    found: list[tuple[Hashable, float]] = []
+    for i, row in enumerate(rows, start=1):
+        if row["reward"] in (None, ""):
+            continue
+        name = str(row["arm"])
+        if name not in names:
+            raise ArmError(f"{source}, row {i}: unknown arm {name!r}: this study knows {listing(names)}{nearest(name, names)}")
+        try:
+            found.append((names[name], float(row["reward"])))
+        except ValueError:
+            raise SettingError(f"{source}, row {i}: reward {row['reward']!r} is not a number") from None
+    return found
+
+
+def _read_csv(path: Path) -> list[Mapping[str, Any]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        _require_columns(path, reader.fieldnames or ())
+        return list(reader)
+
+
+def _read_parquet(path: Path) -> list[Mapping[str, Any]]:
+    arrow, parquet = _arrow()
+    try:
+        _require_columns(path, parquet.read_schema(path).names)
+        return parquet.read_table(path, columns=["arm", "reward"]).to_pylist()
+    except arrow.ArrowInvalid as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+
+
+def _require_columns(path: Path, names: Iterable[str]) -> None:
+    there = list(names)
+    for column in ("arm", "reward"):
+        if column not in there:
+            raise SettingError(f"{path} has no column {column!r}: it has {listing(there)}{nearest(column, there)}")

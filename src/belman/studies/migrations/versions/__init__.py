@@ -1,0 +1,1 @@
+"""One step each, numbered; a step that was released is never changed."""

@@ -1,0 +1,123 @@
+"""What another policy would have earned, from a log of choices whose chances are known.
+
+Usable is an ask at which every arm had a chance p > 0: one that was drawn uniformly, or by a policy that leaves no arm out. At
+each of them the other policy, with its own past, chooses too. The value of its choices is estimated by inverse propensities,
+V = Σ w r / Σ w with w = [it chose the same arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows by
+the choices that it shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses is kept
+with the same chance c: its past is then one that it could have lived (Dudík, Erhan, Langford and Li, 2012).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.agent import doors
+from belman.compile import entry
+from belman.errors import ReplayError
+from belman.policies import Policy
+from belman.studies.events import Draw, Event, Kind
+from belman.studies.settings import Settings
+from belman.studies.state import State
+
+#: The least effective sample size on which an estimate is given.
+LEAST_SIZE = 50.0
+#: The largest share of usable asks that may lack a reward.
+MOST_MISSING = 0.1
+
+
+class Estimate(NamedTuple):
+    """What a policy would have earned per turn, in the first `turns` of its life.
+
+    `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one; they rest on `used` asks,
+    which are worth `effective_sample_size` draws of the policy itself. `earned` is what the study earned per reward.
+    """
+
+    policy: str
+    reward: float
+    low: float
+    high: float
+    unnormalised: float
+    effective_sample_size: float
+    turns: int
+    used: int
+    earned: float
+
+
+def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int = 0) -> Estimate:
+    """Estimate a policy on a log; raises ReplayError where no estimate would be honest."""
+    events = list(log)
+    rewards = {event.ticket: event.reward for event in events if event.ticket is not None and event.reward is not None}
+    draws, least = _usable(events)
+    if not draws:
+        raise ReplayError(
+            "this log allows no honest estimate: at every ask the policy left some arms no chance, so that what they would have "
+            "earned was never tried. Keep a share of traffic uniform (uniform_share=0.05), or play a policy that leaves none out "
+            "(Thompson, ε-greedy)"
+        )
+    missing = sum(event.number not in rewards for event in events if event.draw in draws)
+    total = sum(event.draw in draws for event in events)
+    if missing > MOST_MISSING * total:
+        raise ReplayError(
+            f"this log allows no honest estimate: {missing} of its {total} usable asks have no reward (out, or forgotten), and "
+            f"those that are missing may be unlike the others; at most {MOST_MISSING:.0%} may be"
+        )
+    weights, gains, turns = _walk(settings, events, rewards, policy, draws, least, seed)
+    size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
+    if size < LEAST_SIZE:
+        raise ReplayError(
+            f"this log allows no honest estimate of {policy!r}: {len(weights)} usable asks, on {np.count_nonzero(weights)} of "
+            f"which it chooses the same arm, are worth {size:.1f} draws of its own, and {LEAST_SIZE:g} are the least"
+        )
+    value = float(weights @ gains / weights.sum())
+    error = 1.959964 * math.sqrt(float(((weights * (gains - value)) ** 2).sum())) / float(weights.sum())
+    earned = float(np.mean(list(rewards.values())))
+    plain = float(weights @ gains / len(weights))
+    return Estimate(policy.name, value, value - error, value + error, plain, size, turns, len(weights), earned)
+
+
+def _usable(events: list[Event]) -> tuple[set[int], float]:
+    """The kinds of draws to use, uniform ones or all that leave every arm a chance, whichever let more turns be lived."""
+    best: tuple[float, set[int], float] = (0.0, set(), 1.0)
+    for draws in ({int(Draw.UNIFORM)}, {int(Draw.UNIFORM), int(Draw.RANDOM)}):
+        chances = [event.probability for event in events if event.draw in draws and event.probability is not None]
+        least = min(chances, default=0.0)
+        best = max(best, (least * len(chances), draws, least), key=lambda choice: choice[0])
+    return best[1], best[2]
+
+
+def _walk(
+    settings: Settings,
+    events: list[Event],
+    rewards: dict[int, float],
+    policy: Policy,
+    draws: set[int],
+    least: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Let the policy live along the log: the weight and the reward of every usable ask, and how many turns it lived."""
+    state = State(replace(settings, policy=policy, uniform_share=0.0))
+    toss = entry(chance.uniform, {}, {})
+    words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
+    weights, gains, turns = [], [], 0
+    for event in events:
+        if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
+            state.fold(event)
+        if event.draw not in draws or event.number not in rewards:
+            continue
+        assert event.probability is not None
+        place = state.choose(words, event.number)
+        same = place == event.arm
+        weights.append(1.0 / event.probability if same else 0.0)
+        gains.append(rewards[event.number])
+        if same and toss(coin) < least / event.probability:
+            state.agent.tell(state.register[place], rewards[event.number])
+            turns += 1
+        else:
+            state.agent.cancel(state.register[place])
+    return np.array(weights), np.array(gains), turns

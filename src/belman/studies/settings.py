@@ -1,0 +1,165 @@
+"""What the user chose when a study was created, as its first event keeps it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman import chance
+from belman.agent import Agent, doors, state_file
+from belman.errors import ArmError, PolicyError, SettingError
+from belman.families import Family, family_named
+from belman.policies import BelMan, Policy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arms, family, policy and rules of a study at its creation."""
+
+    arms: tuple[Hashable, ...]
+    family: Family
+    policy: Policy
+    priors: tuple[tuple[int, tuple[float, ...]], ...]
+    range: tuple[float, float] | None
+    minimise: bool
+    discount: float
+    seed: int
+    uniform_share: float
+    expire_after: float | None
+    expired_reward: float | None
+
+    def agent(self) -> Agent:
+        """The agent with which the study begins."""
+        own = {self.arms[place]: prior for place, prior in self.priors}
+        options: dict[str, Any] = {"range": self.range, "minimise": self.minimise, "discount": self.discount, "seed": 0}
+        return Agent(self.arms, self.family, self.policy, priors=own, **options)
+
+    def words(self) -> chance.Words:
+        """The generator from which the generator of every decision is forked."""
+        return chance.generator(self.seed)
+
+    def to_json(self) -> str:
+        """The settings as text."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain |= {
+            "arms": [state_file.encode_arm(arm) for arm in self.arms],
+            "family": state_file.describe(self.family, "family"),
+            "policy": describe_policy(self.policy),
+        }
+        return json.dumps(state_file.plain(plain), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """The settings of a text that `to_json` gave."""
+        content = json.loads(text)
+        content |= {
+            "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
+            "family": state_file.rebuild(content["family"], "family"),
+            "policy": state_file.rebuild(content["policy"], "policy"),
+            "priors": tuple((place, tuple(prior)) for place, prior in content["priors"]),
+            "range": tuple(content["range"]) if content["range"] else None,
+        }
+        return cls(**content)
+
+
+def settings(
+    arms: Iterable[Hashable],
+    family: str | Family | None = None,
+    policy: Policy | None = None,
+    *,
+    prior: ArrayLike | None = None,
+    priors: Mapping[Hashable, ArrayLike] | None = None,
+    range: tuple[float, float] | None = None,
+    minimise: bool | None = None,
+    discount: float | None = None,
+    seed: int | None = None,
+    uniform_share: float | None = None,
+    expire_after: float | timedelta | None = None,
+    expired_reward: float | None = None,
+) -> Settings:
+    """Settings of a new study, each checked; None takes the default."""
+    base = family_named("bernoulli" if family is None else family)
+    if prior is not None:
+        base = replace(base, prior=base.check_belief(prior))
+    if state_file.describe(base, "family") is None:
+        raise SettingError(f"family={base!r} cannot be kept in a log: a study takes a family of belman.families")
+    names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
+    own = doors.check_priors(priors)
+    who = check_policy(BelMan() if policy is None else policy)
+    fades = 1.0 if discount is None else discount
+    agent = Agent(names, base, who, priors=own, range=range, minimise=bool(minimise), discount=fades, seed=seed)
+    after = check_expiry(expire_after)
+    if expired_reward is not None:
+        if after is None:
+            raise SettingError(f"expired_reward={expired_reward!r} counts for tickets that expire: give expire_after=… too")
+        agent.scale.inward(expired_reward)
+    return Settings(
+        names,
+        base,
+        who,
+        tuple((names.index(arm), base.check_belief(own[arm])) for arm in own),
+        agent.scale.range,
+        agent.scale.minimise,
+        float(fades),
+        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else int(seed),
+        check_share(uniform_share),
+        after,
+        None if expired_reward is None else float(expired_reward) + 0.0,
+    )
+
+
+def check_arm(arm: Hashable) -> Hashable:
+    """A name that a log can keep and give back."""
+    doors.check_new(arm, ())
+    encoded = state_file.encode_arm(arm)
+    if "repr" in json.dumps(encoded) and _lost(encoded):
+        raise ArmError(f"arm {arm!r} cannot be kept in a log: a study's arms are named by strings, numbers or tuples of them")
+    return state_file.decode_arm(encoded, "the study")
+
+
+def _lost(encoded: Any) -> bool:
+    return isinstance(encoded, dict) and ("repr" in encoded or any(map(_lost, encoded["tuple"])))
+
+
+def check_policy(policy: Policy) -> Policy:
+    """A policy that a log can keep and give back."""
+    if not isinstance(policy, Policy):
+        raise PolicyError(f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()")
+    describe_policy(policy)
+    return policy
+
+
+def describe_policy(policy: Policy) -> dict[str, Any]:
+    """A policy as its name and settings."""
+    description = state_file.describe(policy, "policy")
+    if description is None:
+        raise PolicyError(
+            f"policy={policy!r} cannot be kept in a log: a study takes one of belman.policies without functions in it"
+        )
+    return description
+
+
+def check_share(share: float | None) -> float:
+    """A share of traffic."""
+    if share is None:
+        return 0.0
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
+        raise SettingError(f"uniform_share={share!r} is no share of traffic: it must be a number from 0 to 1")
+    return float(share)
+
+
+def check_expiry(after: float | timedelta | None) -> float | None:
+    """Seconds after which a ticket expires."""
+    if after is None:
+        return None
+    seconds = after.total_seconds() if isinstance(after, timedelta) else after
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not (0.0 < seconds < math.inf):
+        raise SettingError(f"expire_after={after!r} is no time: give seconds above 0, a timedelta, or None for never")
+    return float(seconds)

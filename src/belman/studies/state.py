@@ -1,0 +1,201 @@
+"""The state of a study: what is left of its log when it is folded, event by event."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable
+
+from belman import chance
+from belman.agent import Agent, state_file
+from belman.agent.learnt import Learnt
+from belman.compile import entry
+from belman.errors import StateError
+from belman.studies.events import Draw, Event, Kind
+from belman.studies.settings import Settings
+
+FORMAT = 1
+
+
+class State:
+    """The agent, the register of all arms there ever were, and the tickets that are out.
+
+    The same events give the same state to the last bit, whoever folds them: an ask holds the arm that was chosen, so that
+    nothing is decided anew, and every decision draws from a generator of its own, forked from the seed by its number.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.agent: Agent = settings.agent()
+        self.register: list[Hashable] = list(settings.arms)
+        self.places = {arm: place for place, arm in enumerate(self.register)}
+        self.retired: dict[int, Learnt] = {}
+        self.outstanding: dict[int, tuple[int, float]] = {}
+        self.asks = [0] * len(self.register)
+        self.paused = False
+        self.number = 0
+        self.expired = 0
+        self.told = 0
+        self.reward = 0.0
+        self._words = settings.words()
+        self._fork = entry(chance.fork, {}, {})
+
+    # Deciding
+
+    def choose(self, words: chance.Words, number: int) -> int:
+        """The place of the arm that the policy chooses, with its `number`-th generator forked from `words`."""
+        self._fork(words, number, 0, self.agent.mind)
+        return self.places[self.agent.ask()]
+
+    def decide(self, count: int) -> list[tuple[int, int, float]]:
+        """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding at once."""
+        uniform = self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
+        chosen = iter(self._policy_draws(uniform.count(None)))
+        draws = []
+        for arm in uniform:
+            if arm is None:
+                draws.append(next(chosen))
+            else:
+                self.agent.expect(arm)
+                draws.append((self.places[arm], int(Draw.UNIFORM), 1.0 / len(self.agent.arms)))
+        return draws
+
+    def _uniform_draws(self, count: int) -> list[Hashable | None]:
+        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the policy."""
+        arms, mind = self.agent.arms, self.agent.mind
+        self._fork(self._words, self.number + 1, 1, mind)
+        draw, below = entry(chance.uniform, {}, {}), entry(chance.below, {}, {})
+        taken = [draw(mind) < self.settings.uniform_share for _ in range(count)]
+        return [arms[below(mind, len(arms))] if uniform else None for uniform in taken]
+
+    def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
+        if not count:
+            return []
+        agent = self.agent
+        self._fork(self._words, self.number + 1, 0, agent.mind)
+        draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
+        if count == 1:
+            agent.ask()
+        else:
+            agent.ask(count)
+        return [(self.places[choice.arm], draw, choice.probability) for choice in agent.last]
+
+    # Folding
+
+    def fold(self, event: Event, decided: bool = False) -> None:
+        """Let an event happen; `decided` where the agent has counted the ask already."""
+        kind = event.kind
+        if kind == Kind.ASKED:
+            assert event.arm is not None
+            self.outstanding[event.number] = (event.arm, event.time)
+            self.asks[event.arm] += 1
+            if not decided:
+                self.agent.expect(self.register[event.arm])
+        elif kind == Kind.TOLD or kind == Kind.EXPIRED:
+            assert event.ticket is not None
+            assert event.arm is not None
+            del self.outstanding[event.ticket]
+            self.expired += kind == Kind.EXPIRED
+            if event.reward is None:
+                self._cancel(event.arm)
+            else:
+                self._learn(event.arm, event.reward)
+        elif kind == Kind.RECORDED:
+            assert event.arm is not None
+            assert event.reward is not None
+            self._expect(event.arm)
+            self._learn(event.arm, event.reward)
+        else:
+            self._change(event)
+        self.number = event.number
+
+    def _expect(self, place: int) -> None:
+        if place in self.retired:
+            self.retired[place] = self.retired[place]._replace(pending=self.retired[place].pending + 1)
+        else:
+            self.agent.expect(self.register[place])
+
+    def _cancel(self, place: int) -> None:
+        if place in self.retired:
+            self.retired[place] = self.retired[place]._replace(pending=self.retired[place].pending - 1)
+        else:
+            self.agent.cancel(self.register[place])
+
+    def _learn(self, place: int, reward: float) -> None:
+        self.told += 1
+        self.reward += reward
+        if place in self.retired:
+            value = self.agent.scale.inward(reward)
+            self.retired[place] = self.retired[place].told(self.agent.family, value)
+        else:
+            self.agent.tell(self.register[place], reward)
+
+    def _change(self, event: Event) -> None:
+        kind, body = event.kind, json.loads(event.body or "{}")
+        if kind == Kind.PAUSED:
+            self.paused = True
+        elif kind == Kind.RESUMED:
+            self.paused = False
+        elif kind == Kind.ARM_ADDED and event.arm in self.retired:
+            self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
+        elif kind == Kind.ARM_ADDED:
+            arm = state_file.decode_arm(body["name"], "the log")
+            self.agent.add_arm(arm, body["prior"])
+            self.places[arm] = len(self.register)
+            self.register.append(arm)
+            self.asks.append(0)
+        elif kind == Kind.ARM_RETIRED:
+            assert event.arm is not None
+            self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
+        elif kind == Kind.POLICY_CHANGED:
+            self.agent.policy = state_file.rebuild(body["policy"], "policy")
+        elif kind != Kind.CREATED:
+            raise StateError(f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)")
+
+    # Snapshots
+
+    def to_text(self) -> str:
+        """The whole state as text: equal texts are equal states, to the last bit."""
+        self.agent.policy = self.agent.policy  # leaves what was learnt, and nothing of how it was worked with
+        self.agent.mind[:] = 0
+        content = {
+            "format": FORMAT,
+            "number": self.number,
+            "settings": json.loads(self.settings.to_json()),
+            "agent": json.loads(self.agent.to_json()),
+            "register": [state_file.encode_arm(arm) for arm in self.register],
+            "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
+            "outstanding": [[number, *ask] for number, ask in self.outstanding.items()],
+            "asks": self.asks,
+            "paused": self.paused,
+            "expired": self.expired,
+            "told": self.told,
+            "reward": self.reward,
+        }
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return f"{_digest(text)}\n{text}"
+
+    @classmethod
+    def from_text(cls, text: str) -> State:
+        """The state of a text that `to_text` gave; raises StateError where it cannot be trusted."""
+        digest, _, body = text.partition("\n")
+        if digest != _digest(body):
+            raise StateError("a snapshot is damaged: its checksum does not match its content")
+        content = json.loads(body)
+        if content["format"] != FORMAT:
+            raise StateError(f"a snapshot has format {content['format']}: this belman reads {FORMAT}")
+        state = cls(Settings.from_json(json.dumps(content["settings"])))
+        state.agent = Agent.from_json(json.dumps(content["agent"]), source="a snapshot")
+        state.register = [state_file.decode_arm(arm, "a snapshot") for arm in content["register"]]
+        state.places = {arm: place for place, arm in enumerate(state.register)}
+        for place, prior, belief, *rest in content["retired"]:
+            state.retired[place] = Learnt(tuple(prior), tuple(belief), *rest)
+        state.outstanding = {number: (place, time) for number, place, time in content["outstanding"]}
+        state.asks = content["asks"]
+        for name in ("paused", "number", "expired", "told", "reward"):
+            setattr(state, name, content[name])
+        return state
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

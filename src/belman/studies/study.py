@@ -1,0 +1,298 @@
+"""A study: a named agent whose every decision and reward is written down before it counts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any, overload
+
+from numpy.typing import ArrayLike
+
+from belman.agent import Agent, doors, state_file
+from belman.errors import ArmError, BelmanError, PolicyError, StateError, StudyError
+from belman.exposure import Exposure
+from belman.exposure import exposure as as_exposure
+from belman.policies import Policy
+from belman.studies import exchange
+from belman.studies.desk import Ask, Desk, Tell, check_reason
+from belman.studies.events import Event, Kind
+from belman.studies.exchange import past_data
+from belman.studies.live import Live
+from belman.studies.replay import Estimate, replay
+from belman.studies.settings import Settings, check_arm, check_policy, describe_policy
+from belman.studies.state import State
+from belman.studies.storage import Storage
+from belman.studies.tickets import Ticket, ticket_of
+from belman.table import Table
+
+
+class Study:
+    """A named, durable agent that any number of threads and processes may use at once; `open_study` opens one.
+
+    Every method that changes the study is one short transaction: it waits its turn, takes in what others have committed,
+    decides, and writes its events down. When it returns, they are on disk; when it raises, nothing has happened. Objects are
+    safe to share between threads.
+    """
+
+    def __init__(self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time) -> None:
+        self._live = Live(name, storage, clock)
+        self._live.look(lambda state: None)
+
+    # Deciding and learning
+
+    @overload
+    def ask(self, n: None = None, *, key: str | None = None) -> Ticket: ...
+    @overload
+    def ask(self, n: int, *, key: str | None = None) -> list[Ticket]: ...
+    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
+        """A ticket for the arm to try now, or a list of `n` for a batch.
+
+        Tickets that are out count as observed at their expected statistic, so that concurrent askers spread. A request that
+        may be sent again carries a `key` of its own: the same key gives the same tickets.
+        """
+        count = 1 if n is None else doors.check_count(n)
+        tickets = self._live.transact(lambda at: at.ask(Ask(count, key)))
+        return tickets[0] if n is None else tickets
+
+    def tell(self, ticket: str | Ticket, reward: float) -> bool:
+        """Learn the reward of a ticket, hours later and from another process if need be.
+
+        True if it was news. The same reward once more changes nothing and gives False; another one raises TicketError, as
+        does a ticket that has expired.
+        """
+        return self._live.transact(lambda at: at.tell(Tell(ticket, reward)))
+
+    def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
+        """Many asks and tells in one transaction, which costs one wait for the disk.
+
+        Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or the error that it alone
+        would have raised.
+        """
+
+        def answers(at: Desk) -> list[list[Ticket] | bool | BelmanError]:
+            return [at.answer(request) for request in requests]
+
+        return self._live.transact(answers) if requests else []
+
+    def record(self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = "") -> int:
+        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives the count.
+
+        Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
+        """
+        check_reason(reason)
+        if isinstance(rewards, (str, os.PathLike)):
+            rows = past_data(rewards, self._live.look(lambda state: tuple(state.register)))
+        else:
+            rows = list(rewards)
+        return self._live.transact(lambda at: at.record(rows, reason))
+
+    def expire(self) -> int:
+        """Let every ticket expire that is due (asks and tells do so too, when they come); gives the count."""
+        return self._live.transact(lambda at: at.overdue)
+
+    # Changing it while it runs
+
+    def pause(self, reason: str = "") -> None:
+        """Decide nothing until resumed; tells are welcome all the same."""
+        self._change(Kind.PAUSED, reason, lambda state: _require(not state.paused, self.name, "is paused already"))
+
+    def resume(self, reason: str = "") -> None:
+        """Decide again."""
+        self._change(Kind.RESUMED, reason, lambda state: _require(state.paused, self.name, "is not paused"))
+
+    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
+        """Take in a new arm, or one that was retired, with what was learnt of it (which takes no prior)."""
+        name = check_arm(arm)
+
+        def body(state: State) -> dict[str, Any]:
+            doors.check_new(name, state.agent.arms)
+            if name in state.places:
+                if prior is not None:
+                    raise ArmError(f"arm {name!r} was retired and comes back with what was learnt of it: it takes no prior")
+                return {"arm": state.places[name]}
+            family = state.agent.family
+            belief = family.check_belief(family.prior if prior is None else prior)
+            state.agent.policy.check(family, len(state.agent.arms) + 1)
+            return {"arm": len(state.register), "name": state_file.encode_arm(name), "prior": belief}
+
+        self._change(Kind.ARM_ADDED, reason, body)
+
+    def retire_arm(self, arm: Hashable, reason: str = "") -> None:
+        """Play an arm no more; rewards of tickets that are out still count for it, and it may come back."""
+
+        def body(state: State) -> dict[str, Any]:
+            state.agent.belief(arm)  # refuses an arm that it does not play
+            if len(state.agent.arms) == 1:
+                raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
+            return {"arm": state.places[arm]}
+
+        self._change(Kind.ARM_RETIRED, reason, body)
+
+    def set_exposure(self, exposure: Exposure, reason: str = "") -> None:
+        """Explore more or less from here on, under a policy that has an exposure."""
+        given = as_exposure(exposure)
+
+        def body(state: State) -> dict[str, Any]:
+            policy = state.agent.policy
+            if "exposure" not in {field.name for field in fields(policy)}:
+                raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
+            return {"policy": describe_policy(replace(policy, exposure=given))}  # type: ignore[call-arg]
+
+        self._change(Kind.POLICY_CHANGED, reason, body)
+
+    def set_policy(self, policy: Policy, reason: str = "") -> None:
+        """Let another policy choose from here on, with all that was learnt so far."""
+        chosen = check_policy(policy)
+
+        def body(state: State) -> dict[str, Any]:
+            doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
+            return {"policy": describe_policy(chosen)}
+
+        self._change(Kind.POLICY_CHANGED, reason, body)
+
+    def _change(self, kind: Kind, reason: str, body: Callable[[State], dict[str, Any] | None]) -> None:
+        check_reason(reason)
+
+        def work(at: Desk) -> None:
+            content = body(at.state) or {}
+            at.write(kind, arm=content.pop("arm", None), body=json.dumps({"reason": reason, **content}, ensure_ascii=False))
+
+        self._live.transact(work)
+
+    # Looking
+
+    @property
+    def name(self) -> str:
+        """The name under which the storage keeps it."""
+        return self._live.name
+
+    @property
+    def storage(self) -> Storage:
+        """Where it is kept."""
+        return self._live.storage
+
+    @property
+    def settings(self) -> Settings:
+        """What was chosen when the study was created."""
+        return self._live.look(lambda state: state.settings)
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """The arms that are played."""
+        return self._live.look(lambda state: state.agent.arms)
+
+    @property
+    def retired(self) -> tuple[Hashable, ...]:
+        """The arms that were retired."""
+        return self._live.look(lambda state: tuple(state.register[place] for place in state.retired))
+
+    @property
+    def policy(self) -> Policy:
+        """Who chooses."""
+        return self._live.look(lambda state: state.agent.policy)
+
+    @property
+    def paused(self) -> bool:
+        """Whether it decides nothing at present."""
+        return self._live.look(lambda state: state.paused)
+
+    @property
+    def outstanding(self) -> int:
+        """How many tickets are out."""
+        return self._live.look(lambda state: len(state.outstanding))
+
+    @property
+    def number(self) -> int:
+        """The number of the last event."""
+        return self._live.look(lambda state: state.number)
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, from one moment."""
+        return self._live.look(
+            lambda state: {
+                "name": self.name,
+                "family": state.settings.family.name,
+                "policy": repr(state.agent.policy),
+                "arms": len(state.agent.arms),
+                "retired": len(state.retired),
+                "paused": state.paused,
+                "events": state.number,
+                "asked": sum(state.asks),
+                "told": state.told,
+                "outstanding": len(state.outstanding),
+                "expired": state.expired,
+                "reward": state.reward,
+            }
+        )
+
+    def agent(self) -> Agent:
+        """An agent that believes what the study believes at this moment; what is done to it does nothing to the study."""
+        return Agent.from_json(self._live.look(lambda state: state.agent.to_json()))
+
+    def beliefs(self, level: float = 0.95) -> Table:
+        """Per arm that is played: rewards told, expected reward, credible interval and probability of being best."""
+        return self.agent().beliefs(level)
+
+    def explain(self) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first."""
+        return self.agent().explain()
+
+    def tickets(self) -> list[Ticket]:
+        """The tickets that are out, oldest first."""
+
+        def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
+            return dict(state.outstanding), list(state.register)
+
+        out, register = self._live.look(read)
+        asks = (event for event in self.events(min(out, default=1) - 1) if event.number in out) if out else ()
+        return [ticket_of(event, register, self._live.secret) for event in asks]
+
+    def history(self, last: int | None = None) -> Table:
+        """The log as a table: every event with its time, and with its reason where it has one; or the `last` so many."""
+        after = 0 if last is None else max(self.number - doors.check_count(last), 0)
+        rows = list(self._lines(after))
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(exchange.COLUMNS)})
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write the log to a file whose name ends in .csv or .parquet; gives the number of events."""
+        return exchange.write(path, self._lines(0))
+
+    def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
+        number, register = self._live.look(lambda state: (state.number, list(state.register)))
+        events = itertools.takewhile(lambda event: event.number <= number, self.events(after))
+        return exchange.lines(events, register, self._live.secret)
+
+    def replay(self, policy: Policy, seed: int = 0) -> Estimate:
+        """What another policy would have earned, as the log tells; ReplayError, and why, where it cannot honestly."""
+        settings, family, arms = self._live.look(lambda s: (s.settings, s.agent.family, len(s.register)))
+        doors.check_policy(policy, family, arms)
+        return replay(settings, self.events(), policy, seed)
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The log, from the event that follows number `after`."""
+        self._live.look(lambda state: None)  # finds a server that restarted
+        with self.storage.transaction(write=False) as session:
+            yield from self._live.log.scroll(session, after)
+
+    def check(self) -> str:
+        """Fold the whole log anew and compare: the digest of the state, or StateError where it differs in a single bit."""
+        ours = self._live.look(State.to_text)
+        log = self._live.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
+        if ours != log:
+            raise StateError(f"the state of study {self.name!r} is not the fold of its log")
+        return ours.partition("\n")[0]
+
+    def __repr__(self) -> str:
+        now = self.status()
+        counts = [(now["arms"], "arm", ""), (now["told"], "reward", " told"), (now["outstanding"], "ticket", " out")]
+        words = ", ".join(f"{count} {noun}{'s' * (count != 1)}{rest}" for count, noun, rest in counts)
+        return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
+
+
+def _require(condition: bool, name: str, words: str) -> None:
+    if not condition:
+        raise StudyError(f"study {name!r} {words}")

@@ -1,0 +1,72 @@
+"""`belman study …`: a life of a study from the shell, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from belman import errors
+from belman.cli import app
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Runs a command on a storage of its own, and gives what it printed."""
+    monkeypatch.setenv("BELMAN_STORAGE", f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+
+    def invoke(*words: object) -> str:
+        done = CliRunner().invoke(app, ["study", *map(str, words)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    return invoke
+
+
+def test_a_life_from_the_shell(study, tmp_path):
+    assert "2 arms" in study(
+        "create", "button", "--arms", "blue,green", "--uniform-share", "0.5", "--seed", "1", "--policy", "thompson"
+    )
+    ticket, arm = study("ask", "button", "--key", "k").split()
+    assert study("ask", "button", "--key", "k").split() == [ticket, arm]
+    assert "learnt" in study("tell", "button", ticket, "1")
+    assert "known already" in study("tell", "button", ticket, "1")
+    study("pause", "button", "--reason", "lunch")
+    with pytest.raises(errors.PausedError):
+        study("ask", "button")
+    study("resume", "button")
+    study("add-arm", "button", "red", "--prior", "2,1")
+    study("retire-arm", "button", "blue", "--reason", "dear")
+    study("add-arm", "button", "blue")
+    assert len(study("ask", "button", "--n", 4).splitlines()) == 4
+    assert "button" in study("list")
+    assert "P(best)" in study("show", "button")
+    assert "index" in study("explain", "button")
+    assert "lunch" in study("history", "button")
+    log = tmp_path / "log.csv"
+    assert "events" in study("export", "button", log)
+    study("create", "other", "--arms", "blue,green,red")
+    assert "learnt 1 rewards" in study("import", "other", log, "--reason", "last year")
+    study("exposure", "other", "constant:tau=0.1")
+    assert "state" in study("check", "button")
+    assert "version" in study("migrate")
+    with pytest.raises(errors.ReplayError):
+        study("replay", "button", "belman")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["show", "nobody"], errors.UnknownStudyError),
+        (["exposure", "button", "constant:tua=1"], errors.ExposureError),
+        (["exposure", "button", "konstant"], errors.ExposureError),
+        (["exposure", "button", "two-phase"], errors.ExposureError),
+        (["retire-arm", "button", "bleu"], errors.ArmError),
+        (["tell", "button", "1-aaaaaa", "1"], errors.UnknownTicketError),
+    ],
+)
+def test_what_is_wrong_is_said(study, words, error):
+    study("create", "button", "--arms", "blue,green")
+    with pytest.raises(error):
+        study(*words)

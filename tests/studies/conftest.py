@@ -1,0 +1,61 @@
+"""Storages to try a study on: every test that takes `url` runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from belman.studies import Storage, Study, open_study
+from tests.studies.postgres import REASON, Postgres, programs
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    if programs() is None:
+        pytest.skip(REASON)
+    server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/studies.db?synchronous=normal"
+    server = request.getfixturevalue("postgres")
+    storage = Storage(server.url)
+    with storage.writing() as connection:
+        connection.exec_driver_sql("TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY")
+    storage.close()
+    return server.url
+
+
+class Clock:
+    """A time that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def opened(url) -> Iterator[Callable[..., Study]]:
+    """`open_study` on the storage of the test, closed at its end."""
+    storages: list[Storage] = []
+
+    def open_one(name: str = "study", arms: Any = ("a", "b", "c"), **settings: Any) -> Study:
+        storages.append(Storage(url))
+        return open_study(name, arms, storage=storages[-1], **{"seed": 1, **settings} if arms is not None else settings)
+
+    yield open_one
+    for storage in storages:
+        storage.close()

@@ -1,0 +1,78 @@
+"""Logs out, past data in."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from belman import errors
+from belman.studies import Storage, Study, open_study
+
+
+@pytest.fixture
+def study(tmp_path):
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    study = open_study("study", ["a", "b", ("c", 1)], storage=storage, seed=1)
+    for ticket in study.ask(6):
+        study.tell(ticket, ticket.arm == "a")
+    study.ask()
+    study.pause('tea, "biscuits"\nand cake')
+    yield study
+    storage.close()
+
+
+def test_an_export_is_the_log_and_is_past_data_for_another_study(study: Study, tmp_path: Path):
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"log.{ending}"
+        assert study.export(path) == study.number
+        other = open_study(ending, ["a", "b", ("c", 1)], storage=study.storage)
+        assert other.record(path, "last year") == 6
+        assert [other.agent().belief(arm) for arm in other.arms] == [study.agent().belief(arm) for arm in study.arms]
+    with (tmp_path / "log.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["event"] for row in rows] == study.history()["event"]
+    assert rows[-1]["reason"] == 'tea, "biscuits"\nand cake'
+    told = [row for row in rows if row["event"] == "told"]
+    asked = {row["ticket"]: row for row in rows if row["event"] == "asked"}
+    assert all(asked[row["ticket"]]["arm"] == row["arm"] and float(asked[row["ticket"]]["probability"]) > 0 for row in told)
+
+
+def test_parquet_holds_times_and_numbers(study: Study, tmp_path: Path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    study.export(tmp_path / "log.parquet")
+    table = parquet.read_table(tmp_path / "log.parquet")
+    assert table.column_names == list(study.history().columns)
+    assert table.column("time").to_pylist() == study.history()["time"]
+
+
+def test_history_shows_the_last_events(study: Study):
+    assert study.history(last=2)["event"] == ["asked", "paused"]
+    assert len(study.history()) == study.number
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "words"),
+    [
+        ("arm,reward\na,1\nz,1\n", errors.ArmError, "row 2: unknown arm 'z'"),
+        ("arm,reward\na,one\n", errors.SettingError, "row 1: reward 'one' is not a number"),
+        ("arm,reward\na,2\n", errors.RewardError, "row 1: reward 2"),
+        ("arm,rewards\na,1\n", errors.SettingError, "no column 'reward'.*did you mean 'rewards'"),
+        (None, errors.SettingError, "cannot be read"),
+    ],
+)
+def test_bad_past_data_change_nothing(study: Study, tmp_path: Path, content, error, words):
+    path = tmp_path / "past.csv"
+    if content is not None:
+        path.write_text(content)
+    before = study.check()
+    with pytest.raises(error, match=words):
+        study.record(path)
+    assert study.check() == before
+
+
+def test_an_export_goes_to_a_file_of_a_known_kind_in_a_folder_that_is_there(study: Study, tmp_path: Path):
+    for path, words in ((tmp_path / "log.txt", "neither CSV nor Parquet"), (tmp_path / "no" / "log.csv", "cannot be written")):
+        with pytest.raises(errors.SettingError, match=words):
+            study.export(path)

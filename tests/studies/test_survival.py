@@ -1,0 +1,106 @@
+"""Crashes, full disks and servers that go away: what was acknowledged is there, once, and the state is the fold of the log."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from sqlalchemy import event
+
+from belman import errors
+from belman.studies import Kind, Storage, open_study
+
+ROUNDS = 12  # 200 in benchmarks/survival.py
+
+
+def test_writers_that_are_killed_lose_nothing(url):
+    command = [sys.executable, "-m", "benchmarks.survival", str(ROUNDS), url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    toll = json.loads(done.stdout)
+    assert toll["rounds"] == ROUNDS
+    assert toll["asks_noted"] > 0
+    assert toll["tells_noted"] > 0
+
+
+def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    study = open_study("study", ["a", "b"], storage=storage, seed=1)
+    pages = 60
+
+    @event.listens_for(storage.engine, "connect")
+    def limit(connection, record):
+        connection.execute(f"PRAGMA max_page_count = {pages}").close()
+
+    storage.close()
+    tickets = []
+
+    def fill() -> None:
+        while True:
+            tickets.append(study.ask(10))
+
+    with pytest.raises(errors.StorageError, match="full"):
+        fill()
+    with pytest.raises(errors.StorageError, match="full"):
+        study.ask(1000)
+    assert study.outstanding == 10 * len(tickets) > 0
+    digest = study.check()
+    assert open_study("study", storage=storage).check() == digest
+    pages = 10_000
+    storage.close()
+    assert study.tell(tickets[0][0].id, 1) is True
+    assert study.ask().arm in ("a", "b")
+    study.check()
+    storage.close()
+
+
+def test_a_server_that_restarts_is_found_again_and_nothing_is_lost(postgres):
+    """Writers retry with the same key until they are answered; each key then has exactly one ticket, told once."""
+    storage = Storage(postgres.url)
+    study = open_study("restart", ["a", "b", "c"], storage=storage, seed=1)
+    study.tell(study.ask().id, 1)
+    failures: list[errors.StorageError] = []
+    answered: dict[str, str] = {}
+    done = threading.Event()
+
+    def insist(call):
+        while True:
+            try:
+                return call()
+            except errors.StorageError as error:
+                failures.append(error)
+                time.sleep(0.02)
+
+    def write(number: int) -> None:
+        turn = 0
+        while not done.is_set():
+            key = f"{number}:{turn}"
+            ticket = insist(lambda key=key: study.ask(key=key))
+            answered[key] = ticket.id
+            insist(lambda ticket=ticket: study.tell(ticket.id, 1))
+            turn += 1
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for _ in range(3):
+        time.sleep(0.3)
+        postgres.stop("immediate")
+        time.sleep(0.2)
+        postgres.start()
+    time.sleep(0.3)
+    done.set()
+    for writer in writers:
+        writer.join()
+    assert failures
+    keyed = {event.key: event for event in study.events() if event.key}
+    assert {key.removesuffix("/0") for key in keyed} == set(answered)
+    assert all(answered[key.removesuffix("/0")].startswith(f"{event.number}-") for key, event in keyed.items())
+    assert sum(event.kind == Kind.TOLD for event in study.events()) == len(answered) + 1
+    assert study.outstanding == 0
+    study.check()
+    storage.close()
