@@ -38,7 +38,7 @@ class Memory(NamedTuple):
     terms: Floats  # (TERMS, K) the arms' side of the evidence
     scratch: Floats  # (3, max(D, TERMS))
     judged: Floats  # (3, K) under shares, see `evidence.py`: the mean as judged, what the belief is worth, and its logarithm
-    pool: Floats  # (4) under shares: the shift of the prior, its two sums, and refreshes since they were taken afresh
+    pool: Floats  # (5) under shares: the shift of the prior, its two sums, and refreshes since sums and arms were renewed
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
