@@ -29,11 +29,12 @@ MEANS = [0.1 + 0.01 * arm for arm in range(30)]
 def worker(study: Study, decisions: int) -> Iterator[None]:
     """Ask, and tell each reward some asks later; what the world answers depends on the ticket alone."""
     out: deque[Ticket] = deque()
+    seed = study.settings.seed
 
     def hand_in() -> None:
         ticket = out.popleft()
         number = int(ticket.id.split("-")[0])
-        study.tell(ticket.id, float(random.Random(number * 7919 + study.settings.seed).random() < MEANS[int(str(ticket.arm))]))
+        study.tell(ticket.id, float(random.Random(number * 7919 + seed).random() < MEANS[int(str(ticket.arm))]))
 
     for _ in range(decisions):
         out.append(study.ask())

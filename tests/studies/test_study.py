@@ -114,11 +114,12 @@ def test_many_requests_in_one_transaction_get_an_answer_each(opened):
     assert isinstance(first, list)
     one, two = first
     answers = study.together(
-        [Tell(one.id, 1), Tell(one.id, 1), Tell(one.id, 0), Tell("7-xxxxxx", 1), Tell(two, 7), Ask(key="k"), Ask(key="k")]
+        [Tell(one.id, 1), Tell(one.id, 1), Tell(one.id, 0), Tell("7-xxxxxx", 1), Tell(two, 7), Ask(key="k"), Ask(key="k"), Ask(0)]
     )
     assert answers[:2] == [True, False]
     assert [type(answer) for answer in answers[2:5]] == [errors.TicketError, errors.UnknownTicketError, errors.RewardError]
     assert answers[5] == answers[6]
+    assert isinstance(answers[7], errors.SettingError)
     assert study.status() | {"told": 1, "outstanding": 2} == study.status()
     assert study.check() == opened(arms=None).check()
 
@@ -230,6 +231,7 @@ def test_a_cost_between_two_ends(opened):
         ({"arms": "abc"}, errors.ArmError, "is one name"),
         ({"arms": ["a", "a"]}, errors.ArmError, "is there already"),
         ({"arms": [object()]}, errors.ArmError, "cannot be kept in a log"),
+        ({"arms": ["\ud800"]}, errors.ArmError, "cannot be kept in a log"),
         ({"arms": [("a", frozenset())]}, errors.ArmError, "cannot be kept in a log"),
         ({"family": "bernouli"}, errors.FamilyError, "did you mean 'bernoulli'"),
         ({"policy": "belman"}, errors.PolicyError, "is no policy"),
@@ -274,6 +276,9 @@ def test_bad_settings_create_nothing(tmp_path, settings, error, words):
         (lambda study, ticket: study.tell(ticket.id + "\0", 1), errors.UnknownTicketError),
         (lambda study, ticket: study.ask(0), errors.SettingError),
         (lambda study, ticket: study.ask(key=""), errors.SettingError),
+        (lambda study, ticket: study.ask(key="\udc00"), errors.SettingError),
+        (lambda study, ticket: study.pause("\0"), errors.SettingError),
+        (lambda study, ticket: study.tell(ticket, 10**400), errors.RewardError),
         (lambda study, ticket: study.ask(key="\0"), errors.SettingError),
         (lambda study, ticket: study.record([("a", 1), ("z", 1)]), errors.ArmError),
         (lambda study, ticket: study.record([("a", 1), ("a", 3)]), errors.RewardError),

@@ -7,10 +7,12 @@ from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from belman.agent import doors
 from belman.errors import ArmError, BelmanError, PausedError, RewardError, SettingError, TicketError, listing, nearest
 from belman.studies.events import Event, Kind
 from belman.studies.log import Log
 from belman.studies.session import Session
+from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of, unknown
 
@@ -54,6 +56,7 @@ class Desk:
 
     def ask(self, request: Ask) -> list[Ticket]:
         """Tickets for the arms to try now, or those that the same key was given before."""
+        doors.check_count(request.tickets)
         if request.key is not None and (given := self._given(request, check_key(request.key))):
             return given
         if self.state.paused:
@@ -163,15 +166,20 @@ class Desk:
         return self._log.where(self._session, field, value)
 
 
+def is_writable(text: str) -> bool:
+    """Whether every database can keep a text."""
+    return "\0" not in text and is_encodable(text)
+
+
 def check_key(key: object) -> str:
     """A key of a request."""
-    if not isinstance(key, str) or not 0 < len(key) <= LONGEST or "\0" in key:
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
         raise SettingError(f"key={str(key)[:80]!r} is no key: it must be a string of 1 to {LONGEST} characters")
     return key
 
 
 def check_reason(reason: object) -> str:
     """A reason for a change."""
-    if not isinstance(reason, str) or len(reason) > 10_000:
+    if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
         raise SettingError(f"reason={str(reason)[:80]!r} is no reason: it must be a string of at most 10,000 characters")
     return reason

@@ -119,12 +119,20 @@ def check_arm(arm: Hashable) -> Hashable:
     """A name that a log can keep and give back."""
     doors.check_new(arm, ())
     encoded = state_file.encode_arm(arm)
-    if "repr" in json.dumps(encoded) and _lost(encoded):
+    if _lost(encoded):
         raise ArmError(f"arm {arm!r} cannot be kept in a log: a study's arms are named by strings, numbers or tuples of them")
     return state_file.decode_arm(encoded, "the study")
 
 
+def is_encodable(text: str) -> bool:
+    """Whether a text can be written in any encoding: it holds no half of a surrogate pair."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def _lost(encoded: Any) -> bool:
+    """Whether a name would not come back: a kind that JSON lacks, or a string that no encoding has."""
+    if isinstance(encoded, str):
+        return not is_encodable(encoded)
     return isinstance(encoded, dict) and ("repr" in encoded or any(map(_lost, encoded["tuple"])))
 
 
