@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -187,5 +188,5 @@ def _short(value: Any) -> Any:
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
-def _numbers(values: NDArray[Any]) -> list[float]:
-    return [float(f"{value:.{_DIGITS}g}") for value in values.tolist()]
+def _numbers(values: NDArray[Any]) -> list[float | None]:
+    return [float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()]

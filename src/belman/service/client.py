@@ -68,8 +68,14 @@ class Client:
         return content
 
     def close(self) -> None:
-        """Close the connection of this thread."""
+        """Close the connections; the next request opens a new one."""
         self._wire.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"Client({str(self._wire)!r})"
@@ -146,8 +152,9 @@ class RemoteStudy:
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
-        columns = found["columns"]
-        return Table(columns | {"arm": [_arm_in(arm) for arm in columns["arm"]]}, found["title"])
+        arms, *rest = found["columns"].items()
+        columns = {name: [_number_in(cell) for cell in cells] for name, cells in rest}
+        return Table({"arm": [_arm_in(arm) for arm in arms[1]], **columns}, found["title"])
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r})"
@@ -159,6 +166,11 @@ def _id(ticket: str | RemoteTicket) -> str:
 
 def _arm_in(arm: Any) -> Hashable:
     return tuple(arm) if isinstance(arm, list) else arm
+
+
+def _number_in(cell: Any) -> Any:
+    """A number that JSON lacks, from its word."""
+    return float(cell) if cell in ("inf", "-inf", "nan") else cell
 
 
 def _arm_out(arm: Hashable) -> Any:

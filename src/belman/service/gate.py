@@ -21,6 +21,7 @@ log = logging.getLogger("belman.service")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRONG_KEYS_PER_SECOND = 5.0
 MOST_CALLERS = 10_000
+MOST_DRAINED = 32_000_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _GUARDED = ("/api/", "/metrics")
 
@@ -34,22 +35,15 @@ class Rate:
 
     def take(self, caller: str) -> bool:
         """Whether the caller may do this now."""
-        left, free = self._left(caller)
-        self._buckets[caller] = (left - free, time.monotonic())
+        now = time.monotonic()
+        left, since = self._buckets.get(caller, (self._most, now))
+        left = min(self._most, left + (now - since) * self._per_second)
+        free = left >= 1.0
+        self._buckets[caller] = (left - free, now)
         self._buckets.move_to_end(caller)
         if len(self._buckets) > MOST_CALLERS:
             self._buckets.popitem(last=False)
         return free
-
-    def empty(self, caller: str) -> bool:
-        """Whether the caller would be refused."""
-        return not self._left(caller)[1]
-
-    def _left(self, caller: str) -> tuple[float, bool]:
-        now = time.monotonic()
-        left, since = self._buckets.get(caller, (self._most, now))
-        left = min(self._most, left + (now - since) * self._per_second)
-        return left, left >= 1.0
 
 
 class Gate:
@@ -75,10 +69,10 @@ class Gate:
             await send(message)
 
         try:
-            await self._let_in(Request(scope))
+            await self._let_in(Request(scope), receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
-            await problem(error.status, error.detail, headers=error.headers)(scope, receive, answer)
+            await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, answer)
         except StorageError as error:
             log.warning("storage: %s", error)
             await problem_of(error)(scope, receive, answer)
@@ -92,10 +86,10 @@ class Gate:
             self.shelf.metrics.requests.labels(scope["method"], route, status).inc()
             self.shelf.metrics.seconds.labels(route).observe(time.perf_counter() - started)
 
-    async def _let_in(self, request: Request) -> None:
+    async def _let_in(self, request: Request, receive: Receive) -> None:
         size = request.headers.get("content-length", "0")
         if not size.isdigit() or int(size) > self.max_body:
-            raise self._too_large()
+            raise await self._too_large(receive)
         if not request.url.path.startswith(_GUARDED):
             return
         address = request.client.host if request.client else "unknown"
@@ -110,15 +104,14 @@ class Gate:
             raise RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
 
     async def _key(self, request: Request, address: str) -> Key:
-        if self._wrong.empty(address):
-            raise RefusedError(429, "too many wrong keys from this address: slow down", {"Retry-After": "1"})
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
             raise RefusedError(401, "give your key in the header 'Authorization: Bearer belman_…'", challenge)
         key = await self.shelf.key(given.strip()) if len(given) < 200 else None
+        if key is None and not self._wrong.take(address):
+            raise RefusedError(429, "too many wrong keys from this address: slow down", {"Retry-After": "1"})
         if key is None:
-            self._wrong.take(address)
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
         return key
 
@@ -130,13 +123,24 @@ class Gate:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self.max_body:
-                raise self._too_large()
+                raise await self._too_large(receive)
             return message
 
         return limited
 
-    def _too_large(self) -> RefusedError:
+    async def _too_large(self, receive: Receive) -> RefusedError:
+        await _drain(receive)
         return RefusedError(413, f"the body is too large: it may have {self.max_body:,} bytes")
+
+
+async def _drain(receive: Receive) -> None:
+    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too much."""
+    read = 0
+    while read < MOST_DRAINED:
+        message = await receive()
+        read += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            return
 
 
 def _from_here(request: Request) -> None:

@@ -50,9 +50,9 @@ def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """JSON's view of a value, null for a number that JSON lacks."""
+    """JSON's view of a value; numbers that JSON lacks become words: inf, -inf, nan."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

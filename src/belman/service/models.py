@@ -221,7 +221,7 @@ def exposure_in(given: Any) -> Exposure:
 def _made(given: Any, known: Mapping[str, Any], part: str, error: type[ValueError]) -> Any:
     settings = {"name": given} if isinstance(given, str) else dict(given)
     name = settings.pop("name", None)
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise error(f"unknown {part} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
     for key, value in settings.items():
         if key in ("exposure", "then"):

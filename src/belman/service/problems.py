@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from belman import errors
@@ -31,15 +33,13 @@ TITLES = {
 }
 
 
-class RefusedError(Exception):
+class RefusedError(HTTPException):
     """A request that is refused before any study hears of it."""
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status, self.detail, self.headers = status, detail, headers or {}
 
-
-def problem(status: int, detail: str, kind: str = "about:blank", headers: dict[str, str] | None = None, **more: Any) -> Response:
+def problem(
+    status: int, detail: str, kind: str = "about:blank", headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
     """A response that says what is wrong."""
     title = TITLES.get(status, "Error")
     body = {"type": kind, "title": title, "status": status, "detail": printable(detail), **more}

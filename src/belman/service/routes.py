@@ -39,7 +39,7 @@ Here = Annotated[Study, Depends(_study)]
 
 
 def answer(content: Any, code: int = 200) -> Response:
-    """JSON, in which numbers that JSON lacks are null."""
+    """JSON, in which numbers that JSON lacks are words."""
     return Response(json.dumps(plain(content), allow_nan=False).encode(), code, media_type="application/json")
 
 

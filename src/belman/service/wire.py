@@ -1,4 +1,4 @@
-"""Requests of a client: one connection a thread, sent again where that is safe."""
+"""Requests of a client: on connections that are kept, and sent again where that is safe."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import http.client
 import json
 import random
 import ssl
-import threading
 import time
+from collections import deque
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,7 +29,7 @@ class Wire:
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
-        self._mine = threading.local()
+        self._idle: deque[http.client.HTTPConnection] = deque()
 
     def send(self, method: str, path: str, body: Any = None) -> tuple[int, str, bytes]:
         """Status, media type and body of the answer."""
@@ -39,7 +39,6 @@ class Wire:
             try:
                 status, kind, answer = self._once(method, path, data)
             except (OSError, http.client.HTTPException) as error:
-                self.close()
                 if not left:
                     raise ServiceError(f"{self} cannot be reached: {error or type(error).__name__}") from error
             else:
@@ -56,27 +55,31 @@ class Wire:
             headers["Content-Type"] = "application/json"
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        connection.request(method, self._path + path, data, headers)
-        response = connection.getresponse()
-        return response.status, response.headers.get_content_type(), response.read()
+        try:
+            connection.request(method, self._path + path, data, headers)
+            response = connection.getresponse()
+            answer = response.status, response.headers.get_content_type(), response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return answer
 
     def _connection(self) -> http.client.HTTPConnection:
-        found: http.client.HTTPConnection | None = getattr(self._mine, "connection", None)
-        if found is None:
-            if self._secure:
-                context = ssl.create_default_context()
-                found = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
-            else:
-                found = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-            self._mine.connection = found
-        return found
+        """One that nobody uses, or a new one; threads that send at the same time have one each."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        if self._secure:
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
+        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
 
     def close(self) -> None:
-        """Close the connection of this thread; the next request opens a new one."""
-        found = getattr(self._mine, "connection", None)
-        self._mine.connection = None
-        if found is not None:
-            found.close()
+        """Close the connections that nobody uses; the next request opens a new one."""
+        while self._idle:
+            self._idle.pop().close()
 
     def __str__(self) -> str:
         return f"{'https' if self._secure else 'http'}://{self._host}:{self._port or (443 if self._secure else 80)}{self._path}"

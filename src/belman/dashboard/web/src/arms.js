@@ -26,7 +26,7 @@ export class Arms {
 
   show(view) {
     this.head.textContent = view.quantity;
-    const finite = view.arms.flatMap((arm) => [arm.low, arm.high]).filter((end) => end !== null);
+    const finite = view.arms.flatMap((arm) => [arm.low, arm.high]).filter((end) => typeof end === "number");
     const [low, high] = [Math.min(...finite), Math.max(...finite)];
     this.rows.replaceChildren(...view.arms.map((arm) => this.row(arm, low, high)));
     const rest = view.status.arms - view.arms.length;
@@ -35,7 +35,7 @@ export class Arms {
 
   row(arm, low, high) {
     const mark = this.palette.mark(arm.id);
-    const at = (value) => (value === null ? 100 : (100 * (value - low)) / (high - low || 1));
+    const at = (value) => (value === "inf" ? 100 : value === "-inf" ? 0 : (100 * (value - low)) / (high - low || 1));
     const interval = s("svg", { class: "interval", viewBox: "-2 0 104 12", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("line", { class: mark, x1: at(arm.low), x2: at(arm.high), y1: 6, y2: 6 }),
       s("line", { class: mark, x1: at(arm.expected), x2: at(arm.expected), y1: 0, y2: 12 }));

@@ -14,8 +14,10 @@ function fill(element, attributes, children) {
 export const h = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
+const WORDS = { inf: "∞", "-inf": "−∞", nan: "–" };
+
 export function number(value, digits = 4) {
-  if (value === null || value === undefined) return "∞";
+  if (typeof value !== "number") return WORDS[value] ?? String(value ?? "–");
   if (Number.isInteger(value)) return value.toLocaleString("en");
   return Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
 }

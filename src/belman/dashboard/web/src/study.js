@@ -85,6 +85,6 @@ function stacked(series) {
 function explanation(why, palette) {
   const head = h("tr", {}, h("th", { scope: "col" }, "arm"), ...why.columns.map((name) => h("th", { scope: "col" }, name)));
   const rows = why.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `dot ${palette.mark(row.id)}` }), row.label),
-    ...row.cells.map((cell) => h("td", {}, typeof cell === "string" ? cell : number(cell)))));
+    ...row.cells.map((cell) => h("td", {}, number(cell)))));
   return h("table", {}, h("caption", {}, why.title + (why.more ? ` (${number(why.more)} more)` : "")), h("thead", {}, head), h("tbody", {}, ...rows));
 }
