@@ -52,6 +52,18 @@ def test_a_study_from_afar_is_the_study(service, client):
     assert client.studies("fa") == ["far"]
 
 
+def test_an_export_from_afar_is_the_same_file(service, client, tmp_path):
+    study = client.create("exported", ["blue", "red"])
+    study.tell(study.ask(), 1)
+    near = Study("exported", service.storage)
+    for ending in ("csv", "parquet"):
+        study.export(tmp_path / f"far.{ending}")
+        near.export(tmp_path / f"near.{ending}")
+        assert (tmp_path / f"far.{ending}").read_bytes() == (tmp_path / f"near.{ending}").read_bytes()
+    with pytest.raises(ServiceError, match="csv"):
+        study.export(tmp_path / "far.xlsx")
+
+
 def test_changes_from_afar(service, client):
     study = client.create("changing", ["blue", "red"], policy=belman.BelMan())
     near = Study("changing", service.storage)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 from urllib.parse import quote, urlencode
 
 from belman.agent import state_file
 from belman.errors import BelmanError
 from belman.exposure import Exposure
+from belman.files import write_atomically
 from belman.policies import Policy
 from belman.service.kinds import KINDS, raise_problem
 from belman.service.wire import Wire
@@ -128,6 +131,11 @@ class RemoteStudy:
         while found := self.client.call("GET", f"{self._path}/history?after={after}")["events"]:
             yield from found
             after = found[-1]["number"]
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a file whose name ends in .csv or .parquet."""
+        ending = Path(path).suffix.removeprefix(".")
+        write_atomically(path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}"))
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed."""

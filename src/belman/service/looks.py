@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from belman.errors import SettingError
@@ -47,6 +50,19 @@ def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
             row["details"] = json.loads(event.body)
         rows.append(row)
     return rows
+
+
+def exported(study: Study, ending: str) -> Path:
+    """The whole log in a file, which the caller removes."""
+    handle, name = tempfile.mkstemp(prefix="belman-", suffix=f".{ending}")
+    os.close(handle)
+    path = Path(name)
+    try:
+        study.export(path)
+    except BaseException:
+        path.unlink()
+        raise
+    return path
 
 
 def plain(value: Any) -> Any:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query
+from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from belman.errors import BelmanError
 from belman.service import models
 from belman.service.guard import guarded_router, needs
 from belman.service.keys import Role
 from belman.service.kinds import kind_of, status_of
-from belman.service.looks import creation, history, plain, status
+from belman.service.looks import creation, exported, history, plain, status
 from belman.service.problems import problem_of
 from belman.service.shelf import Shelf
 from belman.studies import Ask, Study, Tell
@@ -138,6 +139,15 @@ async def study_history(
 ) -> Response:
     """The log: events in order, from the one that follows number `after`."""
     return answer({"events": await shelf_of(request).run(history, study, after, limit)})
+
+
+@router.get("/{name}/export", response_class=FileResponse, **needs(Role.READ, 501))
+async def export(
+    request: Request, study: Here, format: Annotated[Literal["csv", "parquet"], Query(description="What to write.")] = "csv"
+) -> Response:
+    """The whole log as a file."""
+    path = await shelf_of(request).run(exported, study, format)
+    return FileResponse(path, filename=f"study.{format}", background=BackgroundTask(path.unlink))
 
 
 def _table(table: Table) -> Response:
