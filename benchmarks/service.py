@@ -1,4 +1,4 @@
-"""The service under load: 32 clients that ask and tell over HTTP, beside the same number of requests that do nothing.
+"""The service under load: 32 clients that ask and tell over HTTP, beside a server that does nothing with the same requests.
 
 `python -m benchmarks.service [SECONDS]`. Server and clients share this machine; every commit waits for the disk.
 """
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import belman
@@ -56,21 +58,43 @@ class Caller:
             done += 1
         return done
 
-    async def nothings(self, until: float) -> int:
-        done = 0
-        while time.perf_counter() < until:
-            await self.send("GET", "/healthz")
-            await self.send("GET", "/healthz")
-            done += 1
-        return done
+
+#: A server that reads each request and gives an answer of the same size: what HTTP alone costs here.
+NOTHING = """
+import json, socket, sys, uvicorn
+answer = json.dumps({"tickets": [{"id": "1-abcdef", "arm": "arm 1", "probability": 0.1, "uniform": False, "time": 1.0}]}).encode()
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(answer)).encode())]})
+    await send({"type": "http.response.body", "body": answer})
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+print(f"http://127.0.0.1:{listening.getsockname()[1]}/", flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")).run([listening])
+"""
 
 
-async def load(port: int, what: str, seconds: float) -> tuple[float, float, int]:
+@contextmanager
+def process(*arguments: str) -> Iterator[str]:
+    """A server in a process of its own: its address."""
+    server = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip().rstrip("/")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+async def load(address: str, seconds: float) -> tuple[float, float, int]:
     """Pairs a second, the 99th percentile of a request in milliseconds, and the number of errors."""
-    callers = [Caller(port) for _ in range(CLIENTS)]
+    callers = [Caller(int(address.rpartition(":")[2])) for _ in range(CLIENTS)]
     await asyncio.gather(*(caller.open() for caller in callers))
     started = time.perf_counter()
-    done = await asyncio.gather(*(getattr(caller, what)(started + seconds) for caller in callers))
+    done = await asyncio.gather(*(caller.pairs(started + seconds) for caller in callers))
     took = time.perf_counter() - started
     every = sorted(second for caller in callers for second in caller.seconds)
     for caller in callers:
@@ -82,24 +106,18 @@ def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{folder}/studies.db"
-        command = [sys.executable, "-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout is not None
-            address = server.stdout.readline().strip().rstrip("/")
-            port = int(address.rpartition(":")[2])
+        with process("-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000") as address:
             study = belman.Client(address).create("load", ARMS)
-            asyncio.run(load(port, "pairs", 2.0))  # warm
+            asyncio.run(load(address, 2.0))  # warm
             before = study.status()["told"]
-            rate, slowest, errors = asyncio.run(load(port, "pairs", seconds))
-            bare, bare_slowest, _ = asyncio.run(load(port, "nothings", seconds / 2.0))
+            rate, slowest, errors = asyncio.run(load(address, seconds))
             told = study.status()["told"] - before
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(30)
         near = belman.open_study("load", storage=storage)
         near.check()
         near.storage.close()
+    with process("-c", NOTHING) as address:
+        asyncio.run(load(address, 1.0))
+        bare, bare_slowest, _ = asyncio.run(load(address, seconds / 2.0))
     claims = [
         Claim(f"ask + tell from {CLIENTS} clients", rate, 400.0, "pairs/s", more=True),
         Claim("99th percentile of a request", slowest, 50.0, "ms"),
@@ -107,7 +125,7 @@ def main() -> None:
     ]
     load_average = os.getloadavg()[0]
     notes = {
-        "bare limit": f"two requests that do nothing: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms",
+        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the service has {rate / bare:.2f} of it",
         "counted": f"{told:,} rewards, and the state is the fold of the log",
         "machine": f"{os.cpu_count()} cores, load average {load_average:.1f}",
     }

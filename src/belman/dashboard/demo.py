@@ -35,7 +35,7 @@ async def play(shelf: Shelf, seed: int | None = None, study: Study | None = None
         await asyncio.sleep(nature.exponential(1.0 / PER_SECOND))
         mood, delay = nature.random(), nature.exponential(DELAY)
         try:
-            tickets = await (await shelf.gathering(name)).answer(Ask())
+            tickets = await (await shelf.gathering(name)).put(Ask())
         except (PausedError, StorageError):
             continue
         assert isinstance(tickets, list)
@@ -50,7 +50,7 @@ async def _answer(shelf: Shelf, name: str, tell: Tell, delay: float) -> None:
     while not shelf.stopping.is_set():
         await asyncio.sleep(delay)
         try:
-            await (await shelf.gathering(name)).answer(tell)
+            await (await shelf.gathering(name)).put(tell)
         except StorageError:
             continue
         return

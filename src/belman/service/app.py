@@ -26,8 +26,9 @@ from belman.service.gate import Gate
 from belman.service.guard import guarded_router, needs
 from belman.service.keys import Role
 from belman.service.metrics import Metrics
-from belman.service.problems import printable, problem
+from belman.service.problems import invalid, problem
 from belman.service.shelf import Shelf
+from belman.service.swift import Swift
 from belman.studies import Storage
 
 MAX_BODY = 1_000_000
@@ -78,6 +79,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _failed)
     for router in (routes.router, health, measured, *routers):
         app.include_router(router)
+    app.add_middleware(Swift, shelf=shelf)
     app.add_middleware(Gate, shelf=shelf, max_body=max_body, rate=rate)
     _describe_key(app)
     return app
@@ -105,10 +107,7 @@ async def metrics(request: Request) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = [(".".join(str(part) for part in one["loc"]), str(one["msg"])) for one in error.errors()[:20]]
-    words = "; ".join(f"{place}: {message}" for place, message in found)
-    listed = [{"where": printable(place), "what": printable(message)} for place, message in found]
-    return problem(422, words or "not valid", errors=listed)
+    return invalid([(one["loc"], str(one["msg"])) for one in error.errors()])
 
 
 def _failed(request: Request, error: Exception) -> Response:

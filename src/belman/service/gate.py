@@ -156,7 +156,7 @@ def _from_here(request: Request) -> None:
 def _route(scope: Scope) -> str:
     """The route as it is written in the OpenAPI document: few of them, whatever is asked for."""
     found: Any = scope.get("route")
-    return getattr(found, "path", None) or "none"
+    return scope.get("belman.route") or getattr(found, "path", None) or "none"
 
 
 _HEADERS = (

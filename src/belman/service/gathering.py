@@ -25,12 +25,8 @@ class Gathering:
         self._waiting: list[tuple[Ask | Tell, asyncio.Future[Answer]]] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def answer(self, request: Ask | Tell) -> Answer:
-        """The tickets of an ask, or whether a tell was news; raises what the study says to it."""
-        return await self.put(request)
-
     def put(self, request: Ask | Tell) -> asyncio.Future[Answer]:
-        """Let a request wait for its answer."""
+        """Let a request wait for the tickets of an ask, for whether a tell was news, or for what the study says to it."""
         if len(self._waiting) >= MOST_WAITING:
             raise RefusedError(503, f"{MOST_WAITING:,} requests wait for this study already: try again", {"Retry-After": "1"})
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from belman.service.keys import Role, role_named
 from belman.service.models import Problem
@@ -16,6 +17,13 @@ from belman.service.problems import MEDIA_TYPE, RefusedError
 
 _NEEDED = "x-role"
 _PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": "What is wrong."}
+
+
+def admit(scope: Scope, needed: Role) -> None:
+    """Refuse a caller whom the gate did not give this role, or a higher one."""
+    role = scope.get("belman.role")
+    if role is None or role < needed:
+        raise RefusedError(403, f"this needs a key with the role {needed.word!r}")
 
 
 class GuardedRoute(APIRoute):
@@ -26,9 +34,7 @@ class GuardedRoute(APIRoute):
         needed = role_named((self.openapi_extra or {})[_NEEDED])
 
         async def guarded(request: Request) -> Response:
-            role = request.scope.get("belman.role")
-            if role is None or role < needed:
-                raise RefusedError(403, f"this needs a key with the role {needed.word!r}")
+            admit(request.scope, needed)
             return await handler(request)
 
         return guarded

@@ -12,7 +12,6 @@ from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.policies import POLICIES, Policy
 from belman.service.dial import exposure_at
-from belman.studies import Ticket
 
 MOST_ARMS = 10_000
 MOST_TICKETS = 1_000
@@ -191,11 +190,6 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-
-
-def ticket_out(ticket: Ticket) -> dict[str, Any]:
-    """A ticket as it goes over the wire."""
-    return ticket._asdict()
 
 
 def arm_in(arm: Any) -> Hashable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -56,6 +56,12 @@ def problem_of(error: BelmanError) -> Response:
         return problem(status, detail, kind_of(type(error)), {"Retry-After": "1"})
     detail = "the state of this study cannot be trusted; the log of the service says more" if status == 500 else str(error)
     return problem(status, detail, kind_of(type(error)))
+
+
+def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
+    """The response for a request that is not what its route takes: where it is not, and what is wrong there."""
+    listed = [{"where": printable(".".join(map(str, place))), "what": printable(words)} for place, words in found[:20]]
+    return problem(422, "; ".join(f"{one['where']}: {one['what']}" for one in listed) or "not valid", errors=listed)
 
 
 def printable(text: str) -> str:

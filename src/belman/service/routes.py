@@ -79,18 +79,26 @@ async def study_status(request: Request, study: Here) -> Response:
 @router.post("/{name}/ask", response_model=models.TicketsOut, **needs(Role.PLAY, 409))
 async def ask(request: Request, name: Named, body: models.AskBody) -> Response:
     """Tickets for the arms to try now; a key of your own makes it safe to send again."""
-    shelf = shelf_of(request)
-    tickets = await (await shelf.gathering(name)).answer(Ask(body.tickets, body.key))
+    return await asked(shelf_of(request), name, body)
+
+
+async def asked(shelf: Shelf, name: str, body: models.AskBody) -> Response:
+    """The answer to an ask."""
+    tickets = await (await shelf.gathering(name)).put(Ask(body.tickets, body.key))
     assert isinstance(tickets, list)
     shelf.metrics.tickets.inc(len(tickets))
-    return answer({"tickets": [models.ticket_out(ticket) for ticket in tickets]})
+    return answer({"tickets": [ticket._asdict() for ticket in tickets]})
 
 
 @router.post("/{name}/tell", response_model=models.ToldOut, **needs(Role.PLAY, 409))
 async def tell(request: Request, name: Named, body: models.TellBody) -> Response:
     """Learn the reward of a ticket; the same once more changes nothing."""
-    shelf = shelf_of(request)
-    news = await (await shelf.gathering(name)).answer(Tell(body.ticket, body.reward))
+    return await told(shelf_of(request), name, body)
+
+
+async def told(shelf: Shelf, name: str, body: models.TellBody) -> Response:
+    """The answer to a tell."""
+    news = await (await shelf.gathering(name)).put(Tell(body.ticket, body.reward))
     shelf.metrics.rewards.inc(bool(news))
     return answer({"news": news})
 
