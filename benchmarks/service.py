@@ -72,6 +72,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": answer})
 listening = socket.socket()
 listening.bind(("127.0.0.1", 0))
+listening.listen(64)
 print(f"http://127.0.0.1:{listening.getsockname()[1]}/", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")).run([listening])
 """
@@ -125,7 +126,7 @@ def main() -> None:
     ]
     load_average = os.getloadavg()[0]
     notes = {
-        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the service has {rate / bare:.2f} of it",
+        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the service: {rate / bare:.2f} of it",
         "counted": f"{told:,} rewards, and the state is the fold of the log",
         "machine": f"{os.cpu_count()} cores, load average {load_average:.1f}",
     }
