@@ -11,7 +11,7 @@ from belman.service.shelf import Shelf
 from belman.studies import Ask, Study, Tell, open_study
 
 #: What the visitors think of each button, which the study has to find out.
-BUTTONS = {"blue": 0.30, "green": 0.45, "orange": 0.38, "red": 0.22, "violet": 0.52}
+BUTTONS = {"Buy": 0.30, "Add to basket": 0.45, "Order": 0.38, "Checkout": 0.22, "Yes, please": 0.52}
 VISITORS = 4_000
 PER_SECOND = 25.0
 DELAY = 1.0  # seconds, on average, until a visitor has decided
