@@ -12,6 +12,7 @@ import pytest
 from belman.dashboard import chronicle, demo
 from belman.dashboard.chronicle import Chronicle
 from belman.dashboard.feed import Feed
+from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at
 from belman.service.looks import plain
 from belman.service.metrics import Metrics
@@ -155,3 +156,8 @@ def test_a_demo_plays_and_finds_the_best_button(storage, monkeypatch):
 @pytest.mark.parametrize("dial", [0.0, 0.05, 0.3, 0.5, 0.85, 1.0])
 def test_the_dial_reads_back(dial):
     assert dial_of(exposure_at(dial)) == pytest.approx(dial)
+
+
+@pytest.mark.parametrize("exposure", [Constant(0.5), Paper(), Evidence(pool=7.0), Evidence(gain=0.0), FadingEvidence(p=2.0)])
+def test_the_dial_stands_nowhere_for_other_exposures(exposure):
+    assert dial_of(exposure) is None

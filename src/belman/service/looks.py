@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,16 @@ def status(study: Study) -> dict[str, Any]:
     """Counts of all kinds, and where the dial stands: None where no dial is (`has_exposure` says whether one may be set)."""
     given: Exposure | None = getattr(study.policy, "exposure", None)
     return {**study.status(), "has_exposure": given is not None, "dial": None if given is None else dial_of(given)}
+
+
+def turn(study: Study, exposure: Exposure, reason: str) -> None:
+    """Set the exposure, after a copy of the agent has tried it: what has to be compiled then keeps nobody waiting."""
+    policy = study.policy
+    if hasattr(policy, "exposure"):
+        trial = study.agent()
+        trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
+        trial.ask()
+    study.set_exposure(exposure, reason)
 
 
 def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:

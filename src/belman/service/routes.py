@@ -16,7 +16,7 @@ from belman.service import models
 from belman.service.guard import guarded_router, needs
 from belman.service.keys import Role
 from belman.service.kinds import kind_of, status_of
-from belman.service.looks import creation, exported, history, plain, status
+from belman.service.looks import creation, exported, history, plain, status, turn
 from belman.service.problems import problem_of
 from belman.service.shelf import Shelf
 from belman.studies import Ask, Study, Tell
@@ -192,7 +192,7 @@ async def retire_arm(request: Request, study: Here, body: models.ArmBody) -> Res
 @router.put("/{name}/exposure", response_model=models.StatusOut, **needs(Role.ADMIN, 409))
 async def set_exposure(request: Request, study: Here, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
-    return await _changed(request, study, study.set_exposure, body.chosen(), body.reason)
+    return await _changed(request, study, turn, study, body.chosen(), body.reason)
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:
