@@ -144,8 +144,8 @@ def test_a_demo_plays_and_finds_the_best_button(storage, monkeypatch):
 
     async def run():
         shelf = Shelf(storage, Metrics(), False)
-        await demo.play(shelf, seed=7)
-        assert demo.new_study(shelf, None).name == "demo-2"
+        await demo.play(shelf, demo.new_study(storage, seed=7).name, seed=7)
+        assert demo.new_study(storage).name == "demo-2"
 
     asyncio.run(run())
     study = Study("demo", storage)

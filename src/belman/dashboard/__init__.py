@@ -14,7 +14,7 @@ from belman.studies import Storage
 
 def application(storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any) -> Any:
     """The service of a storage with the page at `/`; `demo` plays a simulated study from the start."""
-    beside = [partial(simulation.play, seed=seed)] if demo else []
+    beside = [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)] if demo else []
     app = create_app(storage, routers=[router], beside=beside, **options)
     app.state.feeds = {}
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()

@@ -8,7 +8,7 @@ import numpy as np
 
 from belman.errors import PausedError, StorageError
 from belman.service.shelf import Shelf
-from belman.studies import Ask, Study, Tell, open_study
+from belman.studies import Ask, Storage, Study, Tell, open_study
 
 #: What the visitors think of each button, which the study has to find out.
 BUTTONS = {"Buy": 0.30, "Add to basket": 0.45, "Order": 0.38, "Checkout": 0.22, "Yes, please": 0.52}
@@ -17,19 +17,16 @@ PER_SECOND = 25.0
 DELAY = 1.0  # seconds, on average, until a visitor has decided
 
 
-def new_study(shelf: Shelf, seed: int | None) -> Study:
+def new_study(storage: Storage, seed: int | None = None) -> Study:
     """A study of the first free name: demo, demo-2, …"""
-    taken = set(shelf.storage.names())
+    taken = set(storage.names())
     name = next(name for i in range(1, len(taken) + 2) if (name := "demo" if i == 1 else f"demo-{i}") not in taken)
-    return open_study(name, list(BUTTONS), "bernoulli", storage=shelf.storage, seed=seed, uniform_share=0.05)
+    return open_study(name, list(BUTTONS), "bernoulli", storage=storage, seed=seed, uniform_share=0.05)
 
 
-async def play(shelf: Shelf, seed: int | None = None, study: Study | None = None) -> None:
+async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
     """Let visitors come until all have been; while the study is paused they find no button."""
     nature = np.random.default_rng(seed)
-    if study is None:
-        study = await shelf.run(new_study, shelf, seed)
-    name = study.name
     answers: set[asyncio.Task[None]] = set()
     for _ in range(VISITORS):
         await asyncio.sleep(nature.exponential(1.0 / PER_SECOND))

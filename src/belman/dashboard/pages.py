@@ -17,7 +17,6 @@ from belman.service.keys import Role
 from belman.service.looks import status
 from belman.service.problems import problem
 from belman.service.routes import Named, answer, shelf_of
-from belman.studies import Study
 
 router = APIRouter(tags=["page"])
 _guarded = guarded_router(prefix="/api", tags=["page"])
@@ -111,8 +110,8 @@ async def start_demo(request: Request) -> Response:
     shelf, state = shelf_of(request), request.app.state
     async with state.demo_lock:
         if state.demo is None or state.demo[1].done():
-            study: Study = await shelf.run(demo.new_study, shelf, None)
-            state.demo = (study.name, asyncio.create_task(demo.play(shelf, study=study)))
+            name = (await shelf.run(demo.new_study, shelf.storage)).name
+            state.demo = (name, asyncio.create_task(demo.play(shelf, name)))
     return answer({"name": state.demo[0]}, 201)
 
 
