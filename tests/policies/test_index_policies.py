@@ -100,7 +100,7 @@ class Table:
     def act(self, what: int, turn: int = 1, mind: Any = None, closed: Any = (), arm: int = 0, ties: int = 1) -> tuple[Any, ...]:
         """The arm, the number of ties, the chance and the indices that a kernel gives."""
         dial = float(self.policy.dial(np.array([float(turn)]), self.arms)[0])
-        index = np.full(self.arms, np.nan)
+        index = np.zeros(self.arms)
         arguments = (what, turn, dial, chance.generator(1) if mind is None else mind, index, np.array(closed, dtype=np.bool_))
         params = self.policy.params(self.family)
         return (*self._call(self.family.law, params, *self.ledger, *self.memory, *arguments, arm, ties), index)

@@ -246,6 +246,7 @@ def match_by_indices(
             turn = rounds[group] + 1
             rounds[group] = turn
             index = yard.weights.reshape(-1)[group * arms : (group + 1) * arms]
+            index[:] = 0.0
             policy.indices(family, law, params[group], ledger, memory, turn, dials[turn - 1], mind, index)
     if rules.by_length:
         weigh_by_length(system.jobs, yard.weights)

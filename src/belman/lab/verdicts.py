@@ -84,6 +84,7 @@ def explore_runs(
         reset(policy, family, law, params, prior, ledger, memory, block, blank)
         mark, t, over = 0, 0, False
         while t < dials.size and not over:
+            index[:] = 0.0  # picking has left its marks
             arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
             if rule == OWN and policy.finished(family, law, params, ledger, memory):
                 break

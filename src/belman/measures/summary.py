@@ -98,7 +98,11 @@ def _player(result: xarray.Dataset, name: str) -> str:
 
 
 def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
-    known = [str(found) for found, values in result.variables.items() if "run" in values.dims[:-1] and "arm" not in values.dims]
+    known = [
+        str(found)
+        for found, values in result.variables.items()
+        if "run" in values.dims and len(values.dims) > 1 and "arm" not in values.dims
+    ]
     if name not in known:
         raise SettingError(f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}")
     return result[name] * 1.0  # a question of yes or no has a mean too
