@@ -8,7 +8,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test browser postgresql bench images constraints clean distclean
+.PHONY: help reproduce report test browser postgresql dashboard bench images constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -28,13 +28,16 @@ test: $(TOOLS) ## check style, types, layers, and every test and example
 	@echo "== layers: import-linter" && $(BIN)/lint-imports
 	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -n 2 --dist loadfile
 
-browser: ## install Chromium, in which the report is tested (Debian, Ubuntu)
+browser: ## install Chromium, in which the pages are tested (Debian, Ubuntu)
 	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
 
 postgresql: ## install PostgreSQL, on which studies are tested (Debian, Ubuntu)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql'
+
+dashboard: ## build the page of the service from its sources (needs Node.js and npm)
+	@cd src/belman/dashboard/web && npm install --silent --no-audit --no-fund --no-package-lock && npm run --silent build
 
 bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \

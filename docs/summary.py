@@ -80,9 +80,9 @@ def blocks(known: dict[str, object]) -> dict[str, str]:
 def with_blocks(text: str, names: tuple[str, ...], known: dict[str, object]) -> str:
     """A page whose pieces, between `<!-- name -->` and `<!-- /name -->`, are what is known."""
     for name in names:
-        start, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+        start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         head, rest = text.split(start)
-        text = head + start + blocks(known)[name] + end + rest.split(end)[1]
+        text = f"{head}{start}\n{blocks(known)[name]}\n{end}{rest.split(end)[1]}"
     return text
 
 

@@ -92,6 +92,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots
+    from belman.service.client import Client
     from belman.studies import Study, open_study
 
 __all__ = [
@@ -114,6 +115,7 @@ __all__ = [
     "Bundle",
     "ChiSquared",
     "Choice",
+    "Client",
     "CoinThompson",
     "Dispatcher",
     "EpsilonGreedy",
@@ -183,7 +185,7 @@ __all__ = [
 
 
 #: What is imported at its first use, because it needs Matplotlib or an extra.
-_LATE = {"plots": "belman.plots", "Study": "belman.studies", "open_study": "belman.studies"}
+_LATE = {"plots": "belman.plots", "Client": "belman.service.client", "Study": "belman.studies", "open_study": "belman.studies"}
 
 
 def __getattr__(name: str) -> Any:

@@ -18,10 +18,11 @@
     │  └─ UnknownTicketError  … because the study never gave it
     ├─ ReplayError         a log that allows no honest estimate
     ├─ StorageError        a storage that cannot be opened, reached or written
+    ├─ ServiceError        a service that refuses, or cannot be reached
     └─ MissingExtraError   an optional dependency that is not installed
 
-Every class is also a `ValueError` (an `OSError` for storage, an `ImportError` for extras), so that code which knows nothing of
-`belman` can catch it.
+Every class is also a `ValueError` (an `OSError` for storage and service, an `ImportError` for extras), so that code which knows
+nothing of `belman` can catch it.
 A message says what was wrong, what was given, what is allowed and, for names, what is near.
 """
 
@@ -101,6 +102,10 @@ class ReplayError(BelmanError, ValueError):
 
 class StorageError(BelmanError, OSError):
     """A storage that cannot be opened, reached or written."""
+
+
+class ServiceError(BelmanError, OSError):
+    """A service that refuses a request, or cannot be reached."""
 
 
 class MissingExtraError(BelmanError, ImportError):

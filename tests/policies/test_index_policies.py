@@ -471,3 +471,18 @@ def test_in_an_agent(policy: Policy) -> None:
 def test_a_batch_does_not_commit_before_rewards_are_told() -> None:
     agent = belman.Agent(["a", "b"], policy=ExploreThenCommit(2), seed=1)
     assert sorted(agent.ask(8)) == ["a"] * 4 + ["b"] * 4
+
+
+@pytest.mark.parametrize("name", ["belman", "imed", "dmed", "thompson"])
+def test_a_leader_that_is_closed_hides_no_other(name):
+    """Every second turn the best arm is closed: then the second best is played nearly always, with ten seeds in at least 90 %."""
+    means, good, asked = {"best": 0.9, "second": 0.5, "worst": 0.1}, 0, 0
+    for seed in range(10):
+        agent, luck = belman.Agent(list(means), policy=POLICIES[name](), seed=seed), np.random.default_rng(seed)
+        for turn in range(300):
+            arm = agent.ask(among=["second", "worst"] if turn % 2 else None)
+            agent.tell(arm, int(luck.random() < means[arm]))
+            if turn > 150 and turn % 2:
+                good += arm == "second"
+                asked += 1
+    assert good > 0.9 * asked

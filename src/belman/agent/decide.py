@@ -68,6 +68,8 @@ def renew(policy, family, law, params, truth, working, memory, pending, stale):
 def decide(policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed, turn, dial):
     """Choose an arm that is not closed (an empty array closes none), mark it outstanding, and give the chance of the choice."""
     renew(policy, family, law, params, truth, working, memory, pending, stale)
+    for a in range(index.size):
+        index[a] = np.nan if closed.size > 0 and closed[a] else 0.0
     if closed.size == 0:
         arm, ties = policy.choose(policy, family, law, params, working, memory, turn, dial, mind, index)
     else:
@@ -85,6 +87,7 @@ def decide(policy, family, law, params, truth, working, memory, pending, stale, 
 def survey(policy, family, law, params, truth, working, memory, pending, stale, index, mind, turn, dial):
     """The index of every arm, without choosing."""
     renew(policy, family, law, params, truth, working, memory, pending, stale)
+    index[:] = 0.0
     policy.indices(family, law, params, working, memory, turn, dial, mind, index)
 
 

@@ -1,4 +1,4 @@
-"""The command line: `belman list | run | queue | figure | reproduce | bench | study`, and `python -m belman`."""
+"""The command line: `belman list | run | queue | figure | reproduce | bench | study | serve | …`, and `python -m belman`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, explore, paper, parse, queue, study
+from belman.cli import bench, explore, live, paper, parse, queue, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
@@ -36,6 +36,10 @@ app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
 app.command()(queue.queue)
+app.command()(live.serve)
+app.command()(live.dashboard)
+app.command()(live.demo)
+app.add_typer(live.keys, name="key")
 
 
 def _first_line(thing: Any) -> str:

@@ -21,7 +21,7 @@ from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
 from belman.policies.evidence import evidence_columns, judgement, judging, sharing, what_is_expected
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
 
 
 class Memory(NamedTuple):
@@ -38,7 +38,7 @@ class Memory(NamedTuple):
     terms: Floats  # (TERMS, K) the arms' side of the evidence
     scratch: Floats  # (3, max(D, TERMS))
     judged: Floats  # (3, K) under shares, see `evidence.py`: the mean as judged, what the belief is worth, and its logarithm
-    pool: Floats  # (4) under shares: the shift of the prior, its two sums, and refreshes since they were taken afresh
+    pool: Floats  # (5) under shares: the shift of the prior, its two sums, and refreshes since sums and arms were renewed
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
@@ -83,20 +83,18 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+        leading = leader(memory.expected, index)
         recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
         if dial > 0.0:
-            weigh(family, law, ledger.plays, memory.expected, memory.terms, params[0], dial, memory.scratch[2], index)
+            weigh(family, law, ledger.plays, memory.expected, leading, memory.terms, params[0], dial, memory.scratch[2], index)
 
     return indices
 
 
 @kernel
-def weigh(family, law, plays, expected, terms, prior_plays, weight, weights, index):
+def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, weights, index):
     """Subtract the evidence of every arm against the leader; arms of infinite expected reward come first."""
-    leading = -np.inf
-    for a in range(index.size):
-        leading = max(leading, expected[a])
     if leading == np.inf:
         for a in range(index.size):
             if expected[a] == np.inf:

@@ -14,7 +14,7 @@ import numpy as np
 from belman.compile import kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
 
 
 class Memory(NamedTuple):
@@ -43,9 +43,8 @@ def refresh(family, law, params, ledger, memory, arm):
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     """∞ for arms not yet known, 1 on the list; the others by the evidence against them, for when all of the list is closed."""
-    leading, unknown, waiting = -np.inf, 0, 0.0
+    leading, unknown, waiting = leader(memory.mean, index), 0, 0.0
     for a in range(index.size):
-        leading = max(leading, memory.mean[a])
         unknown += memory.mean[a] == -np.inf
         waiting += memory.listed[a]
     if leading > -np.inf:

@@ -19,17 +19,18 @@ import numpy as np
 
 from belman.compile import kernel
 from belman.families.family import TERMS
-from belman.policies.policy import Floats, Ledger
+from belman.policies.policy import Floats, Ledger, leader
 
 if TYPE_CHECKING:
     from belman.families.family import Family
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
-SHIFT, MOVED, LEARNED, SINCE = 0, 1, 2, 3  # of memory.pool
+SHIFT, MOVED, LEARNED, SINCE, WAITED = 0, 1, 2, 3, 4  # of memory.pool
 POOL, REACH, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
+_FEW = 4096  # arms that may all be judged anew in one turn; more wait, so that a turn stays cheap
 _TINY = 1e-300
 
 
@@ -42,7 +43,7 @@ def what_is_expected(family: Family, pool: float, reach: float) -> Floats:
 
 def judgement(arms: int) -> dict[str, Floats]:
     """The part of the memory that this exposure needs."""
-    return {"judged": np.zeros((3, arms)), "pool": np.zeros(4)}
+    return {"judged": np.zeros((3, arms)), "pool": np.zeros(5)}
 
 
 @kernel
@@ -132,7 +133,9 @@ def judging(refresh: Callable[..., None]) -> Callable[..., None]:
                     pool[MOVED] += moved
                     pool[LEARNED] += known
             found = shift(family, law, params, memory)
-            if found != pool[SHIFT]:
+            pool[WAITED] += 1.0
+            if found != pool[SHIFT] and _FEW * pool[WAITED] >= memory.expected.size:
+                pool[WAITED] = 0.0
                 pool[SHIFT] = found
                 judge_all(family, law, params, ledger, memory)
 
@@ -148,12 +151,11 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
             explore(family, law, params, ledger, memory, turn, dial, mind, index)
             return
         means, worths, log_worths = memory.judged[MEAN], memory.judged[WORTH], memory.judged[LOG_WORTH]
-        leading, plays, unknown = -np.inf, 1.0, 0
+        leading, plays, unknown = leader(means, index), 1.0, 0
         for a in range(index.size):
             plays += ledger.plays[a]
-            leading = max(leading, means[a])
             unknown += means[a] == -np.inf
-        if unknown < index.size:
+        if leading > -np.inf:
             family.weights(law, leading, memory.scratch[2])
             weights, greed, reach, log_plays = memory.scratch[2], math.log(dial), params[REACH], math.log(plays)
             for a in range(index.size):

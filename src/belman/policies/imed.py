@@ -14,7 +14,7 @@ import numpy as np
 from belman.compile import kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
 
 
 class Memory(NamedTuple):
@@ -39,9 +39,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-    leading = -np.inf
-    for a in range(index.size):
-        leading = max(leading, memory.mean[a])
+    leading = leader(memory.mean, index)
     if leading == -np.inf:
         index[:] = np.inf
         return

@@ -67,6 +67,9 @@ class PolicyKernels(Bundle):
     | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
     | `recommend(family, law, params, ledger, memory, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(family, law, params, ledger, memory)` | whether the policy's own stopping rule has had enough |
+
+    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that measures arms from a leader takes
+    the best of the others (`leader`).
     """
 
     refresh: Kernel
@@ -89,6 +92,16 @@ def record(family, law, ledger, arm, reward):
 @kernel
 def no_refresh(family, law, params, ledger, memory, arm):
     """For policies that read the ledger alone."""
+
+
+@kernel
+def leader(value, index):
+    """The largest value of the arms that can be played now."""
+    leading = -np.inf
+    for a in range(index.size):
+        if value[a] > leading and index[a] == index[a]:
+            leading = value[a]
+    return leading
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The tables of a storage: studies, the log of their events, and snapshots of their states.
+"""The tables of a storage: studies, the log of their events, snapshots of their states, and keys of a service.
 
 An event is never changed and never removed. Two indices make promises that no program can break: a ticket is settled once
 (told or expired), and a request that carries a key is answered once.
@@ -60,4 +60,15 @@ snapshots = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("content", Text, nullable=False),
     sqlite_with_rowid=False,
+)
+
+keys = Table(
+    "belman_keys",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("revoked", Float(53)),
 )

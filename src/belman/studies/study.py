@@ -191,6 +191,11 @@ class Study:
         return self._live.look(lambda state: tuple(state.register[place] for place in state.retired))
 
     @property
+    def register(self) -> tuple[Hashable, ...]:
+        """Every arm there ever was; the `arm` of an event is a place in it."""
+        return self._live.look(lambda state: tuple(state.register))
+
+    @property
     def policy(self) -> Policy:
         """Who chooses."""
         return self._live.look(lambda state: state.agent.policy)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from belman.errors import StorageError
 
 #: The version of the tables that this code reads and writes: the newest of `migrations/versions`.
-HEAD = "0001"
+HEAD = "0002"
 VERSION_TABLE = "belman_version"
 
 _HOME = Path(__file__).parent / "migrations"

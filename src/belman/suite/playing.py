@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from belman.errors import PolicyError, StateError
 from belman.files import write_atomically
 from belman.lab import simulate
-from belman.lab.design import Design, versions
+from belman.lab.design import describe_player, versions
 from belman.policies.policy import Policy
 from belman.suite.cells import Cell
 
@@ -43,8 +43,15 @@ def play(
         except PolicyError as error:
             say(f"{name} left out of {cell.name}: {error}")
             continue
-        design = Design({name: player}, cell.problem, cell.horizon, cell.runs, seed)
-        described = json.loads(json.dumps({**design.describe(), "versions": versions()}))
+        design = {
+            "player": describe_player(player),
+            "problem": cell.problem.describe(),
+            "horizon": cell.horizon,
+            "runs": cell.runs,
+            "seed": seed,
+            "versions": versions(),
+        }
+        described = json.loads(json.dumps(design))
         if kept.get(name, {}).get("design") != described:
             say(f"{cell.name}: {name}")
             result = simulate({name: player}, cell.problem, cell.horizon, cell.runs, seed, workers=workers, progress=False)

@@ -1,0 +1,147 @@
+"""The service under load: 32 clients that ask and tell over HTTP, beside a server that does nothing with the same requests.
+
+`python -m benchmarks.service [SECONDS]`. Server and clients share this machine; every commit waits for the disk. The claim is of
+a steady stream of visitors, each counted from the moment at which it was due; what the service can do at most is noted too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import belman
+from benchmarks.claim import Claim, report
+
+CLIENTS = 32
+STREAM = 450.0  # pairs a second that are due
+FLOOD = 1e9  # more than anything can do
+ARMS = [f"arm {i}" for i in range(10)]
+
+
+class Caller:
+    """One client on one connection, without a library that would cost more than the service does."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.seconds: list[float] = []
+        self.errors = 0
+
+    async def open(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def send(self, method: str, path: str, body: Any, due: float | None = None) -> Any:
+        data = json.dumps(body).encode()
+        kind = "Content-Type: application/json"
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\nContent-Length: {len(data)}\r\n\r\n"
+        started = time.perf_counter() if due is None else due
+        self.writer.write(head.encode() + data)
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        size = re.search(rb"content-length: (\d+)", answer, re.IGNORECASE)
+        assert size is not None
+        content = await self.reader.readexactly(int(size[1]))
+        self.seconds.append(time.perf_counter() - started)
+        self.errors += answer.split(b" ", 2)[1] != b"200"
+        return json.loads(content)
+
+    async def pairs(self, begin: float, until: float, every: float) -> int:
+        """Pairs from `begin` on, one after another, none before it is due."""
+        done, due = 0, begin
+        while (now := time.perf_counter()) < until:
+            if due > now:
+                await asyncio.sleep(due - now)
+            late = min(due, time.perf_counter()) if every > 1e-3 else None
+            ticket = (await self.send("POST", "/api/studies/load/ask", {}, late))["tickets"][0]
+            await self.send("POST", "/api/studies/load/tell", {"ticket": ticket["id"], "reward": float(done % 3 == 0)})
+            done += 1
+            due += every
+        return done
+
+
+#: A server that reads each request and gives an answer of the same size: what HTTP alone costs here.
+NOTHING = """
+import json, socket, sys, uvicorn
+answer = json.dumps({"tickets": [{"id": "1-abcdef", "arm": "arm 1", "probability": 0.1, "uniform": False, "time": 1.0}]}).encode()
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(answer)).encode())]})
+    await send({"type": "http.response.body", "body": answer})
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen(64)
+print(f"http://127.0.0.1:{listening.getsockname()[1]}/", flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")).run([listening])
+"""
+
+
+@contextmanager
+def process(*arguments: str) -> Iterator[str]:
+    """A server in a process of its own: its address."""
+    server = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip().rstrip("/")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+async def load(address: str, seconds: float, rate: float = FLOOD) -> tuple[float, float, int]:
+    """Pairs a second, the 99th percentile of a request in milliseconds, and the number of errors."""
+    callers = [Caller(int(address.rpartition(":")[2])) for _ in range(CLIENTS)]
+    await asyncio.gather(*(caller.open() for caller in callers))
+    every, started = CLIENTS / rate, time.perf_counter()
+    done = await asyncio.gather(*(caller.pairs(started + i / rate, started + seconds, every) for i, caller in enumerate(callers)))
+    took = time.perf_counter() - started
+    waits = sorted(second for caller in callers for second in caller.seconds)
+    for caller in callers:
+        caller.writer.close()
+    return sum(done) / took, waits[int(0.99 * len(waits))] * 1e3, sum(caller.errors for caller in callers)
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    with tempfile.TemporaryDirectory() as folder:
+        storage = f"sqlite:///{folder}/studies.db"
+        with process("-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000") as address:
+            study = belman.Client(address).create("load", ARMS)
+            asyncio.run(load(address, 2.0))  # warm
+            before = study.status()["told"]
+            rate, slowest, errors = asyncio.run(load(address, seconds, STREAM))
+            most, most_slowest, more_errors = asyncio.run(load(address, seconds))
+            told = study.status()["told"] - before
+        near = belman.open_study("load", storage=storage)
+        near.check()
+        near.storage.close()
+    with process("-c", NOTHING) as address:
+        asyncio.run(load(address, 1.0))
+        bare, bare_slowest, _ = asyncio.run(load(address, seconds / 2.0))
+    claims = [
+        Claim(f"ask + tell from {CLIENTS} clients", rate, 400.0, "pairs/s", more=True),
+        Claim("99th percentile of a request", slowest, 50.0, "ms"),
+        Claim("errors", float(errors + more_errors), 0.0, ""),
+    ]
+    load_average = os.getloadavg()[0]
+    notes = {
+        "at most": f"{most:,.0f} pairs/s when all clients send without a pause, 99 % within {most_slowest:.1f} ms",
+        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the service: {most / bare:.2f} of it",
+        "counted": f"{told:,} rewards, and the state is the fold of the log",
+        "machine": f"{os.cpu_count()} cores, load average {load_average:.1f}",
+    }
+    report("The service under load", claims, notes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""`belman serve`, `belman dashboard` and `belman demo`: a service on this machine, and `belman key` for those who may use it."""
+
+from __future__ import annotations
+
+import webbrowser
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from belman.cli.show import console, show
+from belman.table import Table
+
+if TYPE_CHECKING:
+    from belman.studies import Storage
+
+StorageOption = Annotated[
+    str, typer.Option(help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.", envvar="BELMAN_STORAGE")
+]
+PortOption = Annotated[int, typer.Option(help="0 takes a free one.")]
+
+keys = typer.Typer(help="Make, list and revoke the keys of a service.", no_args_is_help=True)
+
+
+def serve(
+    storage: StorageOption = "sqlite:///studies.db",
+    host: Annotated[str, typer.Option(help="Loopback by default; anything else needs keys.")] = "127.0.0.1",
+    port: PortOption = 8000,
+    max_body: Annotated[int, typer.Option(help="Bytes that a request may have.")] = 1_000_000,
+    rate: Annotated[float, typer.Option(help="Requests a second that one key (or address) may send.")] = 2_000.0,
+) -> None:
+    """Serve studies over HTTP, with a page to watch them at /."""
+    from belman.service.serve import needs_keys
+    from belman.studies import Storage
+
+    opened = Storage(storage)
+    _serve(opened, host, port, closed=needs_keys(host, opened), max_body=max_body, rate=rate)
+
+
+def dashboard(
+    url: Annotated[str, typer.Argument(help="A storage (sqlite:///studies.db) or the address of a service (http://…).")],
+    port: PortOption = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Watch the studies of a storage, or of a service that runs elsewhere."""
+    if url.startswith(("http://", "https://")):
+        from belman.service.client import Client
+
+        Client(url, retries=1).call("GET", "/healthz")
+        _show(url, browser)
+        return
+    from belman.studies import Storage
+
+    _serve(Storage(url), "127.0.0.1", port, browser=browser)
+
+
+def demo(
+    port: PortOption = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same visitors.")] = None,
+) -> None:
+    """Play a simulated study on a page that moves, kept in a temporary place."""
+    import tempfile
+
+    from belman.studies import Storage
+
+    with tempfile.TemporaryDirectory(prefix="belman-demo-") as folder:
+        _serve(Storage(f"sqlite:///{folder}/studies.db"), "127.0.0.1", port, browser=browser, demo=True, seed=seed)
+
+
+def _serve(
+    storage: Storage,
+    host: str,
+    port: int,
+    *,
+    browser: bool = False,
+    demo: bool = False,
+    seed: int | None = None,
+    **options: object,
+) -> None:
+    from belman.dashboard import application
+    from belman.service.serve import bind, serve
+
+    app = application(storage, demo=demo, seed=seed, **options)
+    listening = bind(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    path = "/#/study/demo" if demo else "/"
+    address = f"http://{shown}:{listening.getsockname()[1]}{path}"
+    serve(app, listening, quiet=True, ready=lambda: _show(address, browser))
+
+
+def _show(address: str, browser: bool) -> None:
+    console.print(f"[bold]{address}[/bold]", highlight=False, soft_wrap=True)
+    if browser:
+        webbrowser.open(address)
+
+
+@keys.command("add")
+def add_key(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    role: Annotated[str, typer.Option(help="read (look), play (ask and tell) or admin (create and change).")] = "play",
+    storage: StorageOption = "sqlite:///studies.db",
+) -> None:
+    """Make a key, shown this once; from the first one on, the service asks for keys."""
+    from belman.service.keys import Keys, role_named
+    from belman.studies import Storage
+
+    console.print(Keys(Storage(storage)).add(name, role_named(role)), highlight=False, soft_wrap=True)
+
+
+@keys.command("list")
+def list_keys(storage: StorageOption = "sqlite:///studies.db") -> None:
+    """List the keys: their ids, never the keys themselves."""
+    from belman.service.keys import Keys
+    from belman.studies import Storage
+
+    found = Keys(Storage(storage)).all()
+    show(
+        Table(
+            {
+                "id": [key.id for key in found],
+                "name": [key.name for key in found],
+                "role": [key.role.word for key in found],
+                "created": [_day(key.created) for key in found],
+                "revoked": ["" if key.revoked is None else _day(key.revoked) for key in found],
+            }
+        )
+    )
+
+
+@keys.command("revoke")
+def revoke_key(
+    id: Annotated[str, typer.Argument(help="The id, as `belman key list` shows it.")],
+    storage: StorageOption = "sqlite:///studies.db",
+) -> None:
+    """Let a key open nothing any more; running services notice within seconds."""
+    from belman.service.keys import Keys
+    from belman.studies import Storage
+
+    Keys(Storage(storage)).revoke(id)
+    console.print(f"key {id} is revoked", highlight=False)
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes").removesuffix("+00:00")

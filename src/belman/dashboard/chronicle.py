@@ -1,0 +1,96 @@
+"""The past of a study in a few hundred points: who got the traffic, and what it earned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.studies import Event, Kind
+
+MOST = 240  # points that are kept of a series
+SHOWN = 48  # points of the shares, so that each stands for enough decisions
+
+
+class Shares(NamedTuple):
+    """The share of each arm of the register in the decisions up to each point since the point before."""
+
+    decisions: NDArray[np.int64]  # (n)
+    share: NDArray[np.float64]  # (n, K)
+
+
+class Chronicle:
+    """Takes in events as they come, and keeps two series that grow coarser as they grow longer.
+
+    A point stands for `stride` decisions (or rewards); when there are more than `MOST` points, neighbours become one.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.asked: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # (K) by place in the register
+        self._asks: list[NDArray[np.int64]] = []
+        self._open = np.zeros(0, dtype=np.int64)
+        self._stride = 1
+        self.rewards = 0
+        self.earned = 0.0
+        self._points: list[tuple[int, float]] = []
+        self._step = 1
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Take in the events that follow number `self.number`."""
+        for event in events:
+            self.number = event.number
+            if event.kind == Kind.ASKED and event.arm is not None:
+                self._ask(event.arm)
+            elif event.reward is not None and event.kind != Kind.RECORDED:
+                self._earn(event.reward)
+
+    def _ask(self, place: int) -> None:
+        if place >= len(self.asked):
+            self.asked = _grown(self.asked, place + 1)
+            self._open = _grown(self._open, place + 1)
+        self.asked[place] += 1
+        self._open[place] += 1
+        if self._open.sum() == self._stride:
+            self._asks.append(self._open)
+            self._open = np.zeros_like(self._open)
+            if len(self._asks) > MOST:
+                last = len(self._asks) - len(self._asks) % 2
+                pairs = zip(self._asks[:last:2], self._asks[1:last:2], strict=True)
+                rest = self._asks[last:]
+                self._asks = [_grown(first, len(second)) + second for first, second in pairs]
+                self._stride *= 2
+                for counts in rest:
+                    self._open = _grown(counts, len(self._open)) + self._open
+
+    def _earn(self, reward: float) -> None:
+        self.rewards += 1
+        self.earned += reward
+        if self.rewards % self._step == 0:
+            self._points.append((self.rewards, self.earned))
+            if len(self._points) > MOST:
+                self._step *= 2
+                self._points = [point for point in self._points if point[0] % self._step == 0]
+
+    def shares(self) -> Shares:
+        """The share of every arm, point by point; the last point may stand for fewer decisions."""
+        counts = [*self._asks, *([self._open] if self._open.any() else [])]
+        if not counts:
+            return Shares(np.zeros(0, dtype=np.int64), np.zeros((0, len(self.asked))))
+        table = np.array([_grown(row, len(self.asked)) for row in counts])
+        starts = np.arange(0, len(table), -(-len(table) // SHOWN))
+        table = np.add.reduceat(table, starts, axis=0)
+        totals = table.sum(axis=1)
+        return Shares(np.cumsum(totals), table / totals[:, None])
+
+    def earnings(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """(rewards told, their sum) from the beginning to now."""
+        now = [] if self._points and self._points[-1][0] == self.rewards else [(self.rewards, self.earned)]
+        points = [(0, 0.0), *self._points, *(now if self.rewards else [])]
+        return np.array([count for count, _ in points]), np.array([total for _, total in points])
+
+
+def _grown(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    return counts if len(counts) >= size else np.concatenate([counts, np.zeros(size - len(counts), dtype=np.int64)])

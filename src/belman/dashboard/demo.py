@@ -1,0 +1,53 @@
+"""A simulated study: visitors come, see a button, and some of them press it a moment later."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+
+from belman.errors import PausedError, StorageError
+from belman.service.shelf import Shelf
+from belman.studies import Ask, Storage, Study, Tell, open_study
+
+#: What the visitors think of each button, which the study has to find out.
+BUTTONS = {"Buy": 0.30, "Add to basket": 0.45, "Order": 0.38, "Checkout": 0.22, "Yes, please": 0.52}
+VISITORS = 4_000
+PER_SECOND = 25.0
+DELAY = 1.0  # seconds, on average, until a visitor has decided
+
+
+def new_study(storage: Storage, seed: int | None = None) -> Study:
+    """A study of the first free name: demo, demo-2, …"""
+    taken = set(storage.names())
+    name = next(name for i in range(1, len(taken) + 2) if (name := "demo" if i == 1 else f"demo-{i}") not in taken)
+    return open_study(name, list(BUTTONS), "bernoulli", storage=storage, seed=seed, uniform_share=0.05)
+
+
+async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
+    """Let visitors come until all have been; while the study is paused they find no button."""
+    nature = np.random.default_rng(seed)
+    answers: set[asyncio.Task[None]] = set()
+    for _ in range(VISITORS):
+        await asyncio.sleep(nature.exponential(1.0 / PER_SECOND))
+        mood, delay = nature.random(), nature.exponential(DELAY)
+        try:
+            tickets = await (await shelf.gathering(name)).put(Ask())
+        except (PausedError, StorageError):
+            continue
+        assert isinstance(tickets, list)
+        task = asyncio.create_task(_answer(shelf, name, Tell(tickets[0].id, float(mood < BUTTONS[str(tickets[0].arm)])), delay))
+        answers.add(task)
+        task.add_done_callback(answers.discard)
+    await asyncio.gather(*answers)
+
+
+async def _answer(shelf: Shelf, name: str, tell: Tell, delay: float) -> None:
+    """Tell what a visitor did, and again where the storage cannot be reached."""
+    while not shelf.stopping.is_set():
+        await asyncio.sleep(delay)
+        try:
+            await (await shelf.gathering(name)).put(tell)
+        except StorageError:
+            continue
+        return

@@ -1,0 +1,65 @@
+// The first page: the studies there are, a new one, and a demo.
+import { call } from "./api.js";
+import { h, number } from "./dom.js";
+
+const EVERY = 3000;
+
+export function listPage(main, role, link) {
+  const admin = role === "admin";
+  const items = h("ul", { class: "studies" });
+  const error = h("p", { class: "error", role: "alert" });
+  const search = h("input", { type: "search", id: "query", autocomplete: "off", oninput: () => refresh() });
+  const go = (name) => { location.hash = `#/study/${encodeURIComponent(name)}`; };
+
+  async function attempt(work) {
+    error.textContent = "";
+    try {
+      go((await work()).name);
+    } catch (problem) {
+      error.textContent = problem.message;
+    }
+  }
+
+  const name = h("input", { id: "name", required: true, maxlength: 200, autocomplete: "off" });
+  const arms = h("input", { id: "arms", required: true, placeholder: "blue, green, red", autocomplete: "off" });
+  const family = h("select", { id: "family" }, ...["bernoulli", "poisson", "exponential", "gaussian-unknown"].map((one) => h("option", {}, one)));
+  const form = h("form", { class: "card", onsubmit: (event) => {
+    event.preventDefault();
+    attempt(() => call("POST", "/api/studies", { name: name.value.trim(), family: family.value,
+      arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean) }));
+  } },
+  h("h2", {}, "A new study"),
+  h("p", { class: "field" }, h("label", { for: "name" }, "Name"), name),
+  h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, with commas"), arms),
+  h("p", { class: "field" }, h("label", { for: "family" }, "A reward is"), family),
+  h("button", {}, "Create"));
+  const demo = h("section", { class: "card" }, h("h2", {}, "A demo"),
+    h("p", {}, "Five buttons, and visitors who press some of them more readily: watch which one the study finds."),
+    h("button", { onclick: () => attempt(() => call("POST", "/api/demo")) }, "Play a demo"));
+
+  main.replaceChildren(h("h1", {}, "Studies"),
+    h("p", { class: "field" }, h("label", { for: "query" }, "Find a study"), search), items, error,
+    admin && h("div", { class: "grid" }, form, demo));
+
+  function item(status) {
+    return h("li", {}, h("a", { href: `#/study/${encodeURIComponent(status.name)}` }, h("strong", {}, status.name),
+      h("span", {}, `${status.family} · ${number(status.arms)} arms · ${number(status.told)} told${status.paused ? " · paused" : ""}`)));
+  }
+
+  async function refresh() {
+    try {
+      const found = await call("GET", `/api/overview?query=${encodeURIComponent(search.value)}`);
+      const rest = found.total - found.studies.length;
+      items.replaceChildren(...found.studies.map(item),
+        ...(rest > 0 ? [h("li", { class: "note" }, `${number(rest)} more: find them by name`)] : []),
+        ...(found.total ? [] : [h("li", { class: "note" }, "There is no study yet.")]));
+      link("live");
+    } catch (problem) {
+      link(problem.status === 401 || problem.status === 403 ? "refused" : "lost", problem);
+    }
+  }
+
+  refresh();
+  const timer = setInterval(() => document.activeElement?.closest?.(".studies") || refresh(), EVERY);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,64 @@
+// Which page is shown, whether it is live, and the key where the service asks for one.
+import { call, key } from "./api.js";
+import { h } from "./dom.js";
+import { listPage } from "./list.js";
+import { studyPage } from "./study.js";
+
+const main = document.getElementById("main");
+const light = document.getElementById("link");
+const WORDS = { live: "live", lost: "the service cannot be reached; trying again …", trouble: "the storage cannot be reached; trying again …" };
+let leave = () => {};
+
+function link(state, error) {
+  if (state === "refused") {
+    if (error.status === 404) main.replaceChildren(h("h1", {}, "No such study"), h("p", {}, error.message), h("p", {}, h("a", { href: "#/" }, "All studies")));
+    else askForKey(error);
+    return;
+  }
+  if (light.dataset.state === state) return;
+  light.dataset.state = state;
+  light.textContent = WORDS[state];
+}
+
+function askForKey(error) {
+  leave();
+  leave = () => {};
+  const field = h("input", { id: "key", type: "password", required: true, autocomplete: "off" });
+  main.replaceChildren(h("form", { class: "card", onsubmit: (event) => {
+    event.preventDefault();
+    key.set(field.value.trim());
+    route();
+  } },
+  h("h1", {}, "A key, please"), h("p", { class: "error", role: "alert" }, key.get() ? error.message : ""),
+  h("p", { class: "field" }, h("label", { for: "key" }, "Your key (kept until this tab is closed)"), field), h("button", {}, "Open")));
+  field.focus();
+}
+
+async function route() {
+  leave();
+  leave = () => {};
+  const here = location.hash;
+  let who;
+  for (;;) {
+    try {
+      who = await call("GET", "/api/whoami");
+      break;
+    } catch (error) {
+      if (error.status === 401 || error.status === 403) return askForKey(error);
+      link("lost");
+      await new Promise((done) => setTimeout(done, 1000));
+      if (location.hash !== here) return undefined;
+    }
+  }
+  if (location.hash !== here) return undefined;
+  const found = /^#\/study\/(.+)$/.exec(here);
+  document.title = "belman";
+  delete main.dataset.number;
+  leave = found ? studyPage(main, decodeURIComponent(found[1]), who.role, link) : listPage(main, who.role, link);
+  return undefined;
+}
+
+addEventListener("hashchange", () => {
+  if (location.hash !== "#main") route();
+});
+route();

@@ -1,0 +1,112 @@
+// Arms and pseudobelief as points, mean against precision, with the way they came.
+import { h, number, s } from "./dom.js";
+
+const TALL = 270;
+const EDGE = { left: 62, right: 16, top: 16, bottom: 40 };
+const LONGEST = 80;
+
+export class Manifold {
+  constructor(palette) {
+    this.palette = palette;
+    this.trails = new Map();
+    this.drawing = s("svg", { role: "img", class: "manifold" });
+    this.element = h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "The manifold"),
+      this.drawing,
+      h("p", { class: "note" }, "Each belief is a point: how much is expected of the arm, and how precisely that is known. ",
+        "The square is the pseudobelief, the barycentre of all of them."),
+    );
+  }
+
+  show(view) {
+    const { points, pseudobelief, quantity } = view.manifold;
+    const now = new Map(view.arms.map((arm, i) => [arm.id, points[i]]));
+    now.set("pseudobelief", pseudobelief);
+    for (const id of [...this.trails.keys()]) if (!now.has(id)) this.trails.delete(id);
+    for (const [id, point] of now) {
+      if (point.some((part) => part === null)) continue;
+      const trail = this.trails.get(id) ?? [];
+      trail.push(point);
+      this.trails.set(id, trail.slice(-LONGEST));
+    }
+    this.draw(view, quantity);
+  }
+
+  draw(view, quantity) {
+    const wide = Math.max(this.drawing.clientWidth, 280);
+    this.drawing.setAttribute("viewBox", `0 0 ${wide} ${TALL}`);
+    const all = [...this.trails.values()].flat();
+    const [x, xTicks] = scale(all.map((point) => point[0]), EDGE.left, wide - EDGE.right, false);
+    const [y, yTicks] = scale(all.map((point) => point[1]), TALL - EDGE.bottom, EDGE.top, true);
+    const parts = [];
+    for (const tick of xTicks) {
+      parts.push(s("line", { class: "grid", x1: x(tick), x2: x(tick), y1: EDGE.top, y2: TALL - EDGE.bottom }));
+      parts.push(s("text", { class: "tick", x: x(tick), y: TALL - EDGE.bottom + 16, "text-anchor": "middle" }, number(tick, 3)));
+    }
+    for (const tick of yTicks) {
+      parts.push(s("line", { class: "grid", x1: EDGE.left, x2: wide - EDGE.right, y1: y(tick), y2: y(tick) }));
+      parts.push(s("text", { class: "tick", x: EDGE.left - 6, y: y(tick) + 4, "text-anchor": "end" }, number(tick, 3)));
+    }
+    parts.push(s("text", { class: "tick", x: (wide + EDGE.left) / 2, y: TALL - 6, "text-anchor": "middle" }, quantity));
+    parts.push(s("text", { class: "tick", transform: `translate(13 ${TALL / 2}) rotate(-90)`, "text-anchor": "middle" }, "precision"));
+    const labels = [];
+    for (const [id, trail] of this.trails) {
+      const middle = id === "pseudobelief";
+      const mark = middle ? "mark mark-ink" : this.palette.mark(id);
+      const [px, py] = [x(trail.at(-1)[0]), y(trail.at(-1)[1])];
+      parts.push(s("polyline", { class: `trail ${mark}`, points: trail.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
+      parts.push(middle
+        ? s("rect", { class: mark, x: px - 5, y: py - 5, width: 10, height: 10 })
+        : s("circle", { class: mark, cx: px, cy: py, r: 6 }));
+      labels.push({ x: px, y: py - 10, mark, text: middle ? "pseudobelief" : view.arms.find((arm) => arm.id === id).label });
+    }
+    parts.push(...spread(labels, wide).map(({ x: at, y: up, mark, text }) =>
+      s("text", { class: `name ${mark}`, x: at, y: up, "text-anchor": "middle" }, text.length > 18 ? `${text.slice(0, 17)}…` : text)));
+    this.drawing.setAttribute("aria-label",
+      `${view.arms.length} arms as points of ${quantity} and precision; the likeliest best is ${view.arms[0].label}`);
+    this.drawing.replaceChildren(...parts);
+  }
+}
+
+// Labels that step up where they would cover one another, and stay inside.
+function spread(labels, wide) {
+  const placed = labels.map(({ x, y }) => ({ x, y: y + 14, half: 7 }));
+  for (const label of labels.sort((a, b) => b.y - a.y)) {
+    const half = Math.min(label.text.length, 18) * 3.6 + 3;
+    label.x = Math.max(EDGE.left + half, Math.min(label.x, wide - EDGE.right - half));
+    const hits = (other) => Math.abs(other.x - label.x) < half + other.half && Math.abs(other.y - label.y) < 14;
+    for (let tries = 0; tries < 14 && placed.some(hits); tries += 1) label.y -= 14;
+    label.y = Math.max(label.y, 12);
+    placed.push({ ...label, half });
+  }
+  return labels;
+}
+
+function scale(values, from, to, logarithmic) {
+  const bend = logarithmic ? Math.log : (value) => value;
+  let low = Math.min(...values);
+  let high = Math.max(...values);
+  if (logarithmic) [low, high] = [low / 1.3, high * 1.6];
+  else [low, high] = [low - 0.06 * (high - low || 1), high + 0.06 * (high - low || 1)];
+  const at = (value) => from + ((bend(value) - bend(low)) / (bend(high) - bend(low))) * (to - from);
+  return [at, logarithmic ? decades(low, high) : steps(low, high)];
+}
+
+function steps(low, high) {
+  const raw = (high - low) / 5;
+  const unit = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * unit).find((size) => size >= raw);
+  const found = [];
+  for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) found.push(Number(tick.toPrecision(12)));
+  return found;
+}
+
+function decades(low, high) {
+  const found = [];
+  const factors = high / low < 200 ? [1, 2, 5] : [1];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1)
+    for (const factor of factors) if (factor * 10 ** power >= low && factor * 10 ** power <= high) found.push(factor * 10 ** power);
+  return found;
+}

@@ -1,0 +1,195 @@
+"""A small client: the studies of a service, with the same ask and tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+from urllib.parse import quote, urlencode
+
+from belman.agent import state_file
+from belman.errors import BelmanError
+from belman.exposure import Exposure
+from belman.files import write_atomically
+from belman.policies import Policy
+from belman.service.kinds import KINDS, raise_problem
+from belman.service.wire import Wire
+from belman.table import Table
+
+
+class RemoteTicket(NamedTuple):
+    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was chosen."""
+
+    id: str
+    arm: Hashable
+    probability: float
+    uniform: bool
+    time: float
+
+
+class Client:
+    """A service at `url`, opened with a `key` where it asks for one.
+
+    Requests are sent again after failures that pass (`retries` times, waiting longer each time). That is safe: every ask
+    carries a key of its own, so that the service gives the same tickets again, and a tell that was heard changes nothing.
+    Objects may be shared between threads.
+    """
+
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 6) -> None:
+        self._wire = Wire(url, key, timeout, retries)
+
+    def studies(self, query: str = "") -> list[str]:
+        """The names of the studies, or of those with `query` in their name."""
+        found: list[str] = self.call("GET", f"/api/studies?{urlencode({'query': query, 'limit': 1000})}")["studies"]
+        return found
+
+    def study(self, name: str) -> RemoteStudy:
+        """The study of that name; raises UnknownStudyError where there is none."""
+        study = RemoteStudy(self, name)
+        study.status()
+        return study
+
+    def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
+        """The study of that name, created with these settings of `belman.open_study` where there is none."""
+        body = {"name": name, "arms": [_arm_out(arm) for arm in arms]}
+        self.call("POST", "/api/studies", body | {key: _described(value) for key, value in settings.items()})
+        return RemoteStudy(self, name)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON that a route answers with; raises what the study would have raised."""
+        status, kind, content = self._wire.send(method, path, body)
+        if kind.endswith("json"):
+            found = json.loads(content)
+            if status >= 400:
+                raise_problem(status, found)
+            return found
+        if status >= 400:
+            raise_problem(status, {})
+        return content
+
+    def close(self) -> None:
+        """Close the connections; the next request opens a new one."""
+        self._wire.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({str(self._wire)!r})"
+
+
+class RemoteStudy:
+    """A study of a service."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        self._path = f"/api/studies/{quote(name, safe='')}"
+
+    @overload
+    def ask(self, n: None = None, *, key: str | None = None) -> RemoteTicket: ...
+    @overload
+    def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
+    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
+        """A ticket for the arm to try now, or a list of `n` for a batch; the same `key` gives the same tickets."""
+        body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
+        found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
+        tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
+        return tickets[0] if n is None else tickets
+
+    def tell(self, ticket: str | RemoteTicket, reward: float) -> bool:
+        """Learn the reward of a ticket: True if it was news, False if it was known."""
+        body = {"ticket": _id(ticket), "reward": float(reward)}
+        return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
+
+    def tell_many(self, tells: Iterable[tuple[str | RemoteTicket, float]]) -> list[bool | BelmanError]:
+        """Learn many rewards at once; each has an answer of its own, be it an error."""
+        body = {"tells": [{"ticket": _id(ticket), "reward": float(reward)} for ticket, reward in tells]}
+        answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
+        return [_error(one["problem"]) if "problem" in one else bool(one["news"]) for one in answers]
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, from one moment."""
+        found: dict[str, Any] = self.client.call("GET", self._path)
+        return found
+
+    def beliefs(self, level: float = 0.95) -> Table:
+        """Per arm: rewards told, expected reward, credible interval and probability of being best."""
+        return self._table(f"beliefs?{urlencode({'level': level})}")
+
+    def explain(self) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first."""
+        return self._table("explain")
+
+    def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
+        """The log, from the event that follows number `after`."""
+        while found := self.client.call("GET", f"{self._path}/history?after={after}")["events"]:
+            yield from found
+            after = found[-1]["number"]
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a file whose name ends in .csv or .parquet."""
+        ending = Path(path).suffix.removeprefix(".")
+        write_atomically(path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}"))
+
+    def pause(self, reason: str = "") -> None:
+        """Decide nothing until resumed."""
+        self.client.call("POST", f"{self._path}/pause", {"reason": reason})
+
+    def resume(self, reason: str = "") -> None:
+        """Decide again."""
+        self.client.call("POST", f"{self._path}/resume", {"reason": reason})
+
+    def add_arm(self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = "") -> None:
+        """Take in a new arm, or one that was retired."""
+        self.client.call("POST", f"{self._path}/arms", {"arm": _arm_out(arm), "prior": prior, "reason": reason})
+
+    def retire_arm(self, arm: Hashable, reason: str = "") -> None:
+        """Play an arm no more."""
+        self.client.call("POST", f"{self._path}/arms/retire", {"arm": _arm_out(arm), "reason": reason})
+
+    def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
+        """Explore more or less from here on: an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
+        chosen = {"exposure": _described(exposure)} if isinstance(exposure, Exposure) else {"dial": float(exposure)}
+        self.client.call("PUT", f"{self._path}/exposure", {**chosen, "reason": reason})
+
+    def _table(self, what: str) -> Table:
+        found = self.client.call("GET", f"{self._path}/{what}")
+        arms, *rest = found["columns"].items()
+        columns = {name: [_number_in(cell) for cell in cells] for name, cells in rest}
+        return Table({"arm": [_arm_in(arm) for arm in arms[1]], **columns}, found["title"])
+
+    def __repr__(self) -> str:
+        return f"RemoteStudy({self.name!r})"
+
+
+def _id(ticket: str | RemoteTicket) -> str:
+    return ticket if isinstance(ticket, str) else ticket.id
+
+
+def _arm_in(arm: Any) -> Hashable:
+    return tuple(arm) if isinstance(arm, list) else arm
+
+
+def _number_in(cell: Any) -> Any:
+    """A number that JSON lacks, from its word."""
+    return float(cell) if cell in ("inf", "-inf", "nan") else cell
+
+
+def _arm_out(arm: Hashable) -> Any:
+    return list(arm) if isinstance(arm, tuple) else arm
+
+
+def _described(value: Any) -> Any:
+    """A policy, family or exposure as its name and settings; anything else as it is."""
+    part = "policy" if isinstance(value, Policy) else "exposure" if isinstance(value, Exposure) else "family"
+    return state_file.describe(value, part) if hasattr(value, "name") else value
+
+
+def _error(problem: Mapping[str, Any]) -> BelmanError:
+    return KINDS.get(problem["type"], BelmanError)(problem["detail"])

@@ -1,0 +1,167 @@
+"""The gate before every route: size, host, key and rate of a request are checked before anything reads it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from belman.errors import StorageError
+from belman.service.keys import Key, Role
+from belman.service.problems import RefusedError, problem, problem_of
+from belman.service.shelf import Shelf
+
+log = logging.getLogger("belman.service")
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+WRONG_KEYS_PER_SECOND = 5.0
+MOST_CALLERS = 10_000
+MOST_DRAINED = 32_000_000
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_GUARDED = ("/api/", "/metrics")
+
+
+class Rate:
+    """A bucket of tokens for each caller: `per_second` on average, twice that at once."""
+
+    def __init__(self, per_second: float) -> None:
+        self._per_second, self._most = per_second, max(2.0 * per_second, 1.0)
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str) -> bool:
+        """Whether the caller may do this now."""
+        now = time.monotonic()
+        left, since = self._buckets.get(caller, (self._most, now))
+        left = min(self._most, left + (now - since) * self._per_second)
+        free = left >= 1.0
+        self._buckets[caller] = (left - free, now)
+        self._buckets.move_to_end(caller)
+        if len(self._buckets) > MOST_CALLERS:
+            self._buckets.popitem(last=False)
+        return free
+
+
+class Gate:
+    """Middleware that lets a request through with the role of its caller, or answers with a problem."""
+
+    def __init__(self, app: ASGIApp, shelf: Shelf, max_body: int, rate: float) -> None:
+        self.app, self.shelf, self.max_body = app, shelf, max_body
+        self._rate, self._wrong = Rate(rate), Rate(WRONG_KEYS_PER_SECOND)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+        began = False
+
+        async def answer(message: Message) -> None:
+            nonlocal status, began
+            if message["type"] == "http.response.start":
+                status, began = message["status"], True
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        try:
+            await self._let_in(Request(scope), receive)
+            await self.app(scope, self._limited(scope, receive), answer)
+        except RefusedError as error:
+            await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, answer)
+        except StorageError as error:
+            log.warning("storage: %s", error)
+            await problem_of(error)(scope, receive, answer)
+        except Exception:
+            log.exception("%s %s broke", scope["method"], _route(scope))
+            if began:
+                raise
+            await problem(500, "this is a fault of the service; its log says more")(scope, receive, answer)
+        finally:
+            route = _route(scope)
+            self.shelf.metrics.requests.labels(scope["method"], route, status).inc()
+            self.shelf.metrics.seconds.labels(route).observe(time.perf_counter() - started)
+
+    async def _let_in(self, request: Request, receive: Receive) -> None:
+        size = request.headers.get("content-length", "0")
+        if not size.isdigit() or int(size) > self.max_body:
+            raise await self._too_large(receive)
+        if not request.url.path.startswith(_GUARDED):
+            return
+        address = request.client.host if request.client else "unknown"
+        caller = address
+        if await self.shelf.is_closed():
+            key = await self._key(request, address)
+            caller, request.scope["belman.role"] = key.id, key.role
+        else:
+            _from_here(request)
+            request.scope["belman.role"] = Role.ADMIN
+        if not self._rate.take(caller):
+            raise RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
+
+    async def _key(self, request: Request, address: str) -> Key:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        challenge = {"WWW-Authenticate": "Bearer"}
+        if scheme.lower() != "bearer" or not given:
+            raise RefusedError(401, "give your key in the header 'Authorization: Bearer belman_…'", challenge)
+        key = await self.shelf.key(given.strip()) if len(given) < 200 else None
+        if key is None and not self._wrong.take(address):
+            raise RefusedError(429, "too many wrong keys from this address: slow down", {"Retry-After": "1"})
+        if key is None:
+            raise RefusedError(401, "this key is unknown, or was revoked", challenge)
+        return key
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        read = 0
+
+        async def limited() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.max_body:
+                raise await self._too_large(receive)
+            return message
+
+        return limited
+
+    async def _too_large(self, receive: Receive) -> RefusedError:
+        await _drain(receive)
+        return RefusedError(413, f"the body is too large: it may have {self.max_body:,} bytes")
+
+
+async def _drain(receive: Receive) -> None:
+    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too much."""
+    read = 0
+    while read < MOST_DRAINED:
+        message = await receive()
+        read += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            return
+
+
+def _from_here(request: Request) -> None:
+    """Where no key is asked for, a page of another site must not act through the browser of whoever runs the service."""
+    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+    if host not in LOOPBACK:
+        raise RefusedError(421, "without keys this service answers on localhost only")
+    origin = request.headers.get("origin")
+    if request.method not in _SAFE and origin and urlsplit(origin).netloc != request.headers.get("host"):
+        raise RefusedError(403, "a page of another site may not do this")
+
+
+def _route(scope: Scope) -> str:
+    """The route as it is written in the OpenAPI document: few of them, whatever is asked for."""
+    found: Any = scope.get("route")
+    return scope.get("belman.route") or getattr(found, "path", None) or "none"
+
+
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
+)

@@ -1,0 +1,113 @@
+"""Keys of a service: handed out once, stored as hashes only, each with a role."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from enum import IntEnum
+from typing import NamedTuple
+
+from sqlalchemy import func, insert, select, update
+
+from belman.errors import SettingError, listing, nearest
+from belman.studies import Storage
+from belman.studies.schema import keys
+
+LONGEST = 200  # characters of a name
+
+
+class Role(IntEnum):
+    """What a key may do; each role may do what those before it may."""
+
+    READ = 1  # look
+    PLAY = 2  # ask and tell
+    ADMIN = 3  # create, change, pause
+
+    @property
+    def word(self) -> str:
+        """The role as people write it."""
+        return self.name.lower()
+
+
+class Key(NamedTuple):
+    """A key as it is known: never the key itself."""
+
+    id: str
+    name: str
+    role: Role
+    created: float
+    revoked: float | None
+
+
+def role_named(word: str) -> Role:
+    """The role of that name.
+
+    >>> role_named("play").word
+    'play'
+    """
+    words = [role.word for role in Role]
+    if word not in words:
+        raise SettingError(f"unknown role {word!r}: there are {listing(words)}{nearest(word, words)}")
+    return Role[word.upper()]
+
+
+class Keys:
+    """The keys that a storage keeps.
+
+    A key is `belman_<id>_<secret>`: 256 random bits, of which the storage keeps the SHA-256. Nothing slower is needed, because
+    nobody can try 2²⁵⁶ secrets, and every request is checked.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    def add(self, name: str, role: Role) -> str:
+        """A new key, which is shown this once."""
+        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST or not name.isprintable():
+            raise SettingError(f"name={str(name)[:80]!r} cannot name a key: it must be printable, of 1 to {LONGEST} characters")
+        id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+        row = {"id": id, "name": name, "role": role.word, "hash": _hash(secret), "created": time.time()}
+        with self.storage.writing() as connection:
+            connection.execute(insert(keys), row)
+        return f"belman_{id}_{secret}"
+
+    def all(self) -> list[Key]:
+        """Every key there ever was, oldest first."""
+        with self.storage.reading() as connection:
+            return [_key(row) for row in connection.execute(select(keys).order_by(keys.c.created, keys.c.id))]
+
+    def any(self) -> bool:
+        """Whether there ever was a key: from then on a service asks for one."""
+        with self.storage.reading() as connection:
+            return bool(connection.scalar(select(func.count()).select_from(keys)))
+
+    def revoke(self, id: str) -> None:
+        """Let a key open nothing any more."""
+        with self.storage.writing() as connection:
+            mine = (keys.c.id == id) & keys.c.revoked.is_(None)
+            changed = connection.execute(update(keys).where(mine).values(revoked=time.time())).rowcount
+        if not changed:
+            valid = [key.id for key in self.all() if key.revoked is None]
+            raise SettingError(f"no valid key {id!r}: there are {listing(valid)}{nearest(id, valid)}")
+
+    def find(self, given: str) -> Key | None:
+        """The key that was given, if it is one and was not revoked."""
+        head, _, rest = given.partition("_")
+        id, _, secret = rest.partition("_")
+        if head != "belman" or not id.isalnum() or not secret:
+            return None
+        with self.storage.reading() as connection:
+            row = connection.execute(select(keys).where(keys.c.id == id)).first()
+        if row is None or not hmac.compare_digest(row.hash, _hash(secret)):
+            return None
+        return None if row.revoked is not None else _key(row)
+
+
+def _key(row: object) -> Key:
+    return Key(row.id, row.name, role_named(row.role), row.created, row.revoked)  # type: ignore[attr-defined]
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

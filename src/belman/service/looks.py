@@ -1,0 +1,87 @@
+"""What a study shows through the service: its status, its log, and the study that a request creates."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from belman.errors import SettingError
+from belman.exposure import Exposure
+from belman.service.dial import dial_of
+from belman.service.models import NewStudy
+from belman.studies import Draw, Kind, Storage, Study, open_study
+
+
+def creation(new: NewStudy, storage: Storage) -> Study:
+    """The study that a request describes."""
+    if "/" in new.name or new.name in (".", ".."):
+        raise SettingError(f"name={new.name!r} cannot be part of an address: leave out '/', '.' and '..'")
+    return open_study(new.name, storage=storage, **new.settings())
+
+
+def status(study: Study) -> dict[str, Any]:
+    """Counts of all kinds, and where the dial stands: None where no dial is (`has_exposure` says whether one may be set)."""
+    given: Exposure | None = getattr(study.policy, "exposure", None)
+    return {**study.status(), "has_exposure": given is not None, "dial": None if given is None else dial_of(given)}
+
+
+def turn(study: Study, exposure: Exposure, reason: str) -> None:
+    """Set the exposure, after a copy of the agent has tried it: what has to be compiled then keeps nobody waiting."""
+    policy = study.policy
+    if hasattr(policy, "exposure"):
+        trial = study.agent()
+        trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
+        trial.ask()
+    study.set_exposure(exposure, reason)
+
+
+def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
+    """Lines of the log with names for numbers; what a line does not have is left out."""
+    with closing(study.events(after)) as events:  # type: ignore[type-var]
+        lines = list(itertools.islice(events, limit))
+    register = study.register
+    rows = []
+    for event in lines:
+        row = {name: value for name, value in event._asdict().items() if value is not None and name not in ("body", "key")}
+        row |= {"kind": Kind(event.kind).name.lower(), "time": datetime.fromtimestamp(event.time, UTC).isoformat()}
+        if event.arm is not None:
+            row["arm"] = register[event.arm]
+        if event.draw is not None:
+            row["draw"] = Draw(event.draw).name.lower()
+        if event.body is not None:
+            row["details"] = json.loads(event.body)
+        rows.append(row)
+    return rows
+
+
+def exported(study: Study, ending: str) -> Path:
+    """The whole log in a file, which the caller removes."""
+    handle, name = tempfile.mkstemp(prefix="belman-", suffix=f".{ending}")
+    os.close(handle)
+    path = Path(name)
+    try:
+        study.export(path)
+    except BaseException:
+        path.unlink()
+        raise
+    return path
+
+
+def plain(value: Any) -> Any:
+    """JSON's view of a value; numbers that JSON lacks become words: inf, -inf, nan."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

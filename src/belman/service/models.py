@@ -1,0 +1,230 @@
+"""What goes in and comes out, as the OpenAPI document describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from belman.errors import BelmanError, FamilyError, PolicyError, SettingError, listing, nearest
+from belman.exposure import EXPOSURES, Exposure
+from belman.families import FAMILIES, Family
+from belman.policies import POLICIES, Policy
+from belman.service.dial import exposure_at
+
+MOST_ARMS = 10_000
+MOST_TICKETS = 1_000
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+Part = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | Number | Name
+Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
+Coordinates = Annotated[list[Number], Field(max_length=16)]
+Reason = Annotated[StrictStr, Field(max_length=1_000)]
+Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _example(**content: Any) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [content]})
+
+
+class NewStudy(_Model):
+    """Settings of a study, those of `belman.open_study`; a family, policy or exposure is a name, or a name with settings."""
+
+    model_config = _example(name="checkout-button", arms=["blue", "green", "red"], family="bernoulli", uniform_share=0.05)
+
+    name: Name
+    arms: Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)]
+    family: Described | None = None
+    policy: Described | None = None
+    prior: Coordinates | None = None
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    minimise: StrictBool | None = None
+    discount: Number | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
+    uniform_share: Number | None = None
+    expire_after: Number | None = None
+    expired_reward: Number | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The same as `open_study` takes them."""
+        plain = self.model_dump(exclude={"name", "arms", "family", "policy", "range"}, exclude_none=True)
+        return {
+            "arms": [arm_in(arm) for arm in self.arms],
+            "family": None if self.family is None else family_in(self.family),
+            "policy": None if self.policy is None else policy_in(self.policy),
+            "range": None if self.range is None else tuple(self.range),
+            **plain,
+        }
+
+
+class AskBody(_Model):
+    """How many tickets, and a key of your own that makes it safe to send again: the same key, the same tickets."""
+
+    model_config = _example(tickets=1, key="order-4711")
+
+    tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS)] = 1
+    key: Name | None = None
+
+
+class TellBody(_Model):
+    """A ticket and its reward."""
+
+    model_config = _example(ticket="17-hn9691", reward=1)
+
+    ticket: Name
+    reward: Number
+
+
+class TellsBody(_Model):
+    """Many tickets and their rewards, each answered on its own."""
+
+    model_config = _example(tells=[{"ticket": "17-hn9691", "reward": 1}, {"ticket": "18-p0k2xz", "reward": 0}])
+
+    tells: Annotated[list[TellBody], Field(min_length=1, max_length=MOST_TICKETS)]
+
+
+class ReasonBody(_Model):
+    """Why, for the log."""
+
+    model_config = _example(reason="the shop is closed on Sunday")
+
+    reason: Reason = ""
+
+
+class ArmBody(ReasonBody):
+    """An arm."""
+
+    model_config = _example(arm="red", reason="out of stock")
+
+    arm: Arm
+
+
+class NewArmBody(ArmBody):
+    """An arm, and what is known of it."""
+
+    model_config = _example(arm="violet", prior=[2.0, 2.0], reason="new design")
+
+    prior: Coordinates | None = None
+
+
+class ExposureBody(ReasonBody):
+    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure by its name and settings."""
+
+    model_config = _example(dial=0.75, reason="we know enough")
+
+    dial: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = None
+    exposure: Described | None = None
+
+    def chosen(self) -> Exposure:
+        """The exposure that is meant."""
+        if (self.dial is None) == (self.exposure is None):
+            raise SettingError("give either dial or exposure")
+        return exposure_at(self.dial) if self.dial is not None else exposure_in(self.exposure)
+
+
+class TicketOut(BaseModel):
+    """One decision: hand in its id with the reward."""
+
+    id: str
+    arm: Any
+    probability: float
+    uniform: bool
+    time: float
+
+
+class TicketsOut(BaseModel):
+    """The tickets of an ask."""
+
+    tickets: list[TicketOut]
+
+
+class ToldOut(BaseModel):
+    """Whether the reward was news."""
+
+    news: bool
+
+
+class TellsOut(BaseModel):
+    """For each tell whether it was news, or the problem with it."""
+
+    answers: list[dict[str, Any]]
+
+
+class StatusOut(BaseModel):
+    """Counts of all kinds, from one moment."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    family: str
+    policy: str
+    arms: int
+    paused: bool
+    events: int
+
+
+class StudiesOut(BaseModel):
+    """The names of the studies that a page of the list holds, and how many there are."""
+
+    studies: list[str]
+    total: int
+
+
+class TableOut(BaseModel):
+    """Named columns."""
+
+    title: str
+    columns: dict[str, list[Any]]
+
+
+class Problem(BaseModel):
+    """What is wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+def arm_in(arm: Any) -> Hashable:
+    """An arm's name, of which a list stands for a tuple."""
+    return tuple(arm) if isinstance(arm, list) else arm
+
+
+def family_in(given: Any) -> Family:
+    """A family from its name and settings."""
+    return _made(given, FAMILIES, "family", FamilyError)
+
+
+def policy_in(given: Any) -> Policy:
+    """A policy from its name and settings."""
+    return _made(given, POLICIES, "policy", PolicyError)
+
+
+def exposure_in(given: Any) -> Exposure:
+    """An exposure from its name and settings."""
+    return _made(given, EXPOSURES, "exposure", SettingError)
+
+
+def _made(given: Any, known: Mapping[str, Any], part: str, error: type[ValueError]) -> Any:
+    settings = {"name": given} if isinstance(given, str) else dict(given)
+    name = settings.pop("name", None)
+    if not isinstance(name, str) or name not in known:
+        raise error(f"unknown {part} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
+    for key, value in settings.items():
+        if key in ("exposure", "then"):
+            settings[key] = exposure_in(value) if isinstance(value, (str, dict)) else value
+        elif isinstance(value, list):
+            settings[key] = tuple(value)
+    try:
+        return known[name](**settings)
+    except (TypeError, ValueError, OverflowError, AttributeError) as refused:
+        if isinstance(refused, BelmanError):
+            raise
+        raise error(f"{part} {name!r} does not take these settings: {refused}") from None

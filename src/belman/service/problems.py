@@ -1,0 +1,73 @@
+"""Errors as they go over the wire: application/problem+json (RFC 9457), with the words of ours and never a stack trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from belman import errors
+from belman.errors import BelmanError
+from belman.service.kinds import kind_of, status_of
+
+MEDIA_TYPE = "application/problem+json"
+
+TITLES = {
+    400: "Bad request",
+    401: "A key is needed",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Not possible now",
+    413: "Too large",
+    415: "Not JSON",
+    421: "Wrong host",
+    422: "Not valid",
+    429: "Too many requests",
+    500: "Something broke here",
+    501: "Not installed here",
+    503: "Not available now",
+}
+
+
+class RefusedError(HTTPException):
+    """A request that is refused before any study hears of it."""
+
+
+def problem(
+    status: int, detail: str, kind: str = "about:blank", headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    """A response that says what is wrong."""
+    title = TITLES.get(status, "Error")
+    body = {"type": kind, "title": title, "status": status, "detail": printable(detail), **more}
+    return Response(json.dumps(body), status, headers, media_type=MEDIA_TYPE)
+
+
+def problem_of(error: BelmanError) -> Response:
+    """The response for an error of ours; a storage's own words stay in the log of the service."""
+    status = status_of(error)
+    if isinstance(error, errors.StorageError):
+        detail = (
+            "the storage of this service cannot be used at the moment; nothing was changed, or the answer was lost: try again"
+        )
+        return problem(status, detail, kind_of(type(error)), {"Retry-After": "1"})
+    detail = "the state of this study cannot be trusted; the log of the service says more" if status == 500 else str(error)
+    return problem(status, detail, kind_of(type(error)))
+
+
+def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
+    """The response for a request that is not what its route takes: where it is not, and what is wrong there."""
+    listed = [{"where": printable(".".join(map(str, place))), "what": printable(words)} for place, words in found[:20]]
+    return problem(422, "; ".join(f"{one['where']}: {one['what']}" for one in listed) or "not valid", errors=listed)
+
+
+def printable(text: str) -> str:
+    """Words without half a character, which a request may hold and a response may not.
+
+    >>> printable("a" + chr(0xD800))
+    'a?'
+    """
+    return text.encode("utf-8", "replace").decode()
