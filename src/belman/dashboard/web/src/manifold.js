@@ -70,16 +70,17 @@ export class Manifold {
   }
 }
 
-// Labels that step up where they would cover one another, and stay inside.
+// Labels that step up, or below their point, where they would cover one another or a point, and stay inside.
 function spread(labels, wide) {
   const placed = labels.map(({ x, y }) => ({ x, y: y + 14, half: 7 }));
   for (const label of labels.sort((a, b) => b.y - a.y)) {
     const half = Math.min(label.text.length, 18) * 3.6 + 3;
     label.x = Math.max(EDGE.left + half, Math.min(label.x, wide - EDGE.right - half));
-    const hits = (other) => Math.abs(other.x - label.x) < half + other.half && Math.abs(other.y - label.y) < 14;
-    for (let tries = 0; tries < 14 && placed.some(hits); tries += 1) label.y -= 14;
-    label.y = Math.max(label.y, 12);
-    placed.push({ ...label, half });
+    const free = (y) => y >= 12 && y <= TALL - EDGE.bottom
+      && !placed.some((other) => Math.abs(other.x - label.x) < half + other.half && Math.abs(other.y - y) < 14);
+    const steps = [...Array(10).keys()].flatMap((step) => [label.y - 14 * step, label.y + 28 + 14 * step]);
+    label.y = steps.find(free) ?? Math.max(label.y, 12);
+    placed.push({ x: label.x, y: label.y, half });
   }
   return labels;
 }
