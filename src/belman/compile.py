@@ -1,4 +1,4 @@
-"""How and where functions are compiled: the only file that knows Numba.
+"""How and where functions are compiled: the only file that knows Numba, but for `inside.py`.
 
 A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a family or a policy can do.
 An *entry* is where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed over its bundles.
@@ -28,6 +28,7 @@ import numba.extending
 import numpy as np
 
 from belman.cache import load_entry
+from belman.inside import Inside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,7 +55,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._options = {**_OPTIONS, **options}
-        self.inside = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **self._options)(function)
+        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, no_cfunc_wrapper=True, **self._options)(function)
 
     @functools.cached_property
     def outside(self) -> Any:

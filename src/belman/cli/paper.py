@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from belman.cli.show import console, show
 from belman.errors import SettingError, listing, nearest
@@ -51,12 +51,14 @@ def reproduce(
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        compiling = bar.add_task("compiling players", total=None)
+        tasks: dict[str, TaskID] = {}
 
-        def compiled(done: int, of: int) -> None:
-            bar.update(compiling, completed=done, total=of, visible=done < of)
+        def step(words: str, done: int, of: int) -> None:
+            if words not in tasks:
+                tasks[words] = bar.add_task(words, total=of)
+            bar.update(tasks[words], completed=done, total=of)
 
-        found = play(output, QUICK if quick else FULL, Watcher(console.print, compiled, progress=False), only)
+        found = play(output, QUICK if quick else FULL, Watcher(console.print, step), only)
     show(
         Table(
             {

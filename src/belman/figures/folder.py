@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from belman.errors import SettingError, listing, nearest
-from belman.figures.figure import Effort, Figure
+from belman.figures.figure import Effort, Figure, Part
 from belman.files import replacing, write_atomically
 from belman.lab.design import versions
 from belman.measures import curves_csv
@@ -33,28 +33,36 @@ def part_file(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
 
 
+def kept_part(figure: Figure, name: str, part: Part, folder: Path) -> xarray.Dataset | None:
+    """A part's data from disk, if they are there and have this description."""
+    return _read(folder / figure.name / f"{part_file(name)}.nc", _design(part))
+
+
 def figure_data(
-    figure: Figure, effort: Effort, folder: Path, say: Callable[[str], None], progress: bool | None = None
+    figure: Figure, effort: Effort, folder: Path, say: Callable[[str], object], progress: bool | None = None
 ) -> dict[str, xarray.Dataset]:
     """The data of a figure, from disk where they are there, computed and kept where they are not."""
     here = folder / figure.name
     here.mkdir(parents=True, exist_ok=True)
     found = {}
     for name, part in figure.parts(effort).items():
-        path = here / f"{part_file(name)}.nc"
-        design = json.dumps({"part": part.description, "versions": versions()}, sort_keys=True)
-        kept = _read(path, design)
+        kept = kept_part(figure, name, part, folder)
         if kept is None:
             say(f"{figure.name}: {name}")
-            kept = part.compute(progress).assign_attrs(design=design)
+            path = here / f"{part_file(name)}.nc"
+            kept = part.compute(progress).assign_attrs(design=_design(part))
             with replacing(path) as draft:
                 kept.to_netcdf(draft, engine="scipy")
             if any("statistic" in values.dims for values in kept.data_vars.values()):
                 write_atomically(path.with_suffix(".csv"), curves_csv(kept))
-            kept = _read(path, design)
+            kept = kept_part(figure, name, part, folder)
             assert kept is not None
         found[name] = kept
     return found
+
+
+def _design(part: Part) -> str:
+    return json.dumps({"part": part.description, "versions": versions()}, sort_keys=True)
 
 
 def _read(path: Path, design: str) -> xarray.Dataset | None:
@@ -70,8 +78,13 @@ def _read(path: Path, design: str) -> xarray.Dataset | None:
     return kept if kept.attrs.get("design") == design else None
 
 
-def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png", ground: str = "light") -> Path:
-    """Draw the picture and keep it as `NAME/NAME.png`, or in another format."""
+def picture_path(figure: Figure, folder: Path, ending: str = "png") -> Path:
+    """Where a picture is kept: `NAME/NAME.png`, or another format."""
+    return folder / figure.name / f"{figure.name}.{ending}"
+
+
+def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png") -> Path:
+    """Draw the picture and keep it."""
     import matplotlib as mpl
 
     if ending not in FORMATS:
@@ -79,10 +92,11 @@ def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, end
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    name = figure.name if ground == "light" else f"{figure.name}-{ground}"
-    path = folder / figure.name / f"{name}.{ending}"
-    with style.theme(ground=ground), mpl.rc_context({"svg.hashsalt": figure.name}):
+    path = picture_path(figure, folder, ending)
+    with style.theme(), mpl.rc_context({"svg.hashsalt": figure.name}):
         picture = figure.draw(data)
+        style.lay_out(picture)
+        picture.set_layout_engine("none")  # or saving would lay out and draw once more
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
         with replacing(path) as draft:
             picture.savefig(draft, format=ending, dpi=150, metadata=metadata)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ p, li { max-width: 46rem; }
 h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
 a { color: var(--link); }
 img { display: block; max-width: 100%; height: auto; }
+@media (prefers-color-scheme: dark) { img { filter: invert(0.92) hue-rotate(180deg) brightness(1.2); } }
 nav ol { columns: 20rem; padding-left: 1.5rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 .wide:focus { outline: 2px solid var(--link); }
@@ -45,7 +46,7 @@ class Section(NamedTuple):
     """A figure with all that is said of it."""
 
     figure: Figure
-    pictures: Mapping[str, Path]  # by ground: light, dark
+    picture: Path  # relative to the page
     tables: Sequence[Table]
     files: Sequence[Path]  # its data, relative to the page
     settings: str
@@ -140,10 +141,6 @@ def _claim(claim: Claim, judgement: Judgement) -> str:
 
 
 def _picture(section: Section, folder: Path) -> str:
-    sources = {
-        ground: "data:image/png;base64," + base64.b64encode((folder / path).read_bytes()).decode()
-        for ground, path in section.pictures.items()
-    }
+    source = "data:image/png;base64," + base64.b64encode((folder / section.picture).read_bytes()).decode()
     alt = html.escape(f"{section.figure.title}: {section.figure.shows}", quote=True)
-    dark = f'<source media="(prefers-color-scheme: dark)" srcset="{sources["dark"]}">'
-    return f'<picture>{dark}<img src="{sources["light"]}" alt="{alt}" loading="lazy"></picture>'
+    return f'<img src="{source}" alt="{alt}" loading="lazy">'

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 import platform
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +16,11 @@ from belman.figures import FIGURES
 from belman.figures.claim import Claim, Judgement
 from belman.figures.claims import CLAIMS
 from belman.figures.figure import SEED, Effort, Figure, Part
-from belman.figures.folder import draw_into, figure_data, part_file
+from belman.figures.folder import draw_into, figure_data, kept_part, part_file, picture_path
 from belman.figures.page import Section, page, wide
 from belman.files import write_atomically
-from belman.lab.design import versions
-from belman.lab.warm import warm
+from belman.lab.design import Design, versions
+from belman.lab.warm import crew, warm
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -28,11 +30,10 @@ TITLE = "BelMan, reproduced"
 
 
 class Watcher(NamedTuple):
-    """Who is told what is going on: a step of words, and compilation as (done, all)."""
+    """Who is told what is going on: a step in words, and how far some work is, as (which work, done, all)."""
 
     say: Callable[[str], None]
-    compiled: Callable[[int, int], None]
-    progress: bool | None = None
+    step: Callable[[str, int, int], None]
 
 
 class Report(NamedTuple):
@@ -43,29 +44,59 @@ class Report(NamedTuple):
 
 
 def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None) -> Report:
-    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not played again."""
+    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not played again.
+
+    Players are compiled, and pictures drawn, in other processes.
+    """
     figures = [FIGURES[name] for name in (FIGURES if names is None else names)]
-    started = time.perf_counter()
-    warm((part.design for figure in figures for part in figure.parts(effort).values() if part.design), watcher.compiled)
-    compiled = time.perf_counter() - started
     folder = output / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
     everything: dict[str, dict[str, xarray.Dataset]] = {}
-    sections = []
-    for place, figure in enumerate(figures, 1):
-        begun = time.perf_counter()
-        watcher.say(f"figure {place} of {len(figures)}: {figure.name}")
-        data = everything[figure.name] = figure_data(figure, effort, folder, watcher.say, watcher.progress)
-        sections.append(_section(figure, data, effort, output, begun))
+    drawn: list[Future[float]] = []
+    took = []
+    with crew() as workers:
+        warm(_to_play(figures, effort, folder), workers, functools.partial(watcher.step, "compiling players"))
+        compiled = time.perf_counter() - started
+        for place, figure in enumerate(figures):
+            watcher.say(f"figure {place + 1} of {len(figures)}: {figure.name}")
+            watcher.step("playing figures", place, len(figures))
+            begun = time.perf_counter()
+            everything[figure.name] = figure_data(figure, effort, folder, watcher.say, progress=False)
+            took.append(time.perf_counter() - begun)
+            drawn.append(workers.submit(_draw, figure.name, effort, folder))
+        watcher.step("playing figures", len(figures), len(figures))
+        for place, future in enumerate(drawn):
+            watcher.step("drawing pictures", place, len(figures))
+            took[place] += future.result()
+        watcher.step("drawing pictures", len(figures), len(figures))
+    sections = [
+        _section(figure, everything[figure.name], effort, output, seconds) for figure, seconds in zip(figures, took, strict=True)
+    ]
     judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]
-    watcher.say("writing the report")
     path = output / "index.html"
     write_atomically(path, page(TITLE, _intro(effort, time.perf_counter() - started, compiled), sections, judged, output))
     return Report(path, judged)
 
 
-def _section(figure: Figure, data: dict[str, xarray.Dataset], effort: Effort, output: Path, begun: float) -> Section:
+def _to_play(figures: Iterable[Figure], effort: Effort, folder: Path) -> Iterable[Design]:
+    """The designs of the parts that are not on disk yet."""
+    for figure in figures:
+        for name, part in figure.parts(effort).items():
+            if part.design and kept_part(figure, name, part, folder) is None:
+                yield part.design
+
+
+def _draw(name: str, effort: Effort, folder: Path) -> float:
+    """Draw a figure whose data are on disk; the seconds it took."""
+    begun = time.perf_counter()
+    draw_into(FIGURES[name], figure_data(FIGURES[name], effort, folder, say=str), folder)
+    return time.perf_counter() - begun
+
+
+def _section(figure: Figure, data: dict[str, xarray.Dataset], effort: Effort, output: Path, seconds: float) -> Section:
     folder = output / "figures"
-    pictures = {ground: draw_into(figure, data, folder, ground=ground).relative_to(output) for ground in ("light", "dark")}
+    picture = picture_path(figure, folder).relative_to(output)
     files = [
         path.relative_to(output)
         for name in data
@@ -73,7 +104,7 @@ def _section(figure: Figure, data: dict[str, xarray.Dataset], effort: Effort, ou
         if path.exists()
     ]
     settings = "".join(_settings(name, part) for name, part in figure.parts(effort).items())
-    return Section(figure, pictures, figure.tables(data), files, settings, time.perf_counter() - begun)
+    return Section(figure, picture, figure.tables(data), files, settings, seconds)
 
 
 def _settings(name: str, part: Part) -> str:

@@ -17,28 +17,26 @@ from belman.lab.design import Design
 from belman.policies.policy import Policy
 
 
+def crew() -> ProcessPoolExecutor:
+    """As many processes as there are cores, started when they get work."""
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
+
+
 def _compile(design: Design) -> None:
     for player in design.players.values():
         design.seat(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
 
 
-def warm(designs: Iterable[Design], say: Callable[[int, int], None]) -> None:
-    """Compile every player of these designs once for each family; `say(done, all)` is called as it goes on."""
+def warm(designs: Iterable[Design], workers: ProcessPoolExecutor, say: Callable[[int, int], None]) -> None:
+    """Have every player of these designs compiled once for each family; `say(done, all)` is called as it goes on."""
     jobs: dict[tuple[object, ...], Design] = {}
     for design in designs:
         for name, player in design.players.items():
             if isinstance(player, Policy):
                 loop = (type(design), type(design.problem.family), *design.problem.loop)
                 jobs.setdefault((*loop, player.kernels), replace(design, players={name: player}, horizon=2, runs=1))
-    workers = min(os.cpu_count() or 1, len(jobs))
+    waiting = [workers.submit(_compile, job) for job in jobs.values()]
     say(0, len(jobs))
-    if workers < 2:
-        for done, job in enumerate(jobs.values(), 1):
-            _compile(job)
-            say(done, len(jobs))
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(_compile, job) for job in jobs.values()]
-        for done, future in enumerate(as_completed(waiting), 1):
-            future.result()
-            say(done, len(jobs))
+    for done, future in enumerate(as_completed(waiting), 1):
+        future.result()
+        say(done, len(jobs))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
@@ -108,7 +110,7 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
     """Write each name at the end of its curve, led there by its line, moved apart where names would overlap."""
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()
+    style.lay_out(figure)
     for ax, data in panels:
         letters = float(ax.xaxis.label.get_fontsize())
         least = 1.25 * letters * figure.dpi / 72.0
@@ -119,19 +121,20 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
         ceiling = ax.get_ylim()[1]
         for a, wish, height in zip(order, wanted, heights, strict=True):
             shade, line = _look(int(a))
-            end = float(data.mean[a, -1])
-            leader = {"arrowstyle": "-", "color": shade, "linestyle": line, "linewidth": 1.2, "relpos": (0.0, 0.5)}
+            end = (float(data.turn[-1]), float(data.mean[a, -1]))
+            aside, up = 2.6 * letters / 72.0, (height - wish) / figure.dpi  # inches
+            seen = end[1] <= ceiling
+            words = data.players[a] if seen else f"{data.players[a]} ↑ {end[1]:,.0f}"
             ax.annotate(
-                data.players[a] if end <= ceiling else f"{data.players[a]} ↑ {end:,.0f}",
-                (float(data.turn[-1]), end),
-                (2.6 * letters, (height - wish) * 72.0 / figure.dpi),
-                textcoords="offset points",
-                ha="left",
-                va="center",
-                color=shade,
+                words, end, (72.0 * aside, 72.0 * up), textcoords="offset points", ha="left", va="center", color=shade,
                 annotation_clip=False,
-                arrowprops=leader if end <= ceiling else None,
-            )
+            )  # fmt: skip
+            if seen:
+                data_to_pixels: Any = ax.transData  # any transform will do, whatever the type says
+                there = figure.dpi_scale_trans + ScaledTranslation(*end, data_to_pixels)
+                leader = Line2D((0.0, 0.92 * aside), (0.0, up), linewidth=1.2, color=shade, linestyle=line, transform=there)
+                leader.set(clip_on=False, in_layout=False)
+                ax.add_artist(leader)
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:

@@ -12,6 +12,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from matplotlib.transforms import Bbox
@@ -78,6 +79,13 @@ def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
         yield new_axes(ax, size)
 
 
+def lay_out(figure: Figure) -> None:
+    """Move the axes to where their words leave them, as drawing would, without drawing."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def plain_numbers(axis: Axis) -> None:
     """Ticks of a logarithmic axis at 1, 2, 5, 10, …, written as people write them."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -108,7 +116,7 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
     """Write each label just above its point, the highest first; it steps aside or up where it would cover one written before."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()
+    lay_out(figure)
     frame = ax.get_window_extent()
     halo = [patheffects.withStroke(linewidth=2.0, foreground=ax.get_facecolor())]
     placed: list[Bbox] = []
