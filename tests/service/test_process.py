@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,17 +15,22 @@ from contextlib import contextmanager
 import pytest
 
 import belman
-from belman.errors import BelmanError, ServiceError
+from belman.errors import BelmanError, ServiceError, StorageError
 from belman.service.keys import Keys, Role
 from belman.studies import Kind, Storage, Study
 from tests.studies.postgres import REASON, Postgres, programs
 
 
 @contextmanager
-def process(storage, *options):
-    """`belman serve` in a process of its own: the process and its address."""
+def process(storage, *options, largest_file=None):
+    """`belman serve` in a process of its own: the process and its address. Its files may not grow beyond `largest_file` bytes."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
     command = [sys.executable, "-m", "belman", "serve", "--storage", storage, "--port", "0", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    server = subprocess.Popen(command, preexec_fn=limit if largest_file else None, **streams)
     try:
         yield server, server.stdout.readline().strip().rstrip("/")
     finally:
@@ -94,6 +100,30 @@ def test_what_was_answered_is_there(tmp_path, end):
     assert "Traceback" not in words
     players[0].asks.append("2-warm")
     compare(storage, players)
+
+
+def test_a_full_disk_is_said_and_nothing_answered_is_lost(tmp_path):
+    """The service answers 503 and lives on; after a start with room again all that was answered is there, and it goes on."""
+    storage = f"sqlite:///{tmp_path}/studies.db"
+    with process(storage) as (server, address), belman.Client(address) as client:
+        client.create("load", ["a", "b"], seed=1).ask(key="warm")
+    with process(storage, largest_file=1_000_000) as (server, address):
+        players = [Player(address) for _ in range(4)]
+        players[0].asks.append("2-warm")
+        for player in players:
+            player.start()
+        for player in players:
+            player.join(60)
+        with belman.Client(address, retries=0) as client, pytest.raises(StorageError, match="try again"):
+            client.study("load").ask()
+        assert server.poll() is None
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(20) == 0
+        assert "Traceback" not in server.stderr.read()
+    assert sum(len(player.tells) for player in players) > 20
+    compare(storage, players)
+    with process(storage) as (server, address), belman.Client(address) as client:
+        assert client.study("load").ask().arm in ("a", "b")
 
 
 def test_a_page_that_watches_does_not_hold_up_the_end(tmp_path):
