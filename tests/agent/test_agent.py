@@ -207,7 +207,7 @@ def test_a_late_tell_leaves_the_same_agent_as_a_prompt_one():
 
 
 def test_among_chooses_the_largest_index_of_the_subset_under_the_pseudobelief_of_all():
-    agent = played(Agent(range(5), seed=3), 40, chances=(0.1, 0.9, 0.4, 0.6, 0.3))
+    agent = played(Agent(range(5), policy=BelMan.paper(), seed=3), 40, chances=(0.1, 0.9, 0.4, 0.6, 0.3))
     index = {row["arm"]: row["index"] for row in agent.explain()}
     for subset in ([0, 2], [4, 3, 2], [0], range(5)):
         best = max(subset, key=index.__getitem__)

@@ -16,7 +16,7 @@ FIGURE = Curves(
     shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and Robbins' bound.",
     paper="BelMan's regret becomes linear in ln t.",
     panels=(
-        Panel("Bernoulli, twenty arms", bernoulli(TWENTY), bernoulli_players(HORIZON), horizon=HORIZON, runs=100, paper_runs=50),
+        Panel("Bernoulli, twenty arms", bernoulli(TWENTY), bernoulli_players(HORIZON), horizon=HORIZON, runs=300, paper_runs=50),
     ),
     variables=("regret",),
     log=True,

@@ -4,9 +4,10 @@
 x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is the information that a belief holds, up to what all arms
 share, so x_a/2 is the part of KL(b_a ‖ b̄) that tells how well an arm is known; where it lies is left to the evidence.
 
-The shift is how far the arms were found from their prior: Σ_a (E_a − μ₀) / (pool + Σ_a (1 − ν₀/ν_a)), since E_a − μ₀ is the
-average reward's distance from the prior mean times 1 − ν₀/ν_a. It is rounded to an eighth of an octave, and to 0 where it is
-worth little evidence, so that it seldom changes: then alone all arms are judged anew.
+The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 − ν₀/ν_a)), since E_a − μ₀ is the
+average reward's distance from the prior mean times 1 − ν₀/ν_a; and 0 if they were found above it, where a good arm is in hand
+and a prior that speaks for the untried ones would only cost. It is rounded to an eighth of an octave, and to 0 where it is worth
+little evidence, so that it seldom changes: then alone all arms are judged anew.
 """
 
 from __future__ import annotations
@@ -82,15 +83,14 @@ def learned(params, memory, arm):
 
 @kernel
 def shift(family, law, params, memory):
-    """How far the arms lie from the prior, each counted by what was learned of it, rounded."""
+    """How far the arms lie below the prior, each counted by what was learned of it, rounded; 0 if they lie above."""
     exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
-    size = abs(exact)
-    if size == 0.0:
+    if exact >= 0.0:
         return 0.0
     mean = params[PRIOR_MEAN]
     if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, params[PRIOR_SPREAD]) < _LITTLE:
         return 0.0
-    return math.copysign(2.0 ** (np.rint(_STEPS * math.log2(size)) / _STEPS), exact)
+    return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
 
 
 @kernel
