@@ -191,7 +191,7 @@ class NaiveBelMan:
         return [near + (pull * mean if pull > 0.0 else 0.0) for near, mean in zip(nearness, means, strict=True)]
 
     def surprise_less_evidence(self, beliefs, turn):
-        """φ(ln(t/ν)) − ν d(μ, μ_L), every prior moved to where the arms were found to be."""
+        """φ(ln(t/ν)) − ν d(μ, μ_L), every prior moved down to where the arms were found to be."""
         prior_mean, prior_worth = self.family.expected(self.family.prior), self.family.prior_worth
         worths = [prior_worth + len(rewards) for rewards in self.rewards]
         means = [self.family.expected(belief) for belief in beliefs]
@@ -199,8 +199,8 @@ class NaiveBelMan:
         shift = 0.0
         if prior_worth > 0.0 and known:
             shift = sum(means[a] - prior_mean for a in known) / (5.0 + sum(1.0 - prior_worth / worths[a] for a in known))
-            if shift and prior_worth * self.family.d(prior_mean + shift, prior_mean) >= 1e-3:
-                shift = math.copysign(2.0 ** (round(8.0 * math.log2(abs(shift))) / 8.0), shift)
+            if shift < 0.0 and prior_worth * self.family.d(prior_mean + shift, prior_mean) >= 1e-3:
+                shift = -(2.0 ** (round(8.0 * math.log2(-shift)) / 8.0))
             else:
                 shift = 0.0
         judged = [mean + shift * prior_worth / worth if worth else math.inf for mean, worth in zip(means, worths, strict=True)]

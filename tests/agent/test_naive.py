@@ -15,9 +15,9 @@ POLICIES = {"paper": BelMan.paper(), "natural": BelMan.paper("natural"), "fading
 SAME = 1e-9
 
 
-def stream(name, rng, arm):
+def stream(name, rng, arm, chances=(0.3, 0.55, 0.5, 0.6)):
     if name == "bernoulli":
-        return float(rng.random() < (0.3, 0.55, 0.5, 0.6)[arm])
+        return float(rng.random() < chances[arm])
     if name == "exponential":
         return rng.exponential((1.0, 1.6, 2.0, 1.9)[arm])
     return rng.normal((0.0, 0.4, 0.5, -0.2)[arm])
@@ -26,6 +26,15 @@ def stream(name, rng, arm):
 @pytest.mark.parametrize("kind", POLICIES)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_same_choice_turn_by_turn(name, kind):
+    play_beside_the_twin(name, kind)
+
+
+@pytest.mark.parametrize("chances", [(0.1, 0.25, 0.2, 0.3), (0.7, 0.95, 0.9, 0.85)], ids=["worse than the prior", "better"])
+def test_the_same_choice_where_the_prior_is_off(chances):
+    play_beside_the_twin("bernoulli", "evidence", chances)
+
+
+def play_beside_the_twin(name, kind, *chances):
     """The chosen arm has the twin's largest index (ties to 1e-9), for 300 turns."""
     agent = Agent(range(4), name, POLICIES[kind], seed=21)
     twin = NaiveBelMan(FAMILIES[name], 4, kind)
@@ -41,7 +50,7 @@ def test_the_same_choice_turn_by_turn(name, kind):
         decided += ties == 1
         # now and then another arm is told of, so that all of them keep learning
         told = arm if turn % 5 else int(rng.integers(4))
-        reward = stream(name, rng, told)
+        reward = stream(name, rng, told, *chances)
         if told != arm:
             agent.cancel(arm)
         agent.tell(told, reward)
