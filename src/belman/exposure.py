@@ -152,7 +152,7 @@ class Evidence(Exposure):
 
     Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 + (x/reach)²). In long runs
     φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is smaller and the rule greedier, the more so the more arms.
-    If the arms were found to be worse than their prior says, it is moved there, itself counting as `pool` arms; infinity leaves it.
+    If the arms are found worse than their prior says, it is moved there, itself counting as `pool` arms; infinity leaves it.
     The pull is e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this factor.
 
     >>> [round(float(pull), 6) for pull in Evidence(gain=2.0).pull(np.array([1.0, 1000.0]), arms=10)]

@@ -13,15 +13,19 @@ mpl.use("Agg")
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib import pyplot
 from matplotlib.text import Text
 from scipy import special, stats
+from scipy.optimize import isotonic_regression
 
 import belman
 from belman import exposure, plots
 from belman.errors import ArmError, ExposureError, SettingError
 from belman.families import FAMILIES, Bernoulli, Gaussian, Poisson
 from belman.plots.beliefs import density_of_mean, window_of
+from belman.plots.curves import _apart
 from belman.plots.manifold import position
 
 
@@ -271,3 +275,12 @@ def test_an_unknown_style_says_what_there_is() -> None:
 def test_importing_belman_leaves_matplotlib_alone() -> None:
     code = "import sys, belman; assert 'matplotlib' not in sys.modules; belman.plots; assert 'matplotlib' in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30))
+def test_names_move_as_little_as_they_can(wanted):
+    """Against SciPy's isotonic regression."""
+    wanted = np.sort(np.array(wanted))
+    found = _apart(wanted, 7.0, -1e9, 1e9)
+    steps = 7.0 * np.arange(len(wanted))
+    assert found == pytest.approx(isotonic_regression(wanted - steps).x + steps, abs=1e-9)

@@ -16,7 +16,6 @@ from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
-from belman.figures import FIGURES
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
 from belman.measures import compare, curves_csv, digest
@@ -63,6 +62,8 @@ def list_() -> None:
         for name, member in members.items():
             table.add_row(f"[bold]{name}[/bold]", _first_line(member))
         console.print(table)
+    from belman.figures import FIGURES
+
     figures = RichTable(title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2))
     for name, figure in FIGURES.items():
         figures.add_row(f"[bold]{name}[/bold]", figure.title)
@@ -147,11 +148,11 @@ def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
     import matplotlib
 
     matplotlib.use("Agg")
-    from belman.plots import curves
+    from belman.plots import curves, style
 
     picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
     with replacing(picture) as draft:
-        curves(result, log=log).savefig(draft, format="png")
+        style.save(curves(result, log=log), draft, format="png")
     write_atomically(table, curves_csv(digest(result)))
     with replacing(data) as draft:
         result.to_netcdf(draft, engine="scipy")

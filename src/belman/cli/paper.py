@@ -1,4 +1,7 @@
-"""`belman figure` and `belman reproduce`: one figure of the paper, or all of them with the report."""
+"""`belman figure` and `belman reproduce`: one figure of the paper, or all of them with the report.
+
+The figures are imported by those who ask for them: half a second that no other command has to wait.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from belman.cli.show import console, show
 from belman.errors import SettingError, listing, nearest
-from belman.figures import AS_IN_PAPER, FIGURES, FULL, QUICK, Effort, draw_into, figure_data
 from belman.table import Table
 
 
@@ -22,8 +24,9 @@ def figure(
     output: Annotated[Path, typer.Option(help="Where the picture and its data go: DIR/NAME/.")] = Path("figures"),
 ) -> None:
     """Play and draw one figure: numbers here, the picture and its data on disk."""
-    if name not in FIGURES:
-        raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+    from belman.figures import AS_IN_PAPER, FIGURES, FULL, Effort, draw_into, figure_data
+
+    _check(name)
     if runs is not None and runs < 2:
         raise SettingError(f"runs={runs} give no interval: it must be a whole number from 2 up")
     if runs is not None and paper:
@@ -37,6 +40,13 @@ def figure(
     console.print(f"wrote {path}, and the data beside it")
 
 
+def _check(name: str) -> None:
+    from belman.figures import FIGURES
+
+    if name not in FIGURES:
+        raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+
+
 def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the runs: about two minutes instead of ten.")] = False,
     output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path("report"),
@@ -44,8 +54,8 @@ def reproduce(
 ) -> None:
     """Play every figure of the paper, judge its claims, and write the report; goes on where an interrupted call stopped."""
     for name in only or []:
-        if name not in FIGURES:
-            raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+        _check(name)
+    from belman.figures import FULL, QUICK
     from belman.figures.report import Watcher
     from belman.figures.report import reproduce as play
 

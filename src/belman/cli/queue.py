@@ -59,13 +59,13 @@ def _keep(result: Any, folder: Path) -> list[Path]:
     import matplotlib
 
     matplotlib.use("Agg")
-    from belman.plots import queue_regret
+    from belman.plots import queue_regret, style
 
     picture, data = folder / "queues.png", folder / "queues.nc"
     with replacing(picture) as draft:
         figure = queue_regret(result).get_figure(root=True)
         assert figure is not None
-        figure.savefig(draft, format="png")
+        style.save(figure, draft, format="png")
     with replacing(data) as draft:
         # NetCDF has no room for a variable with the name of one of its dims
         result.rename_vars(queue="jobs").to_netcdf(draft, engine="scipy")

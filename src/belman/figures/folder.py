@@ -95,10 +95,8 @@ def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, end
     path = picture_path(figure, folder, ending)
     with style.theme(), mpl.rc_context({"svg.hashsalt": figure.name}):
         picture = figure.draw(data)
-        style.lay_out(picture)
-        picture.set_layout_engine("none")  # or saving would lay out and draw once more
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
         with replacing(path) as draft:
-            picture.savefig(draft, format=ending, dpi=150, metadata=metadata)
+            style.save(picture, draft, format=ending, dpi=150, metadata=metadata)
         pyplot.close(picture)
     return path

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from belman.measures.summary import summary
 from belman.plots import style
@@ -140,7 +139,19 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
     """Heights in the same order, at least `least` apart and inside [low, high], with the least sum of squared moves."""
     steps = least * np.arange(len(wanted))
-    return np.clip(isotonic_regression(wanted - steps).x, low, high - steps[-1]) + steps
+    return np.clip(_rising(wanted - steps), low, high - steps[-1]) + steps
+
+
+def _rising(values: Floats) -> Floats:
+    """The nearest sequence that does not fall: neighbours that would are pooled (SciPy has it, half a second away)."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        mean, count = float(value), 1
+        while pools and pools[-1][0] > mean:
+            before, several = pools.pop()
+            mean, count = (before * several + mean * count) / (several + count), several + count
+        pools.append((mean, count))
+    return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
 
 
 def regret(

@@ -86,6 +86,13 @@ def lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
+def save(figure: Figure, path: Any, **options: Any) -> None:
+    """`figure.savefig`, laid out and drawn once; Matplotlib by itself draws a figure with a layout twice."""
+    lay_out(figure)
+    figure.set_layout_engine("none")
+    figure.savefig(path, **options)
+
+
 def plain_numbers(axis: Axis) -> None:
     """Ticks of a logarithmic axis at 1, 2, 5, 10, …, written as people write them."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

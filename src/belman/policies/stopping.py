@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import zeta
 
 from belman.compile import kernel
@@ -82,9 +81,15 @@ def _exponential_cost(x: float) -> float:
     return 3.0 * (y - math.log(log_base))
 
 
+def _root(function: Callable[[float], float], low: float, high: float, error: float) -> float:
+    from scipy.optimize import brentq  # half a second, for those who stop
+
+    return float(brentq(function, low, high, xtol=error, rtol=1e-14))
+
+
 def _inverse_h(y: float) -> float:
     """The u ≥ 1 with u − ln u = y ≥ 1."""
-    return 1.0 if y <= 1.0 else float(brentq(lambda u: u - math.log(u) - y, 1.0, 2.0 * y + 2.0, xtol=1e-14, rtol=1e-14))
+    return 1.0 if y <= 1.0 else _root(lambda u: u - math.log(u) - y, 1.0, 2.0 * y + 2.0, 1e-14)
 
 
 #: Thresholds by name, as functions of the turns, ln(1/δ) and the number of pairs of an arm inside with one outside.
@@ -116,7 +121,7 @@ def confidence_of(evidence: float, turn: int, arms: int, m: int = 1, rule: str =
 
     if lack(0.0) >= 0.0:
         return 0.0
-    return 1.0 if math.isinf(evidence) else -math.expm1(-float(brentq(lack, 0.0, evidence + 1.0, xtol=1e-12)))
+    return 1.0 if math.isinf(evidence) else -math.expm1(-_root(lack, 0.0, evidence + 1.0, 1e-12))
 
 
 def check_rule(rule: str, family: Family) -> str:
