@@ -6,22 +6,20 @@ import math
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import advice, decide, doors, saving, warm_start
+from belman.agent import advice, decide, doors, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.compile import entry
-from belman.errors import ArmError, SettingError, StateError, listing, nearest
+from belman.errors import ArmError, SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family, family_named
 from belman.families.mirror import Mirror
-from belman.files import write_atomically
 from belman.manifold import least_kl_from_arms
 from belman.measures.best import best_probabilities
 from belman.policies import BelMan, Ledger, Policy
@@ -429,11 +427,7 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, atomically: a crash leaves the old file or the new one."""
-        text = self.to_json()
-        try:
-            write_atomically(path, text)
-        except OSError as error:
-            raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
+        state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
         """The whole state as text."""
@@ -453,11 +447,7 @@ class Agent:
         `arms`, `family` and `policy` replace what the file holds; they are needed where it could hold only a name
         (arms that JSON lacks, a family or policy of your own, an exposure that is a function).
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise StateError(f"{os.fspath(path)} cannot be read: {error}") from None
-        return cls.from_json(text, source=os.fspath(path), arms=arms, family=family, policy=policy)
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path), arms=arms, family=family, policy=policy)
 
     @classmethod
     def from_json(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from belman.errors import StateError
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES
+from belman.files import write_atomically
 from belman.policies import POLICIES, Policy
 
 FORMAT = "belman agent"
@@ -45,6 +48,22 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     if checksum != _checksum(document):
         raise StateError(f"{source} is damaged or was edited: its checksum does not match its content")
     return document
+
+
+def keep(path: str | os.PathLike[str], text: str) -> None:
+    """Write a state file atomically: a crash leaves the old file or the new one."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
+
+
+def fetch(path: str | os.PathLike[str]) -> str:
+    """The text of a state file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(f"{os.fspath(path)} cannot be read: {error}") from None
 
 
 def _article(kind: str) -> str:

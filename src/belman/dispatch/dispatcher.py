@@ -9,7 +9,6 @@ import time as clocks
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from numpy.typing import ArrayLike
 from belman import chance
 from belman.agent import Agent, state_file
 from belman.dispatch.line import Line, task_waker, thread_waker
-from belman.errors import BusyError, ServerError, SettingError, StateError, listing, nearest
-from belman.files import write_atomically
+from belman.errors import BusyError, ServerError, SettingError, listing, nearest
 from belman.policies import Policy, Thompson
 from belman.table import Table
 from belman.version import __version__
@@ -275,11 +273,7 @@ class Dispatcher:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, atomically; jobs under way are in it, callers that wait are not."""
-        text = self.to_json()
-        try:
-            write_atomically(path, text)
-        except OSError as error:
-            raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
+        state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
         """The whole state as text."""
@@ -311,12 +305,7 @@ class Dispatcher:
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
         """The dispatcher of a state file; jobs that were under way still are, until they are completed, failed or released."""
-        source = os.fspath(path)
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise StateError(f"{source} cannot be read: {error}") from None
-        return cls.from_json(text, source=source, policy=policy, clock=clock)
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path), policy=policy, clock=clock)
 
     @classmethod
     def from_json(
