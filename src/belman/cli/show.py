@@ -11,11 +11,14 @@ console = Console()
 
 
 def show(table: Table) -> None:
-    """Print a table as wide as the terminal allows."""
+    """Print a table as wide as the terminal allows; into a file or a pipe, as wide as it is."""
     drawn = RichTable(title=table.title or None, title_justify="left", header_style="bold")
     for name, values in table.columns.items():
         numeric = all(isinstance(value, (int, float)) for value in values)
         drawn.add_column(name.strip(), justify="right" if numeric else "left")
     for row in table:
         drawn.add_row(*(number(cell) for cell in row.values()))
-    console.print(drawn)
+    if not console.is_terminal and console.measure(drawn).maximum > console.width:
+        console.print(str(table), soft_wrap=True, markup=False, highlight=False)
+    else:
+        console.print(drawn)
