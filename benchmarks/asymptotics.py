@@ -1,7 +1,7 @@
 """Long runs: the regret of the default BelMan and of IMED at T = 1,000,000 beside the bound of Lai and Robbins, and locked runs.
 
-`python -m benchmarks.asymptotics [RUNS] [TURNS]`: a thousand runs take half an hour on two cores, the usual twenty half a minute.
-The slope is that of regret in ln t over the last decade; a run is locked that gave the best arm less than half of its turns.
+`python -m benchmarks.asymptotics [RUNS] [TURNS]`: a thousand runs take some twenty minutes on two cores, the usual twenty half a
+minute. The slope is that of regret in ln t over the last decade; a run is locked if the best arm had less than half of its turns.
 """
 
 from __future__ import annotations
