@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -133,11 +135,24 @@ def _engine(url: URL) -> Engine:
         raise MissingExtraError(f"a storage at {url.drivername}", "postgresql") from None
 
 
+def _turn_to_wal(connection: Any) -> None:
+    """Where several open a new file at once, SQLite refuses this step to all but one without waiting: so we wait."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
 def _as_wal(engine: Engine, synchronous: str) -> None:
     @event.listens_for(engine, "connect")
     def connected(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the driver would begin transactions of its own
-        for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "foreign_keys=ON"):
+        _turn_to_wal(connection)
+        for pragma in (f"synchronous={synchronous}", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
