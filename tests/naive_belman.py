@@ -140,6 +140,9 @@ def kl_by_quadrature(family, belief, other):
     return integrate.quad(lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)), *ends, limit=200, epsabs=1e-12)[0]
 
 
+HORIZON = 280
+
+
 def naive_phi(x, arms):
     """What a surprise of x nats counts under the default exposure."""
     return x * x / (x + 2.75 * math.log(arms) / (1.0 + (x / 8.0) ** 2)) if x > 0.0 else x
@@ -147,7 +150,8 @@ def naive_phi(x, arms):
 
 @dataclass
 class NaiveBelMan:
-    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre), 'fading' (evidence of weight c_t) or 'evidence'."""
+    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre), 'fading' (evidence of weight c_t), 'evidence' or
+    'until' (the same where play ends after HORIZON turns)."""
 
     family: type
     arms: int
@@ -172,7 +176,7 @@ class NaiveBelMan:
     def indices(self) -> list[float]:
         """The index of every arm at turn t = rewards told + 1."""
         beliefs, turn = self.beliefs(), 1 + sum(map(len, self.rewards))
-        if self.kind == "evidence":
+        if self.kind in ("evidence", "until"):
             return self.surprise_less_evidence(beliefs, turn)
         if self.kind == "natural":
             centre = self.family.from_natural(np.mean([self.family.natural(belief) for belief in beliefs], axis=0))
@@ -206,6 +210,13 @@ class NaiveBelMan:
         judged = [mean + shift * prior_worth / worth if worth else math.inf for mean, worth in zip(means, worths, strict=True)]
         leader = max((mean for mean in judged if math.isfinite(mean)), default=0.0)
         return [
-            naive_phi(math.log(turn / worth), self.arms) - worth * self.family.d(mean, leader) if worth else math.inf
+            naive_phi(self.surprise(turn, worth), self.arms) - worth * self.family.d(mean, leader) if worth else math.inf
             for mean, worth in zip(judged, worths, strict=True)
         ]
+
+    def surprise(self, turn, worth):
+        """ln(t/ν), where play ends with the turns left in place of t if they are fewer, and then at least 0."""
+        if self.kind == "evidence":
+            return math.log(turn / worth)
+        left = HORIZON - turn + 1 if turn <= HORIZON else 1
+        return max(math.log(min(turn, left) / worth), 0.0)

@@ -101,7 +101,8 @@ def test_evidence_pulls_by_the_number_of_arms_alone():
 def test_what_exposures_tell_the_kernels():
     assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == ["evidence", "fading-evidence"]
     assert FadingEvidence(p=1.5).settings == (1.5,)
-    assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0)
+    assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0, math.inf)
+    assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 8.0, 50.0)
     assert Paper().settings == ()
     assert two_phase(10).per_arm
     assert not two_phase(10, Paper()).per_arm
@@ -156,6 +157,9 @@ def test_belman_takes_any_of_them():
         (lambda: Evidence(gain=math.inf), r"gain=inf makes no exposure"),
         (lambda: Evidence(pool=0.0), r"pool=0.0 makes no exposure: it must be a positive number of arms, or math.inf"),
         (lambda: Evidence(reach=-1), r"reach=-1 makes no exposure: it must be a positive number of nats, or math.inf"),
+        (lambda: Evidence(horizon=0), r"horizon=0 makes no exposure: it must be a whole number of turns from 1 up, or None"),
+        (lambda: Evidence(horizon=1e3), r"horizon=1000.0 makes no exposure"),
+        (lambda: BelMan.until("1000"), r"horizon='1000' makes no exposure"),
         (lambda: two_phase(-1), r"explore=-1 makes no exposure: it must be a whole number of turns from 0 up"),
         (lambda: two_phase(2.5), r"explore=2.5 makes no exposure"),
         (lambda: two_phase(True), r"explore=True makes no exposure"),

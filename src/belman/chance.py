@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.compile import kernel
+from belman.compile import inlined_kernel, kernel
 
 Words = NDArray[np.uint64]
 
@@ -76,7 +76,7 @@ def _rotate(word, left):
     return (word << left) | (word >> (_64 - left))
 
 
-@kernel
+@inlined_kernel
 def word(mind):
     """The next 64 random bits."""
     s0, s1, s2, s3 = mind[0], mind[1], mind[2], mind[3]
@@ -90,7 +90,7 @@ def word(mind):
     return result
 
 
-@kernel
+@inlined_kernel
 def uniform(mind):
     """A uniform draw from the open interval (0, 1), of 52 bits."""
     return (float(np.int64(word(mind) >> _12)) + 0.5) * _UNIT
@@ -102,7 +102,7 @@ def below(mind, count):
     return int(uniform(mind) * count)
 
 
-@kernel
+@inlined_kernel
 def normal(mind):
     """A standard normal draw (ziggurat of 128 layers, Doornik's form); 97 of 100 end here, short enough to be inlined."""
     bits = word(mind)
@@ -136,7 +136,7 @@ def _normal_tail(mind, side):
             return x - _EDGE if side < 0.0 else _EDGE - x
 
 
-@kernel
+@inlined_kernel
 def _gamma_from_one(mind, shape):
     """A Gamma(shape, 1) draw for shapes of 1 and more (Marsaglia and Tsang)."""
     d = shape - 1.0 / 3.0
@@ -154,7 +154,7 @@ def _gamma_from_one(mind, shape):
                 return d * v
 
 
-@kernel
+@inlined_kernel
 def log_gamma_draw(mind, shape):
     """The logarithm of a Gamma(shape, 1) draw, so that shapes of 1e-3 do not underflow."""
     if shape >= 1.0:
@@ -162,7 +162,7 @@ def log_gamma_draw(mind, shape):
     return math.log(_gamma_from_one(mind, shape + 1.0)) + math.log(uniform(mind)) / shape
 
 
-@kernel
+@inlined_kernel
 def gamma(mind, shape):
     """A Gamma(shape, 1) draw."""
     if shape >= 1.0:
@@ -170,7 +170,7 @@ def gamma(mind, shape):
     return math.exp(log_gamma_draw(mind, shape))
 
 
-@kernel
+@inlined_kernel
 def beta(mind, a, b):
     """A Beta(a, b) draw: the share of one of two gamma draws."""
     if min(a, b) >= 1.0:

@@ -55,7 +55,8 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._options = {**_OPTIONS, **options}
-        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, no_cfunc_wrapper=True, **self._options)(function)
+        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        self.inside = numba.njit(pipeline_class=Inside, **bare, **self._options)(function)
 
     @functools.cached_property
     def outside(self) -> Any:
@@ -97,6 +98,20 @@ def kernel(function: Function) -> Function:
     42.0
     """
     return function if INTERPRETED else cast(Function, Kernel(function))
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Mark a kernel of every turn that takes records of arrays: it is laid into its callers, however long it is.
+
+    LLVM would call it, and handing over the arrays costs more than many a turn takes. Compiling takes longer for it.
+
+    >>> @inlined_kernel
+    ... def last(values):
+    ...     return values[-1]
+    >>> last(np.array([1.0, 2.0]))
+    2.0
+    """
+    return function if INTERPRETED else cast(Function, Kernel(function, forceinline=True))
 
 
 def allocating_kernel(function: Function) -> Function:

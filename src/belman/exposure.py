@@ -31,6 +31,10 @@ def _number(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(float(value))
 
 
+def _whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class Exposure(ABC):
     """A schedule: the pull at each turn, for a given number of arms."""
@@ -154,6 +158,8 @@ class Evidence(Exposure):
     φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is smaller and the rule greedier, the more so the more arms.
     If the arms are found worse than their prior says, it is moved there, itself counting as `pool` arms; infinity leaves it.
     The pull is e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this factor.
+    With a `horizon` T, where it is known when play ends, x_a = ln(min(t, T − t + 1)/ν_a), at least 0: what there is no time left
+    to use is not worth learning.
 
     >>> [round(float(pull), 6) for pull in Evidence(gain=2.0).pull(np.array([1.0, 1000.0]), arms=10)]
     [100.0, 100.0]
@@ -162,6 +168,7 @@ class Evidence(Exposure):
     gain: float = 2.75
     reach: float = 8.0
     pool: float = 5.0
+    horizon: int | None = None
 
     name = "evidence"
     form = "shares"
@@ -172,10 +179,12 @@ class Evidence(Exposure):
             value = getattr(self, name)
             infinite = isinstance(value, float) and value == math.inf
             _require(infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf")
+        known = self.horizon is None or (_whole(self.horizon) and self.horizon > 0)
+        _require(known, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 
     @property
     def settings(self) -> tuple[float, ...]:
-        return (self.pool, self.reach)
+        return (self.pool, self.reach, math.inf if self.horizon is None else float(self.horizon))
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.full(np.shape(turns), math.exp(min(self.gain * math.log(arms), _LARGEST)))
@@ -227,8 +236,7 @@ class TwoPhase(Exposure):
     name = "two-phase"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.explore, (int, np.integer)) and not isinstance(self.explore, bool)
-        _require(whole and self.explore >= 0, "explore", self.explore, "a whole number of turns from 0 up")
+        _require(_whole(self.explore) and self.explore >= 0, "explore", self.explore, "a whole number of turns from 0 up")
         object.__setattr__(self, "then", exposure(self.then))
 
     @property

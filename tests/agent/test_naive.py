@@ -8,10 +8,16 @@ import pytest
 from belman import Agent, BelMan
 from belman.exposure import FadingEvidence
 from tests import naive_belman
-from tests.naive_belman import NaiveBelMan, kl_by_quadrature
+from tests.naive_belman import HORIZON, NaiveBelMan, kl_by_quadrature
 
 FAMILIES = {"bernoulli": naive_belman.Bernoulli, "exponential": naive_belman.Exponential, "gaussian": naive_belman.Gaussian}
-POLICIES = {"paper": BelMan.paper(), "natural": BelMan.paper("natural"), "fading": BelMan(FadingEvidence()), "evidence": BelMan()}
+POLICIES = {
+    "paper": BelMan.paper(),
+    "natural": BelMan.paper("natural"),
+    "fading": BelMan(FadingEvidence()),
+    "evidence": BelMan(),
+    "until": BelMan.until(HORIZON),
+}
 SAME = 1e-9
 
 

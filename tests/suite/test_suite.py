@@ -84,6 +84,7 @@ def test_ratios_ranks_and_summary_by_hand():
 def test_the_command_refuses_what_is_not_there(tmp_path):
     for words, error, message in (
         (["--split", "test"], SettingError, "unknown split 'test'"),
+        (["--ours", "belmann"], PolicyError, "'belmann' is not in the suite.*did you mean 'belman'"),
         (["--players", "imad"], PolicyError, "'imad' is no rival of the suite.*did you mean 'imed'"),
     ):
         done = CliRunner().invoke(app, ["bench", "regret", "--output", str(tmp_path), *words])
@@ -99,6 +100,11 @@ def test_the_command_writes_a_table_and_data(tmp_path, monkeypatch):
     words = ["bench", "regret", "--quick", "--split", "development", "--players", "thompson,greedy", "--output", str(tmp_path)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
+    assert tiny.cells[0].name in done.output  # not cut, however narrow the terminal
     kept = json.loads((tmp_path / "summary.json").read_text())
     assert kept["development"]["cell"] == [tiny.cells[0].name]
     assert (tmp_path / "regret.csv").read_text().count("\n") == 4
+    assert CliRunner().invoke(app, [*words, "--ours", "belman-until"]).exit_code == 0
+    told = json.loads((tmp_path / "summary-belman-until.json").read_text())
+    assert told["development"]["cell"] == kept["development"]["cell"]
+    assert told["development"]["regret"] != kept["development"]["regret"]

@@ -37,6 +37,9 @@ def regret(
     quick: Annotated[bool, typer.Option("--quick", help="The smaller cells with 100 runs: a look in a minute or two.")] = False,
     split: Annotated[str, typer.Option(help="development, validation or both.")] = "both",
     players: Annotated[str, typer.Option(help="Rivals, with commas; all for every one of the suite.")] = "all",
+    ours: Annotated[
+        str, typer.Option(help="Whom it is about: belman, belman-until (which knows the horizon), or one of the rivals.")
+    ] = "belman",
     output: Annotated[
         Path, typer.Option(help="Where results go and are found again: DIR/cells/, regret.csv, summary.json.")
     ] = Path("bench-regret"),
@@ -52,23 +55,31 @@ def regret(
     for name in rivals:
         if name not in known:
             raise PolicyError(f"{name!r} is no rival of the suite: there are {listing(known, most=40)}{nearest(name, known)}")
+    judged = ["belman", "belman-until", *known]
+    if ours not in judged:
+        raise PolicyError(f"{ours!r} is not in the suite: there are {listing(judged, most=40)}{nearest(ours, judged)}")
     splits = SPLITS if split == "both" else (split,)
     screen = Console(stderr=True)
     played = {}
     for cell in suite.cells:
         if cell.split in splits:
-            seated = {name: parse.policy(name, cell.horizon) for name in ("belman", *rivals) if suite.plays(name, cell)}
+            if not suite.plays(ours, cell):
+                continue
+            seated = {name: parse.policy(name, cell.horizon) for name in (ours, *rivals) if suite.plays(name, cell)}
             folder = output / ("quick" if quick else "cells")
             played[cell] = play_cell(cell, seated, folder, seed, workers, lambda words: screen.print(words, highlight=False))
-    tables = {name: cell_table(suite, played, name) for name in splits}
+    tables = {name: cell_table(suite, played, name, ours) for name in splits}
     summary = summary_table(tables)
     for table in (*tables.values(), summary):
         show(table)
-    write_atomically(output / "regret.csv", player_csv(suite, played))
     kept = {"summary": summary.columns, **{name: table.columns for name, table in tables.items()}}
-    write_atomically(output / "summary.json", json.dumps(kept, indent=1))
-    for name in ("regret.csv", "summary.json"):
-        screen.print(f"wrote {output / name}", highlight=False)
+    about = "" if ours == "belman" else f"-{ours}"
+    for path, text in (
+        (output / f"regret{about}.csv", player_csv(suite, played, ours)),
+        (output / f"summary{about}.json", json.dumps(kept, indent=1)),
+    ):
+        write_atomically(path, text)
+        screen.print(f"wrote {path}", highlight=False)
 
 
 @app.command()

@@ -22,6 +22,7 @@ from belman.policies.belman import BelMan
 #: Policies that are a setting of another, by the name they go by.
 PRESETS: dict[str, Callable[..., Policy]] = {
     "belman-paper": BelMan.paper,
+    "belman-until": BelMan.until,
     "q-ucb": q_ucb,
     "q-ths": q_ths,
     "qbelman": qbelman,
@@ -57,8 +58,9 @@ def policy(words: str, horizon: int) -> Policy:
         raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
     settings = dict(_setting(part, name) for part in split(rest))
     if name in PRESETS:
-        _check_settings(name, settings, inspect.signature(PRESETS[name]).parameters)
-        return PRESETS[name](**settings)
+        accepted = inspect.signature(PRESETS[name]).parameters
+        _check_settings(name, settings, accepted)
+        return PRESETS[name](**({"horizon": horizon} if "horizon" in accepted else {}) | settings)
     kind = POLICIES[name]
     takes = {field.name: field for field in fields(kind)}
     _check_settings(name, settings, takes)

@@ -31,11 +31,6 @@ class Problem(ABC):
         """How many arms there are."""
 
     @property
-    def loop(self) -> tuple[object, ...]:
-        """What settles the code that plays it, besides the player and the family."""
-        return (self.played_as,)
-
-    @property
     def sizes(self) -> dict[str, int]:
         """The dims of results that are the problem's own, with their sizes."""
         return {"arm": self.arms}

@@ -86,10 +86,6 @@ class Queue(Problem):
         return not self.holds and self.serves_empty and self.weighting == "none"
 
     @property
-    def loop(self) -> tuple[object, ...]:
-        return self.played_as, self.single
-
-    @property
     def sizes(self) -> dict[str, int]:
         return {"queue": self.queues, "server": self.servers, "batch": BATCHES}
 

@@ -43,7 +43,7 @@ class Effort(NamedTuple):
         """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
 
         >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000), Effort("mine", exactly=7).runs(1_000)
-        (100, 1000, 25, 7)
+        (50, 1000, 25, 7)
         """
         if self.exactly is not None:
             return self.exactly
@@ -51,7 +51,7 @@ class Effort(NamedTuple):
 
 
 FULL = Effort("full")
-QUICK = Effort("quick", share=0.1, least=20)
+QUICK = Effort("quick", share=0.05, least=20)
 AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 

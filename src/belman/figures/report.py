@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import itertools
 import os
 import platform
 import time
@@ -46,7 +47,7 @@ class Report(NamedTuple):
 def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None) -> Report:
     """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not played again.
 
-    Players are compiled, and pictures drawn, in other processes.
+    Players are compiled, and pictures drawn, in other processes, while this one plays what is compiled already.
     """
     figures = [FIGURES[name] for name in (FIGURES if names is None else names)]
     folder = output / "figures"
@@ -56,11 +57,13 @@ def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[st
     drawn: list[Future[float]] = []
     took = []
     with crew() as workers:
-        warm(_to_play(figures, effort, folder), workers, functools.partial(watcher.step, "compiling players"))
-        compiled = time.perf_counter() - started
+        to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
+        designs = itertools.chain.from_iterable(to_play.values())
+        wait_for_players = warm(designs, workers, functools.partial(watcher.step, "compiling players"))
         for place, figure in enumerate(figures):
-            watcher.say(f"figure {place + 1} of {len(figures)}: {figure.name}")
             watcher.step("playing figures", place, len(figures))
+            wait_for_players(to_play[figure.name])
+            watcher.say(f"figure {place + 1} of {len(figures)}: {figure.name}")
             begun = time.perf_counter()
             everything[figure.name] = figure_data(figure, effort, folder, watcher.say, progress=False)
             took.append(time.perf_counter() - begun)
@@ -75,16 +78,15 @@ def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[st
     ]
     judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]
     path = output / "index.html"
-    write_atomically(path, page(TITLE, _intro(effort, time.perf_counter() - started, compiled), sections, judged, output))
+    write_atomically(path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output))
     return Report(path, judged)
 
 
-def _to_play(figures: Iterable[Figure], effort: Effort, folder: Path) -> Iterable[Design]:
+def _to_play(figure: Figure, effort: Effort, folder: Path) -> Iterable[Design]:
     """The designs of the parts that are not on disk yet."""
-    for figure in figures:
-        for name, part in figure.parts(effort).items():
-            if part.design and kept_part(figure, name, part, folder) is None:
-                yield part.design
+    for name, part in figure.parts(effort).items():
+        if part.design and kept_part(figure, name, part, folder) is None:
+            yield part.design
 
 
 def _draw(name: str, effort: Effort, folder: Path) -> float:
@@ -113,11 +115,11 @@ def _settings(name: str, part: Part) -> str:
     return wide(Table({"setting": list(rows), "value": list(rows.values())}, name)._repr_html_())
 
 
-def _intro(effort: Effort, seconds: float, compiled: float) -> str:
+def _intro(effort: Effort, seconds: float) -> str:
     made = ", ".join(f"{name} {version}" for name, version in versions().items())
     quick = (
-        "<p>This is the quick report: a tenth of the runs, wider intervals, more verdicts left open. The full one takes minutes: "
-        "<code>belman reproduce</code>.</p>"
+        "<p>This is the quick report: a twentieth of the runs, wider intervals, more verdicts left open. The full one takes "
+        "minutes: <code>belman reproduce</code>.</p>"
         if effort.name == "quick"
         else ""
     )
@@ -126,6 +128,6 @@ def _intro(effort: Effort, seconds: float, compiled: float) -> str:
         "anew, and every claim judged by checks with 95 % intervals. <em>BelMan (paper)</em> is the paper to the letter, "
         "<em>BelMan</em> our default. Lines are means over runs, dark bands their 95 % intervals, pale bands the middle half of "
         f"the runs; all players of a run meet the same luck.</p>{quick}"
-        f"<p>Seed {SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all, {compiled:,.0f} of them compiling "
-        f"on {os.cpu_count()} cores ({html.escape(platform.machine())}); {html.escape(made)}.</p>"
+        f"<p>Seed {SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all "
+        f"on {os.cpu_count()} cores, with what had to be compiled ({html.escape(platform.machine())}); {html.escape(made)}.</p>"
     )

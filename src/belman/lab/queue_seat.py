@@ -12,7 +12,7 @@ from belman.lab.design import checkpoints
 from belman.lab.matching import Bench
 from belman.lab.results import Field, blank
 from belman.lab.seat import laid_out
-from belman.lab.serve import MATCHING, ONE_QUEUE, ROLES, Diary, Rules, Served, System, Yard, serve_runs
+from belman.lab.serve import ROLES, Diary, Rules, Served, System, Yard, serve_runs
 from belman.policies.policy import Ledger, Policy
 
 _CURVE, _QUEUE = ("turn", "queue"), ("queue",)
@@ -41,7 +41,6 @@ class QueueSeat:
         self._marks = np.append(checkpoints(horizon), -1)
         family = problem.family
         bundles = {
-            "scheduling": (ONE_QUEUE if problem.single else MATCHING, serve_runs.__module__),
             "policy": (policy.kernels, type(policy).__module__),
             "family": (family.kernels, type(family).__module__),
         }
@@ -55,6 +54,7 @@ class QueueSeat:
         queues, servers, arms = problem.queues, problem.servers, problem.arms
         burn_in, ratios = problem.start
         rules = Rules(
+            single=problem.single,
             fixed=problem.fixed,
             holds=problem.holds,
             serves_empty=problem.serves_empty,

@@ -7,15 +7,13 @@ the quantile function of that server's law, so a better server never does worse 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import Bundle, kernel
+from belman.compile import inlined_kernel, kernel
 from belman.lab.matching import NOBODY, match
 from belman.lab.play import MIND, NATURE, WORLD, reset
 from belman.policies.policy import Floats, record
@@ -29,6 +27,7 @@ _MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with ch
 class Rules(NamedTuple):
     """How this system works; see `environments.queueing.Queue`."""
 
+    single: bool
     fixed: bool
     holds: bool
     serves_empty: bool
@@ -164,17 +163,11 @@ def work(rules, system, u):
 
 
 @kernel
-def follow_plan(rules, throughput, system, yard, bench, mind):
-    """Every open queue gets the server that the genie planned for it."""
-    for u in range(yard.matched.size):
-        yard.matched[u] = yard.plan[u] if yard.open_rows[u] else NOBODY
-
-
-@kernel
 def match_by_rates(rules, throughput, system, yard, bench, mind):
-    """The genie's matching by true rates, of what is open."""
-    if rules.fixed:
-        follow_plan(rules, throughput, system, yard, bench, mind)
+    """The genie's matching by true rates, of what is open: as planned, where that is always the same."""
+    if rules.single or rules.fixed:
+        for u in range(yard.matched.size):
+            yard.matched[u] = yard.plan[u] if yard.open_rows[u] else NOBODY
         return
     for u in range(throughput.shape[0]):
         for k in range(throughput.shape[1]):
@@ -185,10 +178,10 @@ def match_by_rates(rules, throughput, system, yard, bench, mind):
 
 
 @kernel
-def genie_turn(scheduling, family, law, rules, theta, throughput, system, yard, bench, mind):
+def genie_turn(family, law, rules, theta, throughput, system, yard, bench, mind):
     """A turn of the genie, who knows the rates."""
     if receive(rules, system, yard):
-        scheduling.inspire(rules, throughput, system, yard, bench, mind)
+        match_by_rates(rules, throughput, system, yard, bench, mind)
         begin(family, law, rules, theta, system, yard)
     for u in range(system.jobs.size):
         if work(rules, system, u)[0]:
@@ -196,7 +189,7 @@ def genie_turn(scheduling, family, law, rules, theta, throughput, system, yard, 
 
 
 @kernel
-def start(scheduling, family, law, rules, theta, throughput, rates, ratios, generators, system, yard, bench):
+def start(family, law, rules, theta, throughput, rates, ratios, generators, system, yard, bench):
     """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in leaves them."""
     for u in range(rates.size):
         uniform = chance.uniform(generators[WORLD])
@@ -204,7 +197,7 @@ def start(scheduling, family, law, rules, theta, throughput, rates, ratios, gene
         system.server[u] = NOBODY
     for _ in range(rules.burn_in):
         draw_turn(rules, rates, generators[WORLD], yard)
-        genie_turn(scheduling, family, law, rules, theta, throughput, system, yard, bench, generators[GENIE])
+        genie_turn(family, law, rules, theta, throughput, system, yard, bench, generators[GENIE])
     for u in range(rates.size):
         system.server[u] = NOBODY
 
@@ -219,23 +212,17 @@ def turn_to(group, at, stores, block):
         at[0] = group
 
 
-@kernel
-def choose_server(
+@inlined_kernel
+def decide(
     policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, mind, system, yard, bench
 ):  # fmt: skip
-    """One queue: the player chooses a server as it chooses any arm."""
-    turn = rounds[0] + 1
-    rounds[0] = turn
-    index = yard.weights[0]
-    arm, _ = policy.choose(policy, family, law, params[0], ledger, memory, turn, dials[turn - 1], mind, index)
-    yard.matched[0] = arm
-
-
-@kernel
-def match_by_indices(
-    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, mind, system, yard, bench
-):  # fmt: skip
-    """Several queues: the player's indices are the weights of a matching of the open queues with the free servers."""
+    """A turn of the player, at one queue as at any arms; at several its indices are the weights of a matching."""
+    if rules.single:
+        turn = rounds[0] + 1
+        rounds[0] = turn
+        index = yard.weights[0]
+        yard.matched[0], _ = policy.choose(policy, family, law, params[0], ledger, memory, turn, dials[turn - 1], mind, index)
+        return
     queues, arms = system.jobs.size if rules.shared else 1, ledger.plays.size
     for group in range(rounds.size):
         waiting = False
@@ -251,18 +238,6 @@ def match_by_indices(
     if rules.by_length:
         weigh_by_length(system.jobs, yard.weights)
     match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
-
-
-@dataclass(frozen=True, eq=False)
-class Scheduling(Bundle):
-    """How queues get servers: `decide` by the player's indices, `inspire` by the genie's knowledge."""
-
-    decide: Callable[..., Any]
-    inspire: Callable[..., Any]
-
-
-ONE_QUEUE = Scheduling(choose_server, follow_plan)
-MATCHING = Scheduling(match_by_indices, match_by_rates)
 
 
 @kernel
@@ -313,7 +288,7 @@ def open_books(diary, system):
 
 @kernel
 def serve_runs(
-    scheduling, policy, family, law, rules, params, prior, ledger, memory, block, blank, stores, at, rounds, theta, throughput,
+    policy, family, law, rules, params, prior, ledger, memory, block, blank, stores, at, rounds, theta, throughput,
     rates, ratios, generators, dials, checkpoints, player, genie, yard, bench, diary, seed, first, served, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
@@ -322,7 +297,7 @@ def serve_runs(
     for r in range(len(served.queue)):
         for role in range(ROLES):
             chance.fork(seed, first + r, role, generators[role])
-        start(scheduling, family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
+        start(family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
         for u in range(queues):
             player.jobs[u] = genie.jobs[u]
             player.server[u] = NOBODY
@@ -334,9 +309,9 @@ def serve_runs(
         mark = 0
         for t in range(1, horizon + 1):
             draw_turn(rules, rates, generators[NATURE], yard)
-            genie_turn(scheduling, family, law, rules, theta, throughput, genie, yard, bench, generators[GENIE])
+            genie_turn(family, law, rules, theta, throughput, genie, yard, bench, generators[GENIE])
             if receive(rules, player, yard):
-                scheduling.decide(
+                decide(
                     policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, generators[MIND],
                     player, yard, bench,
                 )  # fmt: skip

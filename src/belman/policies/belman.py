@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.compile import inlined_kernel, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import TERMS, Family
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
     """Refresh for a reading that averages natural or mean parameters, with or without the terms of the evidence."""
 
-    @kernel
+    @inlined_kernel
     def refresh(family, law, params, ledger, memory, arm):
         belief = ledger.beliefs[arm]
         dimension = belief.size
@@ -70,7 +70,7 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
 def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
     """Indices under one exposure for all arms."""
 
-    @kernel
+    @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         recentre(family, law, memory.total, index.size, dial, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, dial, index)
@@ -81,7 +81,7 @@ def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
 def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
     """Indices under evidence: one exposure per arm. Params: (p,)."""
 
-    @kernel
+    @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         leading = leader(memory.expected, index)
         recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
@@ -157,6 +157,15 @@ class BelMan(Policy):
     def paper(cls, reading: str = "barycentre") -> BelMan:
         """The paper to the letter: τ(t) = 1/(ln t + 15 ln ln t) for all arms."""
         return cls(Paper(), reading)
+
+    @classmethod
+    def until(cls, horizon: int) -> BelMan:
+        """The default where it is known that play ends after `horizon` turns: less regret by then, greedy afterwards.
+
+        >>> BelMan.until(1_000).schedule.settings[-1]
+        1000.0
+        """
+        return cls(Evidence(horizon=horizon))
 
     @property
     def schedule(self) -> Exposure:

@@ -2,7 +2,8 @@
 
 ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the *shift*, L the leader, and
 x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is the information that a belief holds, up to what all arms
-share, so x_a/2 is the part of KL(b_a ‖ b̄) that tells how well an arm is known; where it lies is left to the evidence.
+share, so x_a/2 is the part of KL(b_a ‖ b̄) that tells how well an arm is known; where it lies is left to the evidence. If it is
+known when play ends, t is at most the number of turns left, and x_a at least 0.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 − ν₀/ν_a)), since E_a − μ₀ is the
 average reward's distance from the prior mean times 1 − ν₀/ν_a; and 0 if they were found above it, where a good arm is in hand
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.compile import inlined_kernel, kernel
 from belman.families.family import TERMS
 from belman.policies.policy import Floats, Ledger, leader
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED = 0, 1, 2, 3, 4  # of memory.pool
-POOL, REACH, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4  # of params
+POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
@@ -35,11 +36,12 @@ _FEW = 4096  # arms that may all be judged anew in one turn; more wait, so that 
 _TINY = 1e-300
 
 
-def what_is_expected(family: Family, pool: float, reach: float) -> Floats:
-    """The params: how many arms the prior counts as, the reach, and the prior's mean, worth (0 where it has none) and spread."""
+def what_is_expected(family: Family, pool: float, reach: float, horizon: float) -> Floats:
+    """The params: how many arms the prior counts as, the reach, the last turn, and the prior's mean, worth (or 0) and spread."""
     mean, worth = family.expected_reward(family.prior), family.worth(family.prior)
     useful = math.isfinite(mean) and math.isfinite(pool)
-    return np.array([pool, reach, mean if useful else 0.0, worth if useful else 0.0, family.spread(family.prior)])
+    prior = (mean, worth) if useful else (0.0, 0.0)
+    return np.array([pool, reach, horizon, *prior, family.spread(family.prior)])
 
 
 def judgement(arms: int) -> dict[str, Floats]:
@@ -56,7 +58,7 @@ def phi(x, greed, reach):
     return square * part / (above * part + greed + _TINY) + min(x, 0.0)
 
 
-@kernel
+@inlined_kernel
 def judge(family, law, params, ledger, memory, arm):
     """The mean of an arm under the shifted prior, and its side of the evidence."""
     mean, worth = memory.expected[arm], memory.judged[WORTH, arm]
@@ -112,7 +114,7 @@ def judge_all(family, law, params, ledger, memory):
 def judging(refresh: Callable[..., None]) -> Callable[..., None]:
     """Refresh that also keeps what the belief is worth, and when the shift changes judges all arms anew."""
 
-    @kernel
+    @inlined_kernel
     def refresh_and_judge(family, law, params, ledger, memory, arm):
         pool = memory.pool
         moved, known = learned(params, memory, arm)
@@ -145,7 +147,7 @@ def judging(refresh: Callable[..., None]) -> Callable[..., None]:
 def sharing(explore: Callable[..., None]) -> Callable[..., None]:
     """Indices under evidence, or those of `explore` where nothing pulls. Params: see `what_is_expected`."""
 
-    @kernel
+    @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         if dial == 0.0:
             explore(family, law, params, ledger, memory, turn, dial, mind, index)
@@ -157,10 +159,12 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
             unknown += means[a] == -np.inf
         if leading > -np.inf:
             family.weights(law, leading, memory.scratch[2])
-            weights, greed, reach, log_plays = memory.scratch[2], math.log(dial), params[REACH], math.log(plays)
+            weights, greed, reach, horizon = memory.scratch[2], math.log(dial), params[REACH], params[HORIZON]
+            clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
+            least = 0.0 if horizon < np.inf else -np.inf
             for a in range(index.size):
                 against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
-                index[a] = phi(log_plays - log_worths[a], greed, reach) - against
+                index[a] = phi(max(clock - log_worths[a], least), greed, reach) - against
         if unknown > 0:
             for a in range(index.size):
                 if means[a] == -np.inf:  # no evidence can be against an arm of which nothing is known: it comes first

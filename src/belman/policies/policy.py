@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import Bundle, kernel
+from belman.compile import Bundle, inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from belman.families.family import Family
@@ -141,7 +141,7 @@ def pick_most(score, count, mind, chosen):
         score[arm] = np.nan
 
 
-@kernel
+@inlined_kernel
 def choose_by_index(policy, family, law, params, ledger, memory, turn, dial, mind, index):
     """Compute every index and play the largest."""
     policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from belman.compile import kernel
+from belman.compile import inlined_kernel
 from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, to_be_integrated
 
 
-@kernel
+@inlined_kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     for a in range(index.size):
         index[a] = family.sample_mean(law, ledger.beliefs[a], mind)

@@ -1,7 +1,7 @@
 """What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the worst cell.
 
-Only anytime rivals with a guarantee are ranked with BelMan; those that know the horizon and those without a guarantee are set
-apart. All players of a cell meet the same nature, so differences are paired run by run.
+Only anytime rivals with a guarantee are ranked with *ours*, BelMan unless another is asked for; those that know the horizon and
+those without a guarantee are set apart. All players of a cell meet the same nature, so differences are paired run by run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from belman.suite.cells import Cell, Suite
 from belman.suite.playing import Records
 from belman.table import Table
 
-OURS = "belman"
 ANYTIME = "anytime"
 
 
@@ -41,12 +40,12 @@ def _best(records: Records, names: list[str]) -> str | None:
     return min(names, key=lambda name: records[name].mean(), default=None)
 
 
-def _ratio(records: Records, rival: str | None) -> float:
-    return math.nan if rival is None or rival not in records else float(records[OURS].mean() / records[rival].mean())
+def _ratio(records: Records, ours: str, rival: str | None) -> float:
+    return math.nan if rival is None or rival not in records else float(records[ours].mean() / records[rival].mean())
 
 
-def cell_table(given: Suite, played: Mapping[Cell, Records], split: str) -> Table:
-    """One row a cell: BelMan's regret, its rank among anytime rivals with a guarantee, and ratios of regrets."""
+def cell_table(given: Suite, played: Mapping[Cell, Records], split: str, ours: str = "belman") -> Table:
+    """One row a cell: the regret of ours, its rank among anytime rivals with a guarantee, and ratios of regrets."""
     columns: dict[str, list[object]] = {
         name: []
         for name in (
@@ -65,16 +64,17 @@ def cell_table(given: Suite, played: Mapping[Cell, Records], split: str) -> Tabl
     for cell, records in played.items():
         if cell.split != split:
             continue
-        ours = records[OURS]
-        fair = [name for name in records if given.group(name) == ANYTIME]
-        rival, anyone = _best(records, fair), _best(records, [name for name in records if name != OURS])
-        rank = 1 + sum(bool(records[name].mean() < ours.mean()) for name in fair)
-        tail = float(np.quantile(ours, 0.99) / np.quantile(records["thompson"], 0.99)) if "thompson" in records else math.nan
-        row = (cell.name, float(ours.mean()), half_interval(ours), f"{rank} of {len(fair) + 1}", _ratio(records, "thompson"))
-        rest = (rival or "–", _ratio(records, rival), anyone or "–", _ratio(records, anyone), tail)
-        for column, value in zip(columns.values(), (*row, *rest), strict=True):
+        regrets = records[ours]
+        others = [name for name in records if name != ours]
+        fair = [name for name in others if given.group(name) == ANYTIME]
+        rival, anyone = _best(records, fair), _best(records, others)
+        rank = 1 + sum(bool(records[name].mean() < regrets.mean()) for name in fair)
+        tail = float(np.quantile(regrets, 0.99) / np.quantile(records["thompson"], 0.99)) if "thompson" in records else math.nan
+        row = (cell.name, float(regrets.mean()), half_interval(regrets), f"{rank} of {len(fair) + 1}")
+        best = (rival or "–", _ratio(records, ours, rival), anyone or "–", _ratio(records, ours, anyone))
+        for column, value in zip(columns.values(), (*row, _ratio(records, ours, "thompson"), *best, tail), strict=True):
             column.append(value)
-    return Table(columns, f"{split}: regret of BelMan, and its ratio to rivals")
+    return Table(columns, f"{split}: regret of {ours}, and its ratio to rivals")
 
 
 def summary_table(tables: Mapping[str, Table]) -> Table:
@@ -94,12 +94,12 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
     return Table(columns, "ratios of regret: geometric mean over cells, and the worst cell")
 
 
-def player_csv(given: Suite, played: Mapping[Cell, Records]) -> str:
-    """Every player of every cell: mean, interval, tail, and the paired difference BelMan − player with its interval."""
+def player_csv(given: Suite, played: Mapping[Cell, Records], ours: str = "belman") -> str:
+    """Every player of every cell: mean, interval, tail, and the paired difference ours − player with its interval."""
     lines = ["split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"]
     for cell, records in played.items():
         for name, regrets in records.items():
-            paired = records[OURS] - regrets
+            paired = records[ours] - regrets
             numbers = (
                 regrets.mean(),
                 half_interval(regrets),
