@@ -158,6 +158,9 @@ def test_the_dial_reads_back(dial):
     assert dial_of(exposure_at(dial)) == pytest.approx(dial)
 
 
-@pytest.mark.parametrize("exposure", [Constant(0.5), Paper(), Evidence(pool=7.0), Evidence(gain=0.0), FadingEvidence(p=2.0)])
+OTHERS = [Constant(0.5), Paper(), Evidence(pool=7.0), Evidence(gain=0.0), Evidence(horizon=50), FadingEvidence(p=2.0)]
+
+
+@pytest.mark.parametrize("exposure", OTHERS)
 def test_the_dial_stands_nowhere_for_other_exposures(exposure):
     assert dial_of(exposure) is None

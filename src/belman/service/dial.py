@@ -49,4 +49,5 @@ def _same(given: Exposure, made: Exposure) -> bool:
     """Whether two exposures are the same but for what rounding does to a dial."""
     if type(given) is not type(made):
         return False
-    return all(math.isclose(value, getattr(made, name), rel_tol=1e-4) for name, value in vars(given).items())
+    pairs = [(value, getattr(made, name)) for name, value in vars(given).items()]
+    return all(value == other or (value and other and math.isclose(value, other, rel_tol=1e-4)) for value, other in pairs)
