@@ -58,10 +58,12 @@ def contents(folder: Path) -> dict[str, int]:
 def test_second_process_hits_the_cache(tmp_path):
     """Two processes that meet on an empty cache both work; a third compiles nothing and writes nothing."""
     first = [start(LEARN, BELMAN_CACHE=str(tmp_path)) for _ in range(2)]
+    counted = []
     for process in first:
         value, counts, folder = finish(process)
         assert (value, Path(folder)) == ("0.6666666666666666", tmp_path)
-    assert counts != "2 0"
+        counted.append(counts)
+    assert any(counts != "2 0" for counts in counted)  # one may be late, and find what the other made
     before = contents(tmp_path)
     assert {Path(name).suffix for name in before} == {".py", ".nbi", ".nbc"}
     value, counts, _ = finish(start(LEARN, BELMAN_CACHE=str(tmp_path)))
