@@ -14,7 +14,7 @@ help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
 		printf 'make %-12s %s\n' "$$name" "$$words"; done
 
-reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (some two minutes)
+reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (two to three minutes)
 	@$(BIN)/belman reproduce --quick
 	@echo "For the full report (about ten minutes):  make report"
 

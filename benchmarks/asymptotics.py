@@ -30,7 +30,7 @@ PLAYERS = {"BelMan": belman.BelMan(), "IMED": belman.IMED()}
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     turns = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    names = ("arms", "player", "regret", "±", "p99", "slope", "± ", "bound", "locked")
+    names = ("arms", "player", "regret", "±", "p99", "worst", "slope", "± ", "bound", "locked")
     columns: dict[str, list[object]] = {name: [] for name in names}
     claims = []
     for words, means in ARMS.items():
@@ -42,7 +42,7 @@ def main() -> None:
         for name in PLAYERS:
             regrets, slope = (found.sel(player=name).values for found in (result.regret.sel(turn=turns), slopes))
             locked = int((result.plays.sel(player=name).values[:, int(np.argmax(means))] < 0.5 * turns).sum())
-            regret = (regrets.mean(), half_interval(regrets), float(np.quantile(regrets, 0.99)))
+            regret = (regrets.mean(), half_interval(regrets), float(np.quantile(regrets, 0.99)), regrets.max())
             row = (words, name, *regret, slope.mean(), half_interval(slope), bound, locked)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)

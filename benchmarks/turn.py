@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 import belman
@@ -11,7 +9,7 @@ from belman import chance
 from belman.compile import entry
 from belman.lab.play import reset
 from belman.policies.policy import Ledger, Policy, record
-from benchmarks.claim import Claim, report
+from benchmarks.claim import Claim, best_cpu_seconds, report
 
 
 @belman.kernel
@@ -41,16 +39,8 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     state, numbers = (*ledger, *blank), (family.law, policy.params(family))
     streams = chance.generator(1, 0), chance.generator(1, 1)
     start, loop = entry(prepare, bundles, records), entry(play, bundles, records)
-    index = np.zeros(arms)
-
-    def run() -> float:
-        start(*numbers, np.array(family.prior), *state, np.zeros(0), np.zeros(0))
-        began = time.process_time()
-        loop(*numbers, *state, theta, index, dials, *streams)
-        return time.process_time() - began
-
-    run()  # compiles
-    return min(run() for _ in range(repeats)) / turns * 1e6
+    head, rest = (*numbers, np.array(family.prior), *state, np.zeros(0), np.zeros(0)), (theta, np.zeros(arms), dials, *streams)
+    return best_cpu_seconds(lambda: loop(*numbers, *state, *rest), repeats, lambda: start(*head)) / turns * 1e6
 
 
 def main() -> None:

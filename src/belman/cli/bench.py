@@ -53,18 +53,13 @@ def regret(
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
     for name in rivals:
-        if name not in known:
-            raise PolicyError(f"{name!r} is no rival of the suite: there are {listing(known, most=40)}{nearest(name, known)}")
-    judged = ["belman", "belman-until", *known]
-    if ours not in judged:
-        raise PolicyError(f"{ours!r} is not in the suite: there are {listing(judged, most=40)}{nearest(ours, judged)}")
+        _check_player(name, known, "is no rival of")
+    _check_player(ours, ["belman", "belman-until", *known], "is not in")
     splits = SPLITS if split == "both" else (split,)
     screen = Console(stderr=True)
     played = {}
     for cell in suite.cells:
-        if cell.split in splits:
-            if not suite.plays(ours, cell):
-                continue
+        if cell.split in splits and suite.plays(ours, cell):
             seated = {name: parse.policy(name, cell.horizon) for name in (ours, *rivals) if suite.plays(name, cell)}
             folder = output / ("quick" if quick else "cells")
             played[cell] = play_cell(cell, seated, folder, seed, workers, lambda words: screen.print(words, highlight=False))
@@ -80,6 +75,11 @@ def regret(
     ):
         write_atomically(path, text)
         screen.print(f"wrote {path}", highlight=False)
+
+
+def _check_player(name: str, known: list[str], words: str) -> None:
+    if name not in known:
+        raise PolicyError(f"{name!r} {words} the suite: there are {listing(known, most=40)}{nearest(name, known)}")
 
 
 @app.command()

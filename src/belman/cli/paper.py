@@ -48,7 +48,7 @@ def _check(name: str) -> None:
 
 
 def reproduce(
-    quick: Annotated[bool, typer.Option("--quick", help="A twentieth of the runs: some two minutes instead of ten.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A twentieth of the runs: two to three minutes instead of ten.")] = False,
     output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path("report"),
     only: Annotated[list[str] | None, typer.Option(help="Only this figure; may be repeated.")] = None,
 ) -> None:

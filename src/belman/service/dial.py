@@ -50,4 +50,6 @@ def _same(given: Exposure, made: Exposure) -> bool:
     if type(given) is not type(made):
         return False
     pairs = [(value, getattr(made, name)) for name, value in vars(given).items()]
-    return all(value == other or (value and other and math.isclose(value, other, rel_tol=1e-4)) for value, other in pairs)
+    return all(
+        value == other or (None not in (value, other) and math.isclose(value, other, rel_tol=1e-4)) for value, other in pairs
+    )
