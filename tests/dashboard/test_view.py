@@ -153,6 +153,24 @@ def test_a_demo_plays_and_finds_the_best_button(storage, monkeypatch):
     assert study.status()["outstanding"] == 0
 
 
+def test_a_demo_ends_with_the_service(storage, monkeypatch):
+    """Visitors who have not decided yet go home too: nothing asks or tells where nobody answers any more."""
+    monkeypatch.setattr(demo, "PER_SECOND", 1e9)
+
+    async def run():
+        shelf = Shelf(storage, Metrics(), False)
+        playing = shelf.start(demo.play(shelf, demo.new_study(storage, seed=7).name, seed=7))
+        while not storage.names():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        await shelf.close()
+        return playing.cancelled(), len(asyncio.all_tasks())
+
+    cancelled, left = asyncio.run(run())
+    assert cancelled
+    assert left <= 2  # this one, and the door to the study
+
+
 @pytest.mark.parametrize("dial", [0.0, 0.05, 0.3, 0.5, 0.85, 1.0])
 def test_the_dial_reads_back(dial):
     assert dial_of(exposure_at(dial)) == pytest.approx(dial)

@@ -27,7 +27,7 @@ def new_study(storage: Storage, seed: int | None = None) -> Study:
 async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
     """Let visitors come until all have been; while the study is paused they find no button."""
     nature = np.random.default_rng(seed)
-    answers: set[asyncio.Task[None]] = set()
+    answers = []
     for _ in range(VISITORS):
         await asyncio.sleep(nature.exponential(1.0 / PER_SECOND))
         mood, delay = nature.random(), nature.exponential(DELAY)
@@ -36,15 +36,14 @@ async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
         except (PausedError, StorageError):
             continue
         assert isinstance(tickets, list)
-        task = asyncio.create_task(_answer(shelf, name, Tell(tickets[0].id, float(mood < BUTTONS[str(tickets[0].arm)])), delay))
-        answers.add(task)
-        task.add_done_callback(answers.discard)
+        tell = Tell(tickets[0].id, float(mood < BUTTONS[str(tickets[0].arm)]))
+        answers.append(shelf.start(_answer(shelf, name, tell, delay)))
     await asyncio.gather(*answers)
 
 
 async def _answer(shelf: Shelf, name: str, tell: Tell, delay: float) -> None:
     """Tell what a visitor did, and again where the storage cannot be reached."""
-    while not shelf.stopping.is_set():
+    while True:
         await asyncio.sleep(delay)
         try:
             await (await shelf.gathering(name)).put(tell)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path as File
 from typing import Annotated
 
@@ -111,7 +110,7 @@ async def start_demo(request: Request) -> Response:
     async with state.demo_lock:
         if state.demo is None or state.demo[1].done():
             name = (await shelf.run(demo.new_study, shelf.storage)).name
-            state.demo = (name, asyncio.create_task(demo.play(shelf, name)))
+            state.demo = (name, shelf.start(demo.play(shelf, name)))
     return answer({"name": state.demo[0]}, 201)
 
 

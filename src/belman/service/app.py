@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -56,13 +55,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(make(shelf)) for make in beside]
+        for make in beside:
+            shelf.start(make(shelf))
         yield
-        shelf.stopping.set()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        shelf.close()
+        await shelf.close()
 
     app = FastAPI(
         title="belman",

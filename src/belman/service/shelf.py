@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -33,6 +33,7 @@ class Shelf:
         self._threads = ThreadPoolExecutor(12, thread_name_prefix="belman")
         self._open: OrderedDict[str, Gathering] = OrderedDict()
         self._known: dict[str, tuple[float, Any]] = {}
+        self._beside: set[asyncio.Task[None]] = set()
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a blocking call gives."""
@@ -79,7 +80,18 @@ class Shelf:
             self._known[what] = (now + KEY_SECONDS, found)
         return found
 
-    def close(self) -> None:
-        """Finish what is under way."""
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin something that goes on beside the requests, until it is done or the service ends."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return task
+
+    async def close(self) -> None:
+        """End what goes on beside, and finish the rest."""
+        self.stopping.set()
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
         self._threads.shutdown(wait=True)
         self.storage.close()
