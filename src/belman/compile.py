@@ -35,8 +35,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: True when `NUMBA_DISABLE_JIT=1`: kernels are then ordinary Python.
 INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 
-#: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference counts.
-_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+#: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference counts, no wrapper for C.
+_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
 _lock = threading.RLock()
 _entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
@@ -55,8 +55,7 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._options = {**_OPTIONS, **options}
-        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        self.inside = numba.njit(pipeline_class=Inside, **bare, **self._options)(function)
+        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, **self._options)(function)
 
     @functools.cached_property
     def outside(self) -> Any:

@@ -42,8 +42,8 @@ def prepare_run(family, law, world, seed, run, generators, theta, means):
 
 
 @kernel
-def reset(policy, family, law, params, prior, ledger, memory, block, blank):
-    """Forget everything: beliefs at the prior, memory as it was made, then refreshed arm by arm."""
+def forget(prior, ledger, block, blank):
+    """Beliefs at the prior, and memory as it was made."""
     for i in range(block.size):
         block[i] = blank[i]
     for a in range(ledger.plays.size):
@@ -52,8 +52,29 @@ def reset(policy, family, law, params, prior, ledger, memory, block, blank):
         ledger.plays[a] = 0.0
         ledger.sums[a] = 0.0
         ledger.squares[a] = 0.0
+
+
+@kernel
+def reset(policy, family, law, params, prior, ledger, memory, block, blank):
+    """Forget everything, then refresh arm by arm."""
+    forget(prior, ledger, block, blank)
     for a in range(ledger.plays.size):
         policy.refresh(family, law, params, ledger, memory, a)
+
+
+@kernel
+def pull(family, law, theta, nature, ledger, arm):
+    """The reward of an arm that is played now, entered in the ledger."""
+    value = family.reward(law, theta[arm], chance.uniform(nature))
+    record(family, law, ledger, arm, value)
+    return value
+
+
+@kernel
+def count(ledger, plays):
+    """The plays of every arm, as whole numbers."""
+    for a in range(plays.size):
+        plays[a] = int(ledger.plays[a])
 
 
 @kernel
@@ -73,20 +94,15 @@ def play_runs(
         lost, missed, earned, mark = 0.0, 0, 0.0, 0
         for t in range(horizon):
             arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
-            value = family.reward(law, theta[arm], chance.uniform(nature))
-            record(family, law, ledger, arm, value)
+            earned += pull(family, law, theta, nature, ledger, arm)
             policy.refresh(family, law, params, ledger, memory, arm)
-            earned += value
             if means[arm] < best:
                 lost += best - means[arm]
                 missed += 1
             if t + 1 == checkpoints[mark]:
-                regret[r, mark] = lost
-                suboptimal_draws[r, mark] = missed
-                reward[r, mark] = earned
+                regret[r, mark], suboptimal_draws[r, mark], reward[r, mark] = lost, missed, earned
                 mark += 1
             if t % _LOOKS == 0 and stop[0] != 0:
                 return r
-        for a in range(means.size):
-            plays[r, a] = int(ledger.plays[a])
+        count(ledger, plays[r])
     return len(regret)

@@ -287,21 +287,38 @@ def open_books(diary, system):
 
 
 @kernel
+def begin_run(family, law, rules, theta, throughput, rates, ratios, generators, genie, player, yard, bench, diary, seed, run):
+    """Fork the generators of a run and let both schedulers find the same queues."""
+    for role in range(ROLES):
+        chance.fork(seed, run, role, generators[role])
+    start(family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
+    for u in range(rates.size):
+        player.jobs[u] = genie.jobs[u]
+        player.server[u] = NOBODY
+    open_books(diary, player)
+
+
+@kernel
+def note(served, r, u, turn, horizon, jobs):
+    """Enter how many jobs a queue has after a turn."""
+    half, batches = horizon // 2, served.late_backlog.shape[1]
+    served.mean_backlog[r, u] += jobs / horizon
+    served.largest_backlog[r, u] = max(served.largest_backlog[r, u], jobs)
+    if turn > half:
+        served.late_backlog[r, (turn - half - 1) * batches // (horizon - half), u] += jobs
+
+
+@kernel
 def serve_runs(
     policy, family, law, rules, params, prior, ledger, memory, block, blank, stores, at, rounds, theta, throughput,
     rates, ratios, generators, dials, checkpoints, player, genie, yard, bench, diary, seed, first, served, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
     horizon, queues, servers = dials.size, rates.size, yard.open_columns.size
-    half, batches = horizon // 2, served.late_backlog.shape[1]
     for r in range(len(served.queue)):
-        for role in range(ROLES):
-            chance.fork(seed, first + r, role, generators[role])
-        start(family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
-        for u in range(queues):
-            player.jobs[u] = genie.jobs[u]
-            player.server[u] = NOBODY
-        open_books(diary, player)
+        begin_run(
+            family, law, rules, theta, throughput, rates, ratios, generators, genie, player, yard, bench, diary, seed, first + r
+        )
         for group in range(rounds.size):
             turn_to(group, at, stores, block)
             reset(policy, family, law, params[group], prior, ledger, memory, block, blank)
@@ -329,15 +346,10 @@ def serve_runs(
                     record(family, law, ledger, arm, player.worth[u])
                     policy.refresh(family, law, params[at[0]], ledger, memory, arm)
                     served.plays[r, u, k] += 1
-                jobs = player.jobs[u]
-                served.mean_backlog[r, u] += jobs / horizon
-                served.largest_backlog[r, u] = max(served.largest_backlog[r, u], jobs)
-                if t > half:
-                    place = (t - half - 1) * batches // (horizon - half)
-                    served.late_backlog[r, place, u] += jobs
+                note(served, r, u, t, horizon, player.jobs[u])
                 if t == checkpoints[mark]:
-                    served.queue[r, mark, u] = jobs
-                    served.queue_regret[r, mark, u] = jobs - genie.jobs[u]
+                    served.queue[r, mark, u] = player.jobs[u]
+                    served.queue_regret[r, mark, u] = player.jobs[u] - genie.jobs[u]
             if t == checkpoints[mark]:
                 mark += 1
             if t % _LOOKS == 0 and stop[0] != 0:

@@ -16,10 +16,10 @@ from belman import chance
 from belman.compile import entry, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
-from belman.lab.play import MIND, NATURE, WORLD, prepare_run, reset
+from belman.lab.play import MIND, NATURE, WORLD, count, prepare_run, pull, reset
 from belman.lab.seat import in_one_block
 from belman.policies.averages import plays_needed
-from belman.policies.policy import Floats, Ledger, Policy, pick_most, record
+from belman.policies.policy import Floats, Ledger, Policy, pick_most
 from belman.policies.stopping import least_contrast, thresholds
 
 #: What ends a run: its last turn alone, enough evidence, or the policy's own rule.
@@ -72,6 +72,13 @@ def _judge(means, total, least, chosen):
 
 
 @kernel
+def _recommend(policy, family, law, params, ledger, memory, m, luck, score, chosen):
+    """Mark the m arms that the policy recommends now."""
+    policy.recommend(family, law, params, ledger, memory, score)
+    pick_most(score, m, luck, chosen)
+
+
+@kernel
 def explore_runs(
     policy, family, law, params, prior, ledger, memory, block, blank, world, theta, means, index, chosen, doubt, generators,
     dials, marks, rule, thresholds, needed, m, seed, first, simple_regret, error, turns, plays, stop,
@@ -88,27 +95,24 @@ def explore_runs(
             arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
             if rule == OWN and policy.finished(family, law, params, ledger, memory):
                 break
-            record(family, law, ledger, arm, family.reward(law, theta[arm], chance.uniform(nature)))
+            pull(family, law, theta, nature, ledger, arm)
             policy.refresh(family, law, params, ledger, memory, arm)
             t += 1
-            if rule == EVIDENCE:
-                policy.recommend(family, law, params, ledger, memory, index)
-                pick_most(index, m, luck, chosen)
-                over = least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt) > thresholds[t - 1]
-            elif rule == BUDGET and t == marks[mark]:
-                policy.recommend(family, law, params, ledger, memory, index)
-                pick_most(index, m, luck, chosen)
+            marked = rule == BUDGET and t == marks[mark]
+            if marked or rule == EVIDENCE:
+                _recommend(policy, family, law, params, ledger, memory, m, luck, index, chosen)
+            if marked:
                 simple_regret[r, mark], error[r, mark] = _judge(means, total, least, chosen)
                 mark += 1
+            elif rule == EVIDENCE:
+                over = least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt) > thresholds[t - 1]
             if t % _LOOKS == 0 and stop[0] != 0:
                 return r
         if rule != BUDGET:
-            policy.recommend(family, law, params, ledger, memory, index)
-            pick_most(index, m, luck, chosen)
+            _recommend(policy, family, law, params, ledger, memory, m, luck, index, chosen)
             simple_regret[r, 0], error[r, 0] = _judge(means, total, least, chosen)
         turns[r] = t
-        for a in range(means.size):
-            plays[r, a] = int(ledger.plays[a])
+        count(ledger, plays[r])
     return len(turns)
 
 
