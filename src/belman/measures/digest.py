@@ -5,6 +5,7 @@ A thousand runs of twelve players at a thousand checkpoints are a quarter of a g
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 STATISTICS = ("mean", "low", "high", "q25", "q50", "q75")
 _MARKS = 10
+_NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
 def digest(result: xarray.Dataset) -> xarray.Dataset:
@@ -58,9 +60,9 @@ def curves_csv(small: xarray.Dataset) -> str:
     lines = [",".join(("variable", "player", *others, "turn", *STATISTICS))]
     for name in curves:
         here = [dim for dim in others if dim in small[name].dims]
-        flat = small[name].stack(row=("player", *here, "turn")).transpose("row", "statistic")
-        for key, row in zip(flat.row.values, flat.values, strict=True):
-            place = dict(zip(("player", *here, "turn"), key, strict=True))
-            cells = [f'"{place["player"]}"', *(str(place.get(dim, "")) for dim in others), str(place["turn"])]
-            lines.append(",".join([str(name), *cells, *(f"{value:.6g}" for value in row)]))
+        rows = small[name].transpose("player", *here, "turn", "statistic").values.reshape(-1, len(STATISTICS))
+        players = [f'"{player}"' for player in small.player.values]
+        places = (small[dim].values.astype(str) if dim in here else [""] for dim in others)
+        keys = itertools.product([str(name)], players, *places, small.turn.values.astype(str))
+        lines += [f"{','.join(key)},{_NUMBERS % tuple(row)}" for key, row in zip(keys, rows.tolist(), strict=True)]
     return "\n".join(lines) + "\n"
