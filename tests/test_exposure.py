@@ -92,7 +92,7 @@ def test_fading_evidence_falls_to_its_floor():
 
 
 def test_evidence_pulls_by_the_number_of_arms_alone():
-    assert pulls(Evidence(), [1, 1e9], arms=7) == pytest.approx([7.0**2.75] * 2, rel=1e-14)
+    assert pulls(Evidence(), [1, 1e9], arms=7) == pytest.approx([7.0**2.25] * 2, rel=1e-14)
     assert pulls(Evidence(), [1], arms=1) == [1.0]
     assert pulls(Evidence(gain=0.0), [1, 100], arms=50) == [1.0, 1.0]
     assert math.isfinite(pulls(Evidence(gain=1e9), [1], arms=50)[0])
@@ -102,7 +102,7 @@ def test_what_exposures_tell_the_kernels():
     assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == ["evidence", "fading-evidence"]
     assert FadingEvidence(p=1.5).settings == (1.5,)
     assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0, math.inf)
-    assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 8.0, 50.0)
+    assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 7.5, 50.0)
     assert Paper().settings == ()
     assert two_phase(10).per_arm
     assert not two_phase(10, Paper()).per_arm

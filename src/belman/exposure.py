@@ -154,7 +154,7 @@ class Schedule(Exposure):
 class Evidence(Exposure):
     """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a = ln(t/ν_a) at its share of plays.
 
-    Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 + (x/reach)²). In long runs
+    Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 + (x/reach)⁶). In long runs
     φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is smaller and the rule greedier, the more so the more arms.
     If the arms are found worse than their prior says, it is moved there, itself counting as `pool` arms; infinity leaves it.
     The pull is e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this factor.
@@ -165,8 +165,8 @@ class Evidence(Exposure):
     [100.0, 100.0]
     """
 
-    gain: float = 2.75
-    reach: float = 8.0
+    gain: float = 2.25
+    reach: float = 7.5
     pool: float = 5.0
     horizon: int | None = None
 

@@ -86,7 +86,7 @@ def test_create_a_study_watch_it_move_turn_the_dial_and_pause(browser, service):
     tab.focus("#dial")
     tab.keyboard.press("End")
     wait_for_number(tab, 32)
-    assert near.policy.exposure.gain == pytest.approx(275.0)
+    assert near.policy.exposure.gain == pytest.approx(100.0 * belman.exposure.Evidence().gain)
     assert tab.inner_text(".dial output") == "more exploiting"
     tab.click("text=Pause")
     tab.wait_for_selector("button:has-text('Resume')")

@@ -51,11 +51,11 @@ def judgement(arms: int) -> dict[str, Floats]:
 
 @kernel
 def phi(x, greed, reach):
-    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)²)), and x below 0; no branches, for many arms."""
+    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no branches, for many arms."""
     above = max(x, 0.0)
-    square = above * above
-    part = 1.0 + square / (reach * reach)
-    return square * part / (above * part + greed + _TINY) + min(x, 0.0)
+    far = above * (1.0 / reach)
+    lack = greed / (1.0 + far * far * far * (far * far * far))
+    return above * above / (above + lack + _TINY) + min(x, 0.0)
 
 
 @inlined_kernel
