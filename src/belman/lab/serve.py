@@ -298,7 +298,7 @@ def begin_run(family, law, rules, theta, throughput, rates, ratios, generators, 
     open_books(diary, player)
 
 
-@kernel
+@inlined_kernel
 def note(served, r, u, turn, horizon, jobs):
     """Enter how many jobs a queue has after a turn."""
     half, batches = horizon // 2, served.late_backlog.shape[1]
