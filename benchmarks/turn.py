@@ -6,35 +6,35 @@ import numpy as np
 
 import belman
 from belman import chance
-from belman.compile import entry
-from belman.lab.play import pull, reset
+from belman.bound import Address, call_bound
+from belman.entry import entry
+from belman.lab.hand import CHOOSE, REFRESH, choosing, deal, reset
+from belman.lab.play import pull
 from belman.policies.policy import Ledger, Policy
 from benchmarks.claim import Claim, best_cpu_seconds, report
 
 
 @belman.kernel
-def play(policy, family, law, params, ledger, memory, theta, index, dials, nature, mind):
+def play(family, law, ledger, theta, dials, nature, hand):
     """The bare loop: choose, draw, learn."""
     for t in range(dials.size):
-        arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
+        arm = call_bound(hand, CHOOSE, t + 1, dials[t])
         pull(family, law, theta, nature, ledger, arm)
-        policy.refresh(family, law, params, ledger, memory, arm)
+        call_bound(hand, REFRESH, arm, 0.0)
 
 
 def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:
     """CPU time of one turn on Bernoulli arms with means from 0.01 to 0.25; the start, long with many arms, is not timed."""
     family = belman.Bernoulli()
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
-    blank = policy.memory(arms, family.dimension)
     ledger = Ledger(np.zeros((arms, 2)), *(np.zeros(arms) for _ in range(3)))
     dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
-    bundles = {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)}
-    records = {"ledger": Ledger, "memory": type(blank)}
-    state, numbers = (*ledger, *blank), (family.law, policy.params(family))
-    streams = chance.generator(1, 0), chance.generator(1, 1)
-    start, loop = entry(reset, bundles, records), entry(play, bundles, records)
-    head, rest = (*numbers, np.array(family.prior), *state, np.zeros(0), np.zeros(0)), (theta, np.zeros(arms), dials, *streams)
-    return best_cpu_seconds(lambda: loop(*numbers, *state, *rest), repeats, lambda: start(*head)) / turns * 1e6
+    nature, mind = chance.generator(1, 0), chance.generator(1, 1)
+    hand = deal(choosing, policy, family, policy.params(family), ledger, policy.memory(arms, 2), mind, np.zeros(arms))
+    start = entry(reset, {}, {"ledger": Ledger, "hand": Address})
+    loop = entry(play, {"family": (family.kernels, type(family).__module__)}, {"ledger": Ledger, "hand": Address})
+    head, rest = (*hand, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)), (theta, dials, nature, *hand)
+    return best_cpu_seconds(lambda: loop(family.law, *ledger, *rest), repeats, lambda: start(*head)) / turns * 1e6
 
 
 def main() -> None:

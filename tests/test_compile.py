@@ -18,17 +18,18 @@ import pytest
 
 import belman
 from belman import cache, chance, compile, special
-from belman.compile import entry, kernel
+from belman.compile import kernel
+from belman.entry import entry
 from belman.families import Bernoulli, bernoulli
 from tests.contracts.cases import CASES
 
 ROOT = Path(__file__).parents[1]
 LEARN = """
-    from belman import cache, compile
+    from belman import cache, entry
     from belman.families import Bernoulli
     arm = Bernoulli()
     print(arm.expected_reward(arm.update(arm.prior, 1.0)))
-    calls = compile._entries.values()
+    calls = entry._entries.values()
     hits, misses = ([sum(getattr(call.stats, name).values()) for call in calls] for name in ("cache_hits", "cache_misses"))
     print(sum(hits), sum(misses))
     print(cache.cache_directory())
@@ -77,10 +78,10 @@ def test_a_change_of_a_source_is_seen(tmp_path):
     shutil.copytree(Path(belman.__file__).parent, sources / "belman", ignore=shutil.ignore_patterns("__pycache__"))
     environment = {"BELMAN_CACHE": str(tmp_path / "cache"), "SOURCES": str(sources)}
     script = """
-        from belman import compile
+        from belman import entry
         from belman.families import Bernoulli
         print(Bernoulli().mean_quantile((1.0, 1.0), 0.25))
-        print(*[sum(call.stats.cache_hits.values()) for call in compile._entries.values()])
+        print(*[sum(call.stats.cache_hits.values()) for call in entry._entries.values()])
     """
     assert finish(start(script, **environment)) == ["0.25", "0"]
     changed = sources / "belman/special/beta_law.py"
@@ -133,9 +134,9 @@ def test_a_change_of_a_users_source_is_seen(tmp_path, user, tools, imported):
 
     environment = {"BELMAN_CACHE": str(tmp_path / "cache"), "SOURCES": str(tmp_path)}
     script = f"""
-        from belman import compile
+        from belman import entry
         from {user} import Mine
-        print(Mine().expected_reward((1.5, 1.0)), *[sum(call.stats.cache_hits.values()) for call in compile._entries.values()])
+        print(Mine().expected_reward((1.5, 1.0)), *[sum(call.stats.cache_hits.values()) for call in entry._entries.values()])
     """
     write(user, USER.format(tools=imported))
     write(tools, TOOLS.format(factor=2.0))

@@ -1,10 +1,6 @@
-"""How and where functions are compiled: the only file that knows Numba, but for `inside.py`.
+"""How functions are compiled: with `inside.py`, `entry.py` and `bound.py` all that knows Numba.
 
 A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a family or a policy can do.
-An *entry* is where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed over its bundles.
-
-Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in another file changes.
-So an entry is a small generated module whose globals are the bundles, named by a hash of all the sources behind it (`cache.py`).
 With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the same choices.
 """
 
@@ -13,10 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import inspect
-import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
@@ -25,9 +18,7 @@ import numba
 import numba.core.imputils
 import numba.core.typing.templates
 import numba.extending
-import numpy as np
 
-from belman.cache import load_entry
 from belman.inside import Inside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,9 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 
 #: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference counts, no wrapper for C.
-_OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
-_lock = threading.RLock()
-_entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
 
 
 class Kernel:
@@ -54,7 +43,7 @@ class Kernel:
             function.__qualname__ += f"_{_digest(made_of)}"
         functools.update_wrapper(self, function)
         self.py_func = function
-        self._options = {**_OPTIONS, **options}
+        self._options = {**OPTIONS, **options}
         self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, **self._options)(function)
 
     @functools.cached_property
@@ -104,6 +93,7 @@ def inlined_kernel(function: Function) -> Function:
 
     LLVM would call it, and handing over the arrays costs more than many a turn takes. Compiling takes longer for it.
 
+    >>> import numpy as np
     >>> @inlined_kernel
     ... def last(values):
     ...     return values[-1]
@@ -116,6 +106,7 @@ def inlined_kernel(function: Function) -> Function:
 def allocating_kernel(function: Function) -> Function:
     """Mark a kernel that makes arrays of its own (and returns none of them).
 
+    >>> import numpy as np
     >>> @allocating_kernel
     ... def sum_of_squares(n):
     ...     squares = np.empty(n)
@@ -186,100 +177,3 @@ def external(module: ModuleType, symbol: str, reference: Callable[..., Any], arg
     scope: dict[str, Any] = {"pointer": pointer, "__name__": __name__}
     exec(f"def {symbol.strip('_')}({names}): return pointer({names}, 0)", scope)
     return kernel(scope[symbol.strip("_")])
-
-
-def entry(
-    template: Callable[..., Any],
-    bundles: Mapping[str, tuple[Any, str]],
-    records: Mapping[str, type],
-) -> Callable[..., Any]:
-    """Close `template` over its bundles and spread its records, so that Python calls compiled code with bare arrays.
-
-    `bundles` maps a parameter of the template to (bundle, name of the module where it is a global); `records` maps a
-    parameter to a NamedTuple class whose fields become arguments of their own (passing eight arrays costs 0.6 µs, passing
-    them in a tuple 1.7 µs). What remains of the template's parameters keeps its order.
-    """
-    key = (template, *((name, id(bundle)) for name, (bundle, _) in bundles.items()), *records.items())
-    with _lock:
-        if key not in _entries:
-            _entries[key] = _quiet(_load(template, bundles, records))
-        return _entries[key]
-
-
-def _load(
-    template: Callable[..., Any], bundles: Mapping[str, tuple[Any, str]], records: Mapping[str, type]
-) -> Callable[..., Any]:
-    """Import the generated module of an entry, or run its source in place where a bundle has no importable home."""
-    functions = {"template": (template, template.__module__)}
-    globals_: dict[str, tuple[Any, str]] = {**functions, **bundles}
-    globals_ |= {f"record_{name}": (record, record.__module__) for name, record in records.items()}
-    homes = {name: _home(value, module) for name, (value, module) in globals_.items()}
-    body = _source(template, bundles, records)
-    if INTERPRETED or any(home is None for home in homes.values()):
-        scope: dict[str, Any] = {name: value for name, (value, _) in globals_.items()}
-        exec(body, scope)
-        return cast(Callable[..., Any], numba.njit(**_OPTIONS)(scope["call"]))
-    found = {name: home for name, home in homes.items() if home is not None}
-    imports = ["from importlib import import_module", "", "import numba", ""]
-    names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]
-    text = "\n".join([*imports, *names, "", f"@numba.njit(cache=True, **{_OPTIONS})", body])
-    return load_entry(
-        text, {module for module, _ in found.values()}.union(*(_modules(value) for value, _ in globals_.values()))
-    ).call
-
-
-def _modules(thing: Any) -> set[str]:
-    """The modules of all kernels that a kernel or a bundle is made of: some are made elsewhere than they are used."""
-    if isinstance(thing, Bundle):
-        return set().union(*(_modules(part) for part in vars(thing).values()))
-    if isinstance(thing, Kernel):
-        inner = (cell.cell_contents for cell in thing.py_func.__closure__ or ())
-        return {thing.py_func.__module__}.union(*map(_modules, inner))
-    return set()
-
-
-def _source(template: Callable[..., Any], bundles: Mapping[str, Any], records: Mapping[str, type]) -> str:
-    """The source of `call`: the template with its bundles as globals and its records spread into fields."""
-    parameters: list[str] = []
-    arguments: list[str] = []
-    for name in inspect.signature(getattr(template, "py_func", template)).parameters:
-        if name in bundles:
-            arguments.append(name)
-        elif name in records:
-            fields = [f"{name}_{field}" for field in records[name]._fields]  # type: ignore[attr-defined]
-            parameters += fields
-            arguments.append(f"record_{name}({', '.join(fields)})")
-        else:
-            parameters.append(name)
-            arguments.append(name)
-    return f"def call({', '.join(parameters)}):\n    return template({', '.join(arguments)})\n"
-
-
-def _home(value: Any, module: str) -> tuple[str, str] | None:
-    """Where a value can be imported from, as (module, expression); None for `__main__` and for what is no global.
-
-    The expression is a name, or a name and a key where the value stands in a dictionary.
-    """
-    if module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
-        return None
-    for name, candidate in vars(sys.modules[module]).items():
-        if candidate is value:
-            return module, name
-        if isinstance(candidate, dict) and name != "__builtins__":
-            for key, member in candidate.items():
-                if member is value and isinstance(key, str):
-                    return module, f"{name}[{key!r}]"
-    return None
-
-
-def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs reach zero."""
-    if not INTERPRETED:
-        return call
-
-    @functools.wraps(call)
-    def quiet(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return call(*arguments)
-
-    return quiet

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from belman import chance
-from belman.compile import entry
+from belman.entry import entry
 from belman.lab.matching import Bench, match
 from belman.policies.policy import pick
 

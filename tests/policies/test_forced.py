@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import belman
-from belman import Agent, BelMan, Forced, Thompson, compile
+from belman import Agent, BelMan, Forced, Thompson, entry
 from belman.cli import parse
 from belman.errors import PolicyError
 from belman.exposure import Paper
@@ -42,7 +42,7 @@ def test_so_many_turns_explore():
 
 def test_a_second_process_finds_the_kernels_by_name():
     for policy in (Forced(Thompson()), belman.qbelman(), belman.q_ucb(), Forced(belman.KLUCB(divergence="exponential"))):
-        found = compile._home(policy.kernels, type(policy).__module__)
+        found = entry._home(policy.kernels, type(policy).__module__)
         assert found is not None
         module, expression = found
         assert eval(f"module.{expression}", {"module": sys.modules[module]}) is policy.kernels

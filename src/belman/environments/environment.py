@@ -41,6 +41,11 @@ class Problem(ABC):
         return ()
 
     @property
+    def matched(self) -> bool:
+        """Whether a player's indices are the weights of a matching; else the player chooses an arm itself."""
+        return False
+
+    @property
     @abstractmethod
     def parameters(self) -> Floats:
         """θ of each arm (K × parameters), or where a draw per run will put them."""

@@ -103,6 +103,10 @@ class Queue(Problem):
         return np.zeros(0)
 
     @property
+    def matched(self) -> bool:
+        return not self.single
+
+    @property
     def throughput(self) -> Floats:
         """Jobs per turn that each pair completes when always busy (U × K); an exponential time is rounded up to whole turns."""
         rates = np.array(self.rates)

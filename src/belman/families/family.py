@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
 from belman.beliefs.belief import BeliefKernels
-from belman.compile import Bundle, entry, kernel
+from belman.compile import Bundle, kernel
+from belman.entry import entry
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.common_mean import weighted_mean
 

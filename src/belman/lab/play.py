@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from belman import chance
+from belman.bound import call_bound
 from belman.compile import kernel
+from belman.lab.hand import CHOOSE, REFRESH, reset
 from belman.policies.policy import record
 
 NATURE, MIND, WORLD = 0, 1, 2
@@ -42,27 +44,6 @@ def prepare_run(family, law, world, seed, run, generators, theta, means):
 
 
 @kernel
-def forget(prior, ledger, block, blank):
-    """Beliefs at the prior, and memory as it was made."""
-    for i in range(block.size):
-        block[i] = blank[i]
-    for a in range(ledger.plays.size):
-        for i in range(prior.size):
-            ledger.beliefs[a, i] = prior[i]
-        ledger.plays[a] = 0.0
-        ledger.sums[a] = 0.0
-        ledger.squares[a] = 0.0
-
-
-@kernel
-def reset(policy, family, law, params, prior, ledger, memory, block, blank):
-    """Forget everything, then refresh arm by arm."""
-    forget(prior, ledger, block, blank)
-    for a in range(ledger.plays.size):
-        policy.refresh(family, law, params, ledger, memory, a)
-
-
-@kernel
 def pull(family, law, theta, nature, ledger, arm):
     """The reward of an arm that is played now, entered in the ledger."""
     value = family.reward(law, theta[arm], chance.uniform(nature))
@@ -79,23 +60,23 @@ def count(ledger, plays):
 
 @kernel
 def play_runs(
-    policy, family, law, params, reveal, prior, ledger, memory, block, blank, world, theta, means, index, generators,
-    dials, checkpoints, seed, first, regret, suboptimal_draws, reward, plays, stop,
+    family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators, dials, checkpoints, seed, first,
+    hand, regret, suboptimal_draws, reward, plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
     horizon = dials.size
     for r in range(len(regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
-        nature, mind = generators[NATURE], generators[MIND]
+        nature = generators[NATURE]
         if reveal:
             for a in range(means.size):
                 params[a] = means[a]
-        reset(policy, family, law, params, prior, ledger, memory, block, blank)
+        reset(hand, prior, ledger, block, blank)
         lost, missed, earned, mark = 0.0, 0, 0.0, 0
         for t in range(horizon):
-            arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
+            arm = call_bound(hand, CHOOSE, t + 1, dials[t])
             earned += pull(family, law, theta, nature, ledger, arm)
-            policy.refresh(family, law, params, ledger, memory, arm)
+            call_bound(hand, REFRESH, arm, 0.0)
             if means[arm] < best:
                 lost += best - means[arm]
                 missed += 1

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import entry
+from belman.bound import Address
+from belman.entry import entry
 from belman.environments.queueing import BATCHES, Queue
 from belman.lab.design import checkpoints
+from belman.lab.hand import choosing, deal, weighing
 from belman.lab.matching import Bench
+from belman.lab.play import MIND
 from belman.lab.results import Field, blank
 from belman.lab.seat import laid_out
-from belman.lab.serve import ROLES, Diary, Rules, Served, System, Yard, serve_runs
+from belman.lab.serve import ROLES, Diary, Groups, Rules, Served, System, Yard, serve_runs
 from belman.policies.policy import Ledger, Policy
 
 _CURVE, _QUEUE = ("turn", "queue"), ("queue",)
@@ -40,18 +45,16 @@ class QueueSeat:
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.servers), dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
         family = problem.family
-        bundles = {
-            "policy": (policy.kernels, type(policy).__module__),
-            "family": (family.kernels, type(family).__module__),
-        }
+        bundles = {"family": (family.kernels, type(family).__module__)}
         records = {"rules": Rules, "player": System, "genie": System, "yard": Yard, "bench": Bench, "diary": Diary}
-        memory = type(policy.memory(problem.arms, family.dimension))
-        self._call = entry(serve_runs, bundles, {**records, "served": Served, "ledger": Ledger, "memory": memory})
+        self._call = entry(
+            serve_runs, bundles, {**records, "served": Served, "ledger": Ledger, "groups": Groups, "hand": Address}
+        )
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
         """The results of these runs, or None if a stop came before they were finished."""
-        problem, family, groups = self._problem, self._problem.family, self._problem.groups
-        queues, servers, arms = problem.queues, problem.servers, problem.arms
+        problem, family = self._problem, self._problem.family
+        queues, servers = problem.queues, problem.servers
         burn_in, ratios = problem.start
         rules = Rules(
             single=problem.single,
@@ -63,23 +66,42 @@ class QueueSeat:
             poisson=problem.arrival_law == "poisson",
             burn_in=burn_in,
         )
-        ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
-        block, parts = laid_out((*ledger, *self._policy.memory(arms, family.dimension)))
-        truth = problem.throughput
-        params = truth.reshape(groups, arms) if self._policy.sees_truth else np.tile(self._policy.params(family), (groups, 1))
+        groups, ledger, memory = _groups(self._policy, problem)
+        generators = np.zeros((ROLES, 4), dtype=np.uint64)
+        asked = weighing if problem.matched else choosing
+        hand = deal(asked, self._policy, family, groups.params, ledger, memory, generators[MIND], groups.indices)
         served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
         done = self._call(
-            *(family.law, *rules, np.ascontiguousarray(params), np.array(family.prior), *parts, block, block.copy()),
-            *(np.zeros((groups, block.size)), np.zeros(1, np.int64), np.zeros(groups, np.int64)),
-            *(problem.parameters, truth, np.array(problem.arrivals), ratios, np.zeros((ROLES, 4), dtype=np.uint64)),
+            *(family.law, *rules, np.array(family.prior), *ledger, *groups),
+            *(problem.parameters, problem.throughput, np.array(problem.arrivals), ratios, generators),
             *(self._dials, self._marks, *_system(queues), *_system(queues), *_yard(problem)),
-            *(*Bench.blank(queues, servers), *_diary(queues, self._horizon), chance.generator(seed), first, *served, stop),
+            *(*Bench.blank(queues, servers), *_diary(queues, self._horizon), chance.generator(seed), first, *hand, *served, stop),
         )
         half = self._horizon // 2
         turns = np.bincount(np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES)
         with np.errstate(invalid="ignore"):
             np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
         return served if done == runs else None
+
+
+def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
+    """The groups of a player's arms, with the ledger and the memory of the one at hand, which are parts of its block."""
+    count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
+    memory = policy.memory(arms, dimension)
+    block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *memory])
+    own = np.tile(policy.params(problem.family), (count, 1))
+    settings = np.ascontiguousarray(problem.throughput.reshape(count, arms) if policy.sees_truth else own)
+    groups = Groups(
+        params=settings[0].copy(),
+        indices=np.zeros(arms),
+        block=block,
+        blank=block.copy(),
+        stores=np.zeros((count, block.size)),
+        settings=settings,
+        rounds=np.zeros(count, np.int64),
+        at=np.zeros(1, np.int64),
+    )
+    return groups, Ledger(*parts[: len(Ledger._fields)]), type(memory)(*parts[len(Ledger._fields) :])
 
 
 def _system(queues: int) -> System:

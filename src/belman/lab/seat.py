@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import entry, kernel
+from belman.bound import Address
+from belman.compile import kernel
+from belman.entry import entry
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
+from belman.lab.hand import choosing, deal
 from belman.lab.play import MIND, NATURE, play_runs, prepare_run
 from belman.lab.results import Field, blank
 from belman.policies.policy import Floats, Ledger, Policy
@@ -65,11 +68,8 @@ class Seat:
         self._blank = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
-        bundles = {
-            "policy": (policy.kernels, type(policy).__module__),
-            "family": (family.kernels, type(family).__module__),
-        }
-        self._call = entry(play_runs, bundles, {"ledger": Ledger, "memory": type(self._blank)})
+        bundles = {"family": (family.kernels, type(family).__module__)}
+        self._call = entry(play_runs, bundles, {"ledger": Ledger, "hand": Address})
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Results | None:
         """The results of these runs, or None if a stop came before they were finished."""
@@ -78,10 +78,12 @@ class Seat:
         block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
+        generators = np.zeros((3, 4), dtype=np.uint64)
+        hand = deal(choosing, self._policy, family, params, ledger, memory, generators[MIND], np.zeros(arms))
         done = self._call(
-            *(family.law, params, self._policy.sees_truth, np.array(family.prior), *ledger, *memory, block, block.copy()),
-            *(problem.world, problem.parameters, np.zeros(arms), np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)),
-            *(self._dials, self._marks, chance.generator(seed), first, *results, stop),
+            *(family.law, params, self._policy.sees_truth, np.array(family.prior), *ledger, block, block.copy()),
+            *(problem.world, problem.parameters, np.zeros(arms), generators),
+            *(self._dials, self._marks, chance.generator(seed), first, *hand, *results, stop),
         )
         return results if done == runs else None
 

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
+from belman.bound import call_bound
 from belman.compile import inlined_kernel, kernel
+from belman.lab.hand import CHOOSE, REFRESH, reset
 from belman.lab.matching import NOBODY, match
-from belman.lab.play import MIND, NATURE, WORLD, reset
+from belman.lab.play import MIND, NATURE, WORLD
 from belman.policies.policy import Floats, record
 
 GENIE = 3  # the generator that breaks the genie's ties
@@ -44,6 +46,19 @@ class System(NamedTuple):
     server: NDArray[np.int64]  # who serves this queue now, or −1
     left: NDArray[np.int64]  # turns until that service ends
     worth: Floats  # the reward that its end will bring
+
+
+class Groups(NamedTuple):
+    """The player's groups of arms (G groups of K arms, B numbers each), one of which is at hand."""
+
+    params: Floats  # (P) of the group at hand
+    indices: Floats  # (K) of its arms, the weights of a matching
+    block: Floats  # (B) its beliefs and memory
+    blank: Floats  # (B) as they were made
+    stores: Floats  # (G, B) those of the other groups
+    settings: Floats  # (G, P) the params of all groups
+    rounds: NDArray[np.int64]  # (G) decisions that each has taken
+    at: NDArray[np.int64]  # (1) the group at hand
 
 
 class Yard(NamedTuple):
@@ -97,7 +112,7 @@ def arrivals_at(rate, poisson, uniform):
     return count
 
 
-@kernel
+@inlined_kernel
 def draw_turn(rules, rates, nature, yard):
     """The arrivals and the luck of every queue."""
     for u in range(rates.size):
@@ -105,7 +120,7 @@ def draw_turn(rules, rates, nature, yard):
         yard.luck[u] = chance.uniform(nature)
 
 
-@kernel
+@inlined_kernel
 def receive(rules, system, yard):
     """Take in the arrivals and see who is free: queues without a service under way, servers without a queue. Any queue?"""
     for k in range(yard.open_columns.size):
@@ -136,7 +151,7 @@ def weigh_by_length(jobs, weights):
                 weights[u, k] = jobs[u] * (weights[u, k] - low)
 
 
-@kernel
+@inlined_kernel
 def begin(family, law, rules, theta, system, yard):
     """Start the services that were matched: each with the outcome, and the duration, that its luck gives."""
     servers = yard.open_columns.size
@@ -148,7 +163,7 @@ def begin(family, law, rules, theta, system, yard):
             system.left[u] = max(1, math.ceil(-system.worth[u])) if rules.holds else 1
 
 
-@kernel
+@inlined_kernel
 def work(rules, system, u):
     """One turn of service at a queue: (whether it ended, whether a job left)."""
     if system.server[u] == NOBODY:
@@ -177,7 +192,7 @@ def match_by_rates(rules, throughput, system, yard, bench, mind):
     match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
 
 
-@kernel
+@inlined_kernel
 def genie_turn(family, law, rules, theta, throughput, system, yard, bench, mind):
     """A turn of the genie, who knows the rates."""
     if receive(rules, system, yard):
@@ -202,39 +217,40 @@ def start(family, law, rules, theta, throughput, rates, ratios, generators, syst
         system.server[u] = NOBODY
 
 
-@kernel
-def turn_to(group, at, stores, block):
-    """Bring the beliefs and the memory of one group of arms to the desk, and put back those of another."""
-    if at[0] != group:
-        for i in range(block.size):
-            stores[at[0], i] = block[i]
-            block[i] = stores[group, i]
-        at[0] = group
+@inlined_kernel
+def turn_to(group, groups):
+    """Bring the beliefs, the memory and the params of one group of arms to hand, and put away those of another."""
+    if groups.at[0] != group:
+        for i in range(groups.block.size):
+            groups.stores[groups.at[0], i] = groups.block[i]
+            groups.block[i] = groups.stores[group, i]
+        for i in range(groups.params.size):
+            groups.params[i] = groups.settings[group, i]
+        groups.at[0] = group
 
 
 @inlined_kernel
-def decide(
-    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, mind, system, yard, bench
-):  # fmt: skip
+def decide(rules, hand, groups, dials, mind, system, yard, bench):
     """A turn of the player, at one queue as at any arms; at several its indices are the weights of a matching."""
     if rules.single:
-        turn = rounds[0] + 1
-        rounds[0] = turn
-        index = yard.weights[0]
-        yard.matched[0], _ = policy.choose(policy, family, law, params[0], ledger, memory, turn, dials[turn - 1], mind, index)
+        turn = groups.rounds[0] + 1
+        groups.rounds[0] = turn
+        yard.matched[0] = call_bound(hand, CHOOSE, turn, dials[turn - 1])
         return
-    queues, arms = system.jobs.size if rules.shared else 1, ledger.plays.size
-    for group in range(rounds.size):
+    queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
+    for group in range(groups.rounds.size):
         waiting = False
         for u in range(group * queues, (group + 1) * queues):
             waiting = waiting or yard.open_rows[u]
         if waiting:
-            turn_to(group, at, stores, block)
-            turn = rounds[group] + 1
-            rounds[group] = turn
-            index = yard.weights.reshape(-1)[group * arms : (group + 1) * arms]
-            index[:] = 0.0
-            policy.indices(family, law, params[group], ledger, memory, turn, dials[turn - 1], mind, index)
+            turn_to(group, groups)
+            turn = groups.rounds[group] + 1
+            groups.rounds[group] = turn
+            groups.indices[:] = 0.0
+            call_bound(hand, CHOOSE, turn, dials[turn - 1])
+            weights = yard.weights.reshape(-1)
+            for a in range(arms):
+                weights[group * arms + a] = groups.indices[a]
     if rules.by_length:
         weigh_by_length(system.jobs, yard.weights)
     match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
@@ -310,8 +326,8 @@ def note(served, r, u, turn, horizon, jobs):
 
 @kernel
 def serve_runs(
-    policy, family, law, rules, params, prior, ledger, memory, block, blank, stores, at, rounds, theta, throughput,
-    rates, ratios, generators, dials, checkpoints, player, genie, yard, bench, diary, seed, first, served, stop,
+    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials, checkpoints, player, genie,
+    yard, bench, diary, seed, first, hand, served, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
     horizon, queues, servers = dials.size, rates.size, yard.open_columns.size
@@ -319,19 +335,16 @@ def serve_runs(
         begin_run(
             family, law, rules, theta, throughput, rates, ratios, generators, genie, player, yard, bench, diary, seed, first + r
         )
-        for group in range(rounds.size):
-            turn_to(group, at, stores, block)
-            reset(policy, family, law, params[group], prior, ledger, memory, block, blank)
-            rounds[group] = 0
+        for group in range(groups.rounds.size):
+            turn_to(group, groups)
+            reset(hand, prior, ledger, groups.block, groups.blank)
+            groups.rounds[group] = 0
         mark = 0
         for t in range(1, horizon + 1):
             draw_turn(rules, rates, generators[NATURE], yard)
             genie_turn(family, law, rules, theta, throughput, genie, yard, bench, generators[GENIE])
             if receive(rules, player, yard):
-                decide(
-                    policy, family, law, rules, params, ledger, memory, block, stores, at, rounds, dials, generators[MIND],
-                    player, yard, bench,
-                )  # fmt: skip
+                decide(rules, hand, groups, dials, generators[MIND], player, yard, bench)
                 begin(family, law, rules, theta, player, yard)
             for u in range(queues):
                 diary.came[u, t] = diary.came[u, t - 1] + yard.arrivals[u]
@@ -342,9 +355,9 @@ def serve_runs(
                 if ended:
                     player.server[u] = NOBODY
                     arm = u * servers + k if rules.shared else k
-                    turn_to(0 if rules.shared else u, at, stores, block)
+                    turn_to(0 if rules.shared else u, groups)
                     record(family, law, ledger, arm, player.worth[u])
-                    policy.refresh(family, law, params[at[0]], ledger, memory, arm)
+                    call_bound(hand, REFRESH, arm, 0.0)
                     served.plays[r, u, k] += 1
                 note(served, r, u, t, horizon, player.jobs[u])
                 if t == checkpoints[mark]:

@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import entry, kernel
+from belman.bound import Address, call_bound
+from belman.compile import kernel
+from belman.entry import entry
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
-from belman.lab.play import MIND, NATURE, WORLD, count, prepare_run, pull, reset
+from belman.lab.hand import CHOOSE, FINISHED, RECOMMEND, REFRESH, advising, choosing, deal, reset
+from belman.lab.play import MIND, NATURE, WORLD, count, prepare_run, pull
 from belman.lab.seat import in_one_block
 from belman.policies.averages import plays_needed
 from belman.policies.policy import Floats, Ledger, Policy, pick_most
@@ -72,35 +75,35 @@ def _judge(means, total, least, chosen):
 
 
 @kernel
-def _recommend(policy, family, law, params, ledger, memory, m, luck, score, chosen):
+def _recommend(adviser, m, luck, score, chosen):
     """Mark the m arms that the policy recommends now."""
-    policy.recommend(family, law, params, ledger, memory, score)
+    call_bound(adviser, RECOMMEND, 0, 0.0)
     pick_most(score, m, luck, chosen)
 
 
 @kernel
 def explore_runs(
-    policy, family, law, params, prior, ledger, memory, block, blank, world, theta, means, index, chosen, doubt, generators,
-    dials, marks, rule, thresholds, needed, m, seed, first, simple_regret, error, turns, plays, stop,
+    family, law, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators, dials, marks, rule,
+    thresholds, needed, m, seed, first, hand, adviser, simple_regret, error, turns, plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … until their budget is spent or the stopping rule is met; returns how many were finished."""
     for r in range(len(turns)):
         prepare_run(family, law, world, seed, first + r, generators, theta, means)
-        nature, mind, luck = generators[NATURE], generators[MIND], generators[WORLD]
+        nature, luck = generators[NATURE], generators[WORLD]
         total, least = _best_sum(means, m, luck, index, chosen)
-        reset(policy, family, law, params, prior, ledger, memory, block, blank)
+        reset(hand, prior, ledger, block, blank)
         mark, t, over = 0, 0, False
         while t < dials.size and not over:
             index[:] = 0.0  # picking has left its marks
-            arm, _ = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
-            if rule == OWN and policy.finished(family, law, params, ledger, memory):
+            arm = call_bound(hand, CHOOSE, t + 1, dials[t])
+            if rule == OWN and call_bound(adviser, FINISHED, 0, 0.0) != 0:
                 break
             pull(family, law, theta, nature, ledger, arm)
-            policy.refresh(family, law, params, ledger, memory, arm)
+            call_bound(hand, REFRESH, arm, 0.0)
             t += 1
             marked = rule == BUDGET and t == marks[mark]
             if marked or rule == EVIDENCE:
-                _recommend(policy, family, law, params, ledger, memory, m, luck, index, chosen)
+                _recommend(adviser, m, luck, index, chosen)
             if marked:
                 simple_regret[r, mark], error[r, mark] = _judge(means, total, least, chosen)
                 mark += 1
@@ -109,7 +112,7 @@ def explore_runs(
             if t % _LOOKS == 0 and stop[0] != 0:
                 return r
         if rule != BUDGET:
-            _recommend(policy, family, law, params, ledger, memory, m, luck, index, chosen)
+            _recommend(adviser, m, luck, index, chosen)
             simple_regret[r, 0], error[r, 0] = _judge(means, total, least, chosen)
         turns[r] = t
         count(ledger, plays[r])
@@ -147,11 +150,8 @@ class ExplorationSeat:
             self._thresholds = thresholds(turns, question.delta, problem.arms, question.m, question.threshold)
         self._blank = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
-        bundles = {
-            "policy": (policy.kernels, type(policy).__module__),
-            "family": (family.kernels, type(family).__module__),
-        }
-        self._call = entry(explore_runs, bundles, {"ledger": Ledger, "memory": type(self._blank)})
+        bundles = {"family": (family.kernels, type(family).__module__)}
+        self._call = entry(explore_runs, bundles, {"ledger": Ledger, "hand": Address, "adviser": Address})
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Verdicts | None:
         """The verdicts of these runs, or None if a stop came before they were finished."""
@@ -159,11 +159,14 @@ class ExplorationSeat:
         verdicts = Verdicts.blank(runs, len(self._marks) - 1, arms)
         block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
+        index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
+        cards = self._policy, family, self._policy.params(family), ledger, memory, generators[MIND], index
+        hand, adviser = deal(choosing, *cards), deal(advising, *cards)
         done = self._call(
-            *(family.law, self._policy.params(family), np.array(family.prior), *ledger, *memory, block, block.copy()),
-            *(problem.world, problem.parameters, np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(2, dtype=np.int64)),
-            *(np.zeros((3, 4), dtype=np.uint64), self._dials, self._marks, self._rule, self._thresholds, plays_needed(family)),
-            *(self._question.m, chance.generator(seed), first, *verdicts, stop),
+            *(family.law, np.array(family.prior), *ledger, block, block.copy(), problem.world, problem.parameters),
+            *(np.zeros(arms), index, np.zeros(arms), np.zeros(2, dtype=np.int64), generators, self._dials, self._marks),
+            *(self._rule, self._thresholds, plays_needed(family), self._question.m, chance.generator(seed), first),
+            *(*hand, *adviser, *verdicts, stop),
         )
         return verdicts if done == runs else None
 

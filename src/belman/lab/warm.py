@@ -38,7 +38,8 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
     """What settles the code of each player, and a design that has it compiled."""
     for name, player in design.players.items():
         if isinstance(player, Policy):
-            code = (type(design), type(design.problem.family), design.problem.played_as, player.kernels)
+            problem = design.problem
+            code = (type(design), type(problem.family), problem.played_as, problem.matched, player.kernels)
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 

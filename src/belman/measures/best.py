@@ -13,7 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.compile import entry, kernel
+from belman.compile import kernel
+from belman.entry import entry
 from belman.families.family import Family
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.cache import cache_directory
-from belman.compile import entry, kernel
+from belman.compile import kernel
+from belman.entry import entry
 from belman.errors import PolicyError
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family

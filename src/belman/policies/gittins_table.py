@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from belman.compile import entry, kernel
+from belman.compile import kernel
+from belman.entry import entry
 
 Floats = NDArray[np.float64]
 
