@@ -21,7 +21,7 @@ from belman.figures.folder import draw_into, figure_data, kept_part, part_file, 
 from belman.figures.page import Section, page, wide
 from belman.files import write_atomically
 from belman.lab.design import Design, versions
-from belman.lab.warm import crew, warm
+from belman.lab.warm import Warming, crew
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -47,36 +47,42 @@ class Report(NamedTuple):
 def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None) -> Report:
     """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not played again.
 
-    Players are compiled, and pictures drawn, in other processes, while this one plays what is compiled already.
+    Players are compiled, and pictures drawn, in other processes, while this one plays what is compiled already: the first figure
+    of those that wait for nothing.
     """
     figures = [FIGURES[name] for name in (FIGURES if names is None else names)]
     folder = output / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     everything: dict[str, dict[str, xarray.Dataset]] = {}
-    drawn: list[Future[float]] = []
-    took = []
+    drawn: dict[str, Future[float]] = {}
+    took: dict[str, float] = {}
     with crew() as workers:
         to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
         designs = itertools.chain.from_iterable(to_play.values())
-        wait_for_players = warm(designs, workers, functools.partial(watcher.step, "compiling players"))
-        for place, figure in enumerate(figures):
-            watcher.step("playing figures", place, len(figures))
-            wait_for_players(to_play[figure.name])
-            watcher.say(f"figure {place + 1} of {len(figures)}: {figure.name}")
+        warming = Warming(designs, workers, functools.partial(watcher.step, "compiling players"))
+        waiting = list(figures)
+        while waiting:
+            watcher.step("playing figures", len(everything), len(figures))
+            figure = next((each for each in waiting if warming.is_over(to_play[each.name])), waiting[0])
+            waiting.remove(figure)
+            warming.wait_for(to_play[figure.name])
+            watcher.say(f"figure {len(everything) + 1} of {len(figures)}: {figure.name}")
             begun = time.perf_counter()
             everything[figure.name] = figure_data(figure, effort, folder, watcher.say, progress=False)
-            took.append(time.perf_counter() - begun)
-            drawn.append(workers.submit(_draw, figure.name, effort, folder))
+            took[figure.name] = time.perf_counter() - begun
+            drawn[figure.name] = workers.submit(_draw, figure.name, effort, folder)
         watcher.step("playing figures", len(figures), len(figures))
-        for place, future in enumerate(drawn):
+        tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
+        judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]
+        for place, (name, future) in enumerate(drawn.items()):
             watcher.step("drawing pictures", place, len(figures))
-            took[place] += future.result()
+            took[name] += future.result()
         watcher.step("drawing pictures", len(figures), len(figures))
     sections = [
-        _section(figure, everything[figure.name], effort, output, seconds) for figure, seconds in zip(figures, took, strict=True)
+        _section(figure, tables[figure.name], list(everything[figure.name]), effort, output, took[figure.name])
+        for figure in figures
     ]
-    judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]
     path = output / "index.html"
     write_atomically(path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output))
     return Report(path, judged)
@@ -96,17 +102,17 @@ def _draw(name: str, effort: Effort, folder: Path) -> float:
     return time.perf_counter() - begun
 
 
-def _section(figure: Figure, data: dict[str, xarray.Dataset], effort: Effort, output: Path, seconds: float) -> Section:
+def _section(figure: Figure, tables: list[Table], parts: list[str], effort: Effort, output: Path, seconds: float) -> Section:
     folder = output / "figures"
     picture = picture_path(figure, folder).relative_to(output)
     files = [
         path.relative_to(output)
-        for name in data
+        for name in parts
         for path in (folder / figure.name / f"{part_file(name)}{ending}" for ending in (".nc", ".csv"))
         if path.exists()
     ]
     settings = "".join(_settings(name, part) for name, part in figure.parts(effort).items())
-    return Section(figure, picture, figure.tables(data), files, settings, seconds)
+    return Section(figure, picture, tables, files, settings, seconds)
 
 
 def _settings(name: str, part: Part) -> str:

@@ -43,26 +43,29 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 
-def warm(
-    designs: Iterable[Design], workers: ProcessPoolExecutor, say: Callable[[int, int], None]
-) -> Callable[[Iterable[Design]], None]:
-    """Begin to compile every player of these designs, in their order, once for each family and loop.
+class Warming:
+    """Every player of some designs being compiled, in the order of the designs, once for each family and loop.
 
-    Returns what waits until the players of some of the designs are compiled; `say(done, all)` is called as it goes on.
+    `say(done, all)` is called as it goes on.
     """
-    jobs: dict[Hashable, Future[None]] = {}
-    for design in designs:
-        for code, job in _codes(design):
-            if code not in jobs:
-                jobs[code] = workers.submit(_compile, job)
-    say(0, len(jobs))
-    done = itertools.count(1)
-    for future in jobs.values():
-        future.add_done_callback(lambda _: say(next(done), len(jobs)))
 
-    def wait_for(some: Iterable[Design]) -> None:
+    def __init__(self, designs: Iterable[Design], workers: ProcessPoolExecutor, say: Callable[[int, int], None]) -> None:
+        self._jobs: dict[Hashable, Future[None]] = {}
+        for design in designs:
+            for code, job in _codes(design):
+                if code not in self._jobs:
+                    self._jobs[code] = workers.submit(_compile, job)
+        say(0, len(self._jobs))
+        done = itertools.count(1)
+        for future in self._jobs.values():
+            future.add_done_callback(lambda _: say(next(done), len(self._jobs)))
+
+    def is_over(self, some: Iterable[Design]) -> bool:
+        """Whether the players of some of the designs are compiled."""
+        return all(self._jobs[code].done() for design in some for code, _ in _codes(design))
+
+    def wait_for(self, some: Iterable[Design]) -> None:
+        """Wait until they are; raises what went wrong."""
         for design in some:
             for code, _ in _codes(design):
-                jobs[code].result()
-
-    return wait_for
+                self._jobs[code].result()

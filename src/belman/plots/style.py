@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -86,11 +87,18 @@ def lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
-def save(figure: Figure, path: Any, **options: Any) -> None:
-    """`figure.savefig`, laid out and drawn once; Matplotlib by itself draws a figure with a layout twice."""
+def save(figure: Figure, path: Any, format: str, dpi: float | None = None, metadata: dict[str, Any] | None = None) -> None:
+    """Write a figure, with its own dots per inch unless others are given, laid out and drawn once.
+
+    `figure.savefig` draws what was ever laid out a second time, unseen.
+    """
     lay_out(figure)
     figure.set_layout_engine("none")
-    figure.savefig(path, **options)
+    if format == "png":
+        figure.set_dpi(figure.dpi if dpi is None else dpi)
+        FigureCanvasAgg(figure).print_png(path, metadata=metadata)
+    else:
+        figure.savefig(path, format=format, dpi=dpi, metadata=metadata)
 
 
 def plain_numbers(axis: Axis) -> None:
