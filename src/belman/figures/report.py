@@ -20,8 +20,9 @@ from belman.figures.figure import SEED, Effort, Figure, Part
 from belman.figures.folder import draw_into, figure_data, kept_part, part_file, picture_path
 from belman.figures.page import Section, page, wide
 from belman.files import write_atomically
+from belman.lab.crew import Crew
 from belman.lab.design import Design, versions
-from belman.lab.warm import Warming, crew
+from belman.lab.warm import Warming
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[st
     everything: dict[str, dict[str, xarray.Dataset]] = {}
     drawn: dict[str, Future[float]] = {}
     took: dict[str, float] = {}
-    with crew() as workers:
+    with Crew() as crew:
         to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
         designs = itertools.chain.from_iterable(to_play.values())
-        warming = Warming(designs, workers, functools.partial(watcher.step, "compiling players"))
+        warming = Warming(designs, crew, functools.partial(watcher.step, "compiling players"))
         waiting = list(figures)
         while waiting:
             watcher.step("playing figures", len(everything), len(figures))
@@ -71,7 +72,7 @@ def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[st
             begun = time.perf_counter()
             everything[figure.name] = figure_data(figure, effort, folder, watcher.say, progress=False)
             took[figure.name] = time.perf_counter() - begun
-            drawn[figure.name] = workers.submit(_draw, figure.name, effort, folder)
+            drawn[figure.name] = crew.submit(crew.least_busy(), _draw, figure.name, effort, folder)
         watcher.step("playing figures", len(figures), len(figures))
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
         judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]

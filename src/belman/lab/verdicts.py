@@ -136,6 +136,13 @@ class Question(NamedTuple):
         return checkpoints(self.horizon) if self.delta is None else np.array([self.horizon])
 
 
+@functools.lru_cache(maxsize=4)
+def _enough(question: Question, arms: int) -> Floats:
+    """How much evidence is enough at each turn: up to a million numbers, the same for all players."""
+    assert question.delta is not None
+    return thresholds(np.arange(1.0, question.horizon + 1.0), question.delta, arms, question.m, question.threshold)
+
+
 class ExplorationSeat:
     """A compiled policy at a problem, to be asked for the best arms."""
 
@@ -146,8 +153,7 @@ class ExplorationSeat:
         if question.threshold == "own":
             self._rule = OWN
         elif question.delta is not None:
-            self._rule = EVIDENCE
-            self._thresholds = thresholds(turns, question.delta, problem.arms, question.m, question.threshold)
+            self._rule, self._thresholds = EVIDENCE, _enough(question, problem.arms)
         self._blank = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
         bundles = {"family": (family.kernels, type(family).__module__)}

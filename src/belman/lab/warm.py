@@ -5,28 +5,17 @@ Numba compiles under a lock, so threads do not help; what one process compiles, 
 
 from __future__ import annotations
 
-import gc
 import itertools
-import os
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
-from multiprocessing import get_context
 
 import numpy as np
 
+from belman.lab.crew import Crew
 from belman.lab.design import Design
 from belman.policies.policy import Policy
-
-_OBJECTS = 500_000  # made between two looks for garbage
-
-
-def crew() -> ProcessPoolExecutor:
-    """As many processes as there are cores, started when they get work.
-
-    They seldom look for garbage: compiling makes millions of objects, and to look through them takes a tenth of its time.
-    """
-    return ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), gc.set_threshold, (_OBJECTS,))
 
 
 def _compile(design: Design) -> None:
@@ -44,21 +33,30 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
 
 
 class Warming:
-    """Every player of some designs being compiled, in the order of the designs, once for each family and loop.
+    """Every player of some designs being compiled, once for each family and loop; `say(done, all)` is called as it goes on.
 
-    `say(done, all)` is called as it goes on.
+    Players of a family are compiled in the same process, for most of what they are made of is the family's, unless that were more
+    than its share. Within a process the order is that of the designs.
     """
 
-    def __init__(self, designs: Iterable[Design], workers: ProcessPoolExecutor, say: Callable[[int, int], None]) -> None:
-        self._jobs: dict[Hashable, Future[None]] = {}
+    def __init__(self, designs: Iterable[Design], crew: Crew, say: Callable[[int, int], None]) -> None:
+        jobs: dict[Hashable, Design] = {}
         for design in designs:
             for code, job in _codes(design):
-                if code not in self._jobs:
-                    self._jobs[code] = workers.submit(_compile, job)
-        say(0, len(self._jobs))
+                jobs.setdefault(code, job)
+        families: dict[type, list[Hashable]] = {}
+        for code, job in jobs.items():
+            families.setdefault(type(job.problem.family), []).append(code)
+        share = math.ceil(len(jobs) / len(crew))
+        self._jobs: dict[Hashable, Future[None]] = {}
+        for codes in families.values():
+            for some in (codes[start : start + share] for start in range(0, len(codes), share)):
+                process = crew.least_busy()
+                self._jobs |= {code: crew.submit(process, _compile, jobs[code]) for code in some}
+        say(0, len(jobs))
         done = itertools.count(1)
         for future in self._jobs.values():
-            future.add_done_callback(lambda _: say(next(done), len(self._jobs)))
+            future.add_done_callback(lambda _: say(next(done), len(jobs)))
 
     def is_over(self, some: Iterable[Design]) -> bool:
         """Whether the players of some of the designs are compiled."""
