@@ -17,9 +17,8 @@ help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
 		printf 'make %-12s %s\n' "$$name" "$$words"; done
 
-reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (two to three minutes)
+reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (about two minutes)
 	@$(BIN)/belman reproduce --quick
-	@echo "For the full report (about ten minutes):  make report"
 
 report: $(READY) ## the same with all runs (about ten minutes)
 	@$(BIN)/belman reproduce

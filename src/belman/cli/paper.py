@@ -48,7 +48,7 @@ def _check(name: str) -> None:
 
 
 def reproduce(
-    quick: Annotated[bool, typer.Option("--quick", help="A twentieth of the runs: two to three minutes instead of ten.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A twentieth of the runs: one to two minutes instead of ten.")] = False,
     output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path("report"),
     only: Annotated[list[str] | None, typer.Option(help="Only this figure; may be repeated.")] = None,
 ) -> None:
@@ -80,4 +80,4 @@ def reproduce(
     )
     console.print(f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]", soft_wrap=True, highlight=False)
     if quick:
-        console.print("For the full one (about ten minutes):  belman reproduce", highlight=False)
+        console.print("For the full one (about ten minutes):  belman reproduce  (in a checkout: make report)", highlight=False)
