@@ -8,7 +8,7 @@ import belman
 from belman import chance
 from belman.bound import Address, call_bound
 from belman.entry import entry
-from belman.lab.hand import CHOOSE, REFRESH, choosing, deal, reset
+from belman.lab.hand import NO_ARM, choosing, deal, reset
 from belman.lab.play import pull
 from belman.policies.policy import Ledger, Policy
 from benchmarks.claim import Claim, best_cpu_seconds, report
@@ -17,10 +17,10 @@ from benchmarks.claim import Claim, best_cpu_seconds, report
 @belman.kernel
 def play(family, law, ledger, theta, dials, nature, hand):
     """The bare loop: choose, draw, learn."""
+    arm = NO_ARM
     for t in range(dials.size):
-        arm = call_bound(hand, CHOOSE, t + 1, dials[t])
+        arm = call_bound(hand, arm, t + 1, dials[t])
         pull(family, law, theta, nature, ledger, arm)
-        call_bound(hand, REFRESH, arm, 0.0)
 
 
 def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:

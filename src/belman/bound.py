@@ -19,13 +19,13 @@ from numba.np.arrayobj import make_array, populate_array
 from belman.compile import INTERPRETED, kernel
 from belman.entry import Bundles, key, load, lock, spread
 
-#: What can be called by address: (desk, what to do, a whole number, a real number) in, a whole number out.
+#: What can be called by address: a desk, two whole numbers and a real one in, a whole number out.
 _SIGNATURE = numba.int64(numba.int64, numba.int64, numba.int64, numba.float64)
 _bound: dict[tuple[Any, ...], tuple[Any, int]] = {}
 
 
 @numba.extending.intrinsic
-def _call_at(typing, code, desk, what, number, amount):
+def _call_at(typing, code, desk, first, second, amount):
     """Call what is at an address, in Numba's convention: result and error are returned through pointers. Kernels do not raise."""
 
     def generate(context, builder, signature, values):
@@ -91,8 +91,8 @@ class Bound:
 def bind(template: Callable[..., Any], bundles: Bundles, held: Mapping[str, Any]) -> Bound:
     """Close `template` over its bundles and over what it holds, arrays and records of arrays, for `call_bound`.
 
-    The template has three more parameters, which come last: what to do, a whole number and a real number. It returns a whole
-    number. It is compiled once for all arrays of these types and dimensions.
+    The template has three more parameters, which come last: two whole numbers and a real one. It returns a whole number. It is
+    compiled once for all arrays of these types and dimensions.
     """
     records = {name: type(value) for name, value in held.items() if isinstance(value, tuple)}
     arrays = [array for value in held.values() for array in (value if isinstance(value, tuple) else [value])]
@@ -123,13 +123,13 @@ def _address_of(compiled: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-def _call_compiled(bound, what, number, amount):
-    return _call_at(bound.code, bound.desk, what, number, amount)
+def _call_compiled(bound, first, second, amount):
+    return _call_at(bound.code, bound.desk, first, second, amount)
 
 
-def _call_interpreted(bound, what, number, amount):
-    return bound.code(what, number, amount)
+def _call_interpreted(bound, first, second, amount):
+    return bound.code(first, second, amount)
 
 
-#: Call a bound template from a kernel that was given its `Address`, with what to do and two numbers.
+#: Call a bound template from a kernel that was given its `Address`, with two whole numbers and a real one.
 call_bound = _call_interpreted if INTERPRETED else kernel(_call_compiled)

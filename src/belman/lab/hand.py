@@ -16,35 +16,36 @@ from belman.compile import inlined_kernel, kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy
 
-#: What a loop can ask of a hand: renew the memory of an arm; choose an arm, or fill all indices, at a turn under a dial …
-REFRESH, CHOOSE = 0, 1
-#: … and, of one that advises, fill the scores of a recommendation, or say whether it has had enough.
+#: No arm, and no turn: for hands that are asked for half of what they can do.
+NO_ARM, NO_TURN = -1, 0
+#: What a loop can ask of a hand that advises: to fill the scores of a recommendation, or whether it has had enough.
 RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def choosing(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
-    """For loops in which the policy chooses."""
-    if what == REFRESH:
-        policy.refresh(family, law, params, ledger, memory, number)
-        return number
-    arm, _ = policy.choose(policy, family, law, params, ledger, memory, number, dial, mind, index)
+def choosing(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+    """Renew the memory of the arm whose ledger has changed, and choose an arm."""
+    if changed != NO_ARM:
+        policy.refresh(family, law, params, ledger, memory, changed)
+    if turn == NO_TURN:
+        return NO_ARM
+    arm, _ = policy.choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)
     return arm
 
 
 @inlined_kernel
-def weighing(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
-    """For loops in which the indices of the policy are weights of a matching."""
-    if what == REFRESH:
-        policy.refresh(family, law, params, ledger, memory, number)
-    else:
-        policy.indices(family, law, params, ledger, memory, number, dial, mind, index)
-    return number
+def weighing(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+    """Renew the memory of the arm whose ledger has changed, and fill all indices, for loops that match by them."""
+    if changed != NO_ARM:
+        policy.refresh(family, law, params, ledger, memory, changed)
+    if turn != NO_TURN:
+        policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+    return NO_ARM
 
 
 @inlined_kernel
 def advising(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
-    """For loops that ask what the policy recommends, and whether it has had enough."""
+    """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
         return 1 if policy.finished(family, law, params, ledger, memory) else 0
     policy.recommend(family, law, params, ledger, memory, index)
@@ -84,4 +85,4 @@ def reset(hand, prior, ledger, block, blank):
         ledger.sums[a] = 0.0
         ledger.squares[a] = 0.0
     for a in range(ledger.plays.size):
-        call_bound(hand, REFRESH, a, 0.0)
+        call_bound(hand, a, NO_TURN, 0.0)

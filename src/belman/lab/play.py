@@ -10,8 +10,8 @@ import numpy as np
 
 from belman import chance
 from belman.bound import call_bound
-from belman.compile import kernel
-from belman.lab.hand import CHOOSE, REFRESH, reset
+from belman.compile import inlined_kernel, kernel
+from belman.lab.hand import NO_ARM, reset
 from belman.policies.policy import record
 
 NATURE, MIND, WORLD = 0, 1, 2
@@ -43,7 +43,7 @@ def prepare_run(family, law, world, seed, run, generators, theta, means):
     return best
 
 
-@kernel
+@inlined_kernel
 def pull(family, law, theta, nature, ledger, arm):
     """The reward of an arm that is played now, entered in the ledger."""
     value = family.reward(law, theta[arm], chance.uniform(nature))
@@ -72,11 +72,10 @@ def play_runs(
             for a in range(means.size):
                 params[a] = means[a]
         reset(hand, prior, ledger, block, blank)
-        lost, missed, earned, mark = 0.0, 0, 0.0, 0
+        lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
         for t in range(horizon):
-            arm = call_bound(hand, CHOOSE, t + 1, dials[t])
+            arm = call_bound(hand, arm, t + 1, dials[t])
             earned += pull(family, law, theta, nature, ledger, arm)
-            call_bound(hand, REFRESH, arm, 0.0)
             if means[arm] < best:
                 lost += best - means[arm]
                 missed += 1

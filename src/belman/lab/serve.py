@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.bound import call_bound
 from belman.compile import inlined_kernel, kernel
-from belman.lab.hand import CHOOSE, REFRESH, reset
+from belman.lab.hand import NO_ARM, NO_TURN, reset
 from belman.lab.matching import NOBODY, match
 from belman.lab.play import MIND, NATURE, WORLD
 from belman.policies.policy import Floats, record
@@ -235,7 +235,7 @@ def decide(rules, hand, groups, dials, mind, system, yard, bench):
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
-        yard.matched[0] = call_bound(hand, CHOOSE, turn, dials[turn - 1])
+        yard.matched[0] = call_bound(hand, NO_ARM, turn, dials[turn - 1])
         return
     queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
     for group in range(groups.rounds.size):
@@ -247,7 +247,7 @@ def decide(rules, hand, groups, dials, mind, system, yard, bench):
             turn = groups.rounds[group] + 1
             groups.rounds[group] = turn
             groups.indices[:] = 0.0
-            call_bound(hand, CHOOSE, turn, dials[turn - 1])
+            call_bound(hand, NO_ARM, turn, dials[turn - 1])
             weights = yard.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
@@ -357,7 +357,7 @@ def serve_runs(
                     arm = u * servers + k if rules.shared else k
                     turn_to(0 if rules.shared else u, groups)
                     record(family, law, ledger, arm, player.worth[u])
-                    call_bound(hand, REFRESH, arm, 0.0)
+                    call_bound(hand, arm, NO_TURN, 0.0)
                     served.plays[r, u, k] += 1
                 note(served, r, u, t, horizon, player.jobs[u])
                 if t == checkpoints[mark]:

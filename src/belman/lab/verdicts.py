@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.bound import Address, call_bound
-from belman.compile import kernel
+from belman.compile import inlined_kernel, kernel
 from belman.entry import entry
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
-from belman.lab.hand import CHOOSE, FINISHED, RECOMMEND, REFRESH, advising, choosing, deal, reset
+from belman.lab.hand import FINISHED, NO_ARM, NO_TURN, RECOMMEND, advising, choosing, deal, reset
 from belman.lab.play import MIND, NATURE, WORLD, count, prepare_run, pull
 from belman.lab.seat import in_one_block
 from belman.policies.averages import plays_needed
@@ -74,7 +74,7 @@ def _judge(means, total, least, chosen):
     return lost if wrong else 0.0, wrong
 
 
-@kernel
+@inlined_kernel
 def _recommend(adviser, m, luck, score, chosen):
     """Mark the m arms that the policy recommends now."""
     call_bound(adviser, RECOMMEND, 0, 0.0)
@@ -95,11 +95,11 @@ def explore_runs(
         mark, t, over = 0, 0, False
         while t < dials.size and not over:
             index[:] = 0.0  # picking has left its marks
-            arm = call_bound(hand, CHOOSE, t + 1, dials[t])
+            arm = call_bound(hand, NO_ARM, t + 1, dials[t])
             if rule == OWN and call_bound(adviser, FINISHED, 0, 0.0) != 0:
                 break
             pull(family, law, theta, nature, ledger, arm)
-            call_bound(hand, REFRESH, arm, 0.0)
+            call_bound(hand, arm, NO_TURN, 0.0)
             t += 1
             marked = rule == BUDGET and t == marks[mark]
             if marked or rule == EVIDENCE:
