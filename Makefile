@@ -20,7 +20,7 @@ help: ## say what there is to make
 reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (about two minutes)
 	@$(BIN)/belman reproduce --quick
 
-report: $(READY) ## the same with all runs (about ten minutes)
+report: $(READY) ## the same with all runs (under ten minutes)
 	@$(BIN)/belman reproduce
 
 test: $(TOOLS) ## check style, types, layers, and every test and example

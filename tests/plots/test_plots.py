@@ -237,6 +237,21 @@ def test_many_arms_name_the_top_ones_alone() -> None:
         plots.beliefs(agent, highlight=[77])
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_of_one_point_stay_below_the_title(scale: str) -> None:
+    """Six labels of the highest point, one above the other: the axis makes room for all of them."""
+    with plots.style.theme():
+        figure, ax = pyplot.subplots()
+        ax.set(xlim=(0.0, 1.0), ylim=(1.0, 3.0), yscale=scale, title="a title")
+        plots.style.place_labels(ax, [plots.style.Label(0.0, 2.9, f"arm {a}", "black") for a in range(6)])
+        figure.canvas.draw()
+        frame = ax.get_window_extent()
+        boxes = [Text.get_window_extent(note).padded(-1.0) for note in ax.texts]
+        assert len(boxes) == 6
+        assert max(box.y1 for box in boxes) <= frame.y1
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
 def test_the_manifold_is_drawn_with_names(agent: belman.Agent) -> None:
     trail = plots.Trail()
     for reward in (1, 0, 1):

@@ -80,4 +80,4 @@ def reproduce(
     )
     console.print(f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]", soft_wrap=True, highlight=False)
     if quick:
-        console.print("For the full one (about ten minutes):  belman reproduce  (in a checkout: make report)", highlight=False)
+        console.print("For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)", highlight=False)

@@ -58,7 +58,9 @@ class Beliefs(Figure):
         kept = data["one agent"]
         width, height, _ = style.SIZES["screen"]
         figure, panels = pyplot.subplots(len(MOMENTS), 1, figsize=(width, 2.0 * height), sharex=True)
-        for place, (ax, turn) in enumerate(zip(panels, MOMENTS, strict=True)):
+        for ax, turn in zip(panels, MOMENTS, strict=True):  # all of them first: titles take room from what labels are placed in
+            ax.set_title(f"after {turn:,} rewards")
+        for place, ax in enumerate(panels):
             now = kept.isel(moment=place)
             found = BeliefDensities(
                 arms=_NAMES,
@@ -71,7 +73,6 @@ class Beliefs(Figure):
                 quantity=str(kept.attrs["quantity"]),
             )
             draw_beliefs(found, ax, highlight=_SHOWN)
-            ax.set_title(f"after {turn:,} rewards")
             ax.set_xlabel(found.quantity if ax is panels[-1] else "")
         return figure
 

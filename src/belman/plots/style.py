@@ -135,6 +135,7 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
     frame = ax.get_window_extent()
     halo = [patheffects.withStroke(linewidth=2.0, foreground=ax.get_facecolor())]
     placed: list[Bbox] = []
+    grow = 1.0
     for label in sorted(labels, key=lambda label: -label.y):
         line: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 1.0}
         note = ax.annotate(label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", arrowprops=line)
@@ -147,10 +148,11 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
         assert note.arrow_patch is not None
         note.arrow_patch.set_visible(up > 0.6 * box.height)  # a label far from its point is tied to it
         placed.append(box.translated(right, up))
-    ceiling = max((box.y1 for box in placed), default=frame.y1)
-    if ceiling > frame.y1:  # room for the labels above the highest point
+        point = float(ax.transData.transform((label.x, label.y))[1])
+        room = frame.height - min(placed[-1].y1 - point, 0.8 * frame.height)
+        grow = max(grow, (point - frame.y0) / room)  # points sink as the axis grows, and labels with them
+    if grow > 1.0:
         low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[:, 1]
-        grow = (ceiling - frame.y0) / frame.height
         ax.set_ylim(low, low * (high / low) ** grow if ax.get_yscale() == "log" else low + (high - low) * grow)
 
 
