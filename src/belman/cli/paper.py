@@ -80,4 +80,5 @@ def reproduce(
     )
     console.print(f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]", soft_wrap=True, highlight=False)
     if quick:
-        console.print("For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)", highlight=False)
+        words = "For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)"
+        console.print(words, highlight=False, soft_wrap=True)
