@@ -237,6 +237,20 @@ def test_many_arms_name_the_top_ones_alone() -> None:
         plots.beliefs(agent, highlight=[77])
 
 
+def test_a_picture_is_drawn_once(monkeypatch, tmp_path) -> None:
+    """… and is, to the last byte, the one that Matplotlib draws twice."""
+    drawn = []
+    draw = mpl.figure.Figure.draw
+    with plots.style.theme():
+        twice, _ = pyplot.subplots()
+        once, _ = pyplot.subplots()
+        twice.savefig(tmp_path / "twice.png", dpi=150)
+        monkeypatch.setattr(mpl.figure.Figure, "draw", lambda *arguments: (drawn.append(1), draw(*arguments))[1])
+        plots.style.save(once, tmp_path / "once.png", "png", dpi=150)
+    assert len(drawn) == 1
+    assert (tmp_path / "once.png").read_bytes() == (tmp_path / "twice.png").read_bytes()
+
+
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_labels_of_one_point_stay_below_the_title(scale: str) -> None:
     """Six labels of the highest point, one above the other: the axis makes room for all of them."""
