@@ -91,8 +91,8 @@ class Bound:
 def bind(template: Callable[..., Any], bundles: Bundles, held: Mapping[str, Any]) -> Bound:
     """Close `template` over its bundles and over what it holds, arrays and records of arrays, for `call_bound`.
 
-    The template has three more parameters, which come last: two whole numbers and a real one. It returns a whole number. It is
-    compiled once for all arrays of these types and dimensions.
+    The template takes its bundles first, then what it holds, in the order given here, and last two whole numbers and a real one.
+    It returns a whole number, and is compiled once for all arrays of these types and dimensions.
     """
     records = {name: type(value) for name, value in held.items() if isinstance(value, tuple)}
     arrays = [array for value in held.values() for array in (value if isinstance(value, tuple) else [value])]
