@@ -1,4 +1,6 @@
-"""One file per claim of speed; each prints what it measured, the limit or the peer beside it, and whether the claim holds.
+"""One file per claim of speed; each prints what it measured, the limit or the peer beside it, and
+whether the claim holds.
 
-`make bench` runs them all. Times are CPU times of this process unless said; a claim is a ratio, or a limit with a margin.
+`make bench` runs them all. Times are CPU times of this process unless said; a claim is a ratio, or
+a limit with a margin.
 """

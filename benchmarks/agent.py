@@ -1,4 +1,6 @@
-"""`Agent.ask` + `tell` once warm, at 20 and 1,000 arms, beside two libraries measured in the same run."""
+"""`Agent.ask` + `tell` once warm, at 20 and 1,000 arms, beside two libraries measured in the same
+run.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import belman
 from benchmarks.claim import Claim, report
 
 
-def pair_microseconds(ask: Callable[[], object], tell: Callable[[object, float], object], pairs: int, repeats: int = 5) -> float:
+def pair_microseconds(
+    ask: Callable[[], object], tell: Callable[[object, float], object], pairs: int, repeats: int = 5
+) -> float:
     """Wall time of one ask and tell, the best of some repeats."""
     luck = random.Random(1)
     rewards = [float(luck.random() < 0.3) for _ in range(pairs)]
@@ -36,7 +40,12 @@ def mabwiser_pair(arms: int) -> float:
 
     rival = MAB(list(range(arms)), LearningPolicy.ThompsonSampling(), seed=1)
     rival.fit(list(range(arms)), [0] * arms)
-    return pair_microseconds(rival.predict, lambda arm, reward: rival.partial_fit([arm], [int(reward)]), 20_000 // arms + 50, 2)
+    return pair_microseconds(
+        rival.predict,
+        lambda arm, reward: rival.partial_fit([arm], [int(reward)]),
+        20_000 // arms + 50,
+        2,
+    )
 
 
 def pymab_pair(arms: int) -> float:
@@ -45,7 +54,10 @@ def pymab_pair(arms: int) -> float:
 
     rival, mind = BernoulliThompsonSamplingPolicy(n_arms=arms), np.random.default_rng(1)
     return pair_microseconds(
-        lambda: rival.select_action(rng=mind), lambda arm, reward: rival.update(action=arm, reward=reward), 20_000 // arms + 50, 2
+        lambda: rival.select_action(rng=mind),
+        lambda arm, reward: rival.update(action=arm, reward=reward),
+        20_000 // arms + 50,
+        2,
     )
 
 

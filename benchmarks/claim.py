@@ -40,8 +40,12 @@ def report(title: str, claims: list[Claim], notes: dict[str, str] | None = None)
         sys.exit(1)
 
 
-def best_cpu_seconds(work: Callable[[], object], repeats: int = 5, before: Callable[[], object] = lambda: None) -> float:
-    """The least CPU time of some repeats, without what comes `before` each: what the work costs when nothing disturbs it."""
+def best_cpu_seconds(
+    work: Callable[[], object], repeats: int = 5, before: Callable[[], object] = lambda: None
+) -> float:
+    """The least CPU time of some repeats, without what comes `before` each: what the work costs
+    when nothing disturbs it.
+    """
     times = []
     for _ in range(repeats):
         before()

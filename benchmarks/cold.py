@@ -19,7 +19,13 @@ def seconds(cache: str, output: str) -> tuple[float, float]:
     command = [sys.executable, "-m", "belman", "run", "--means", "0.8,0.9", "--policies", POLICIES]
     command += ["--horizon", "1000", "--runs", "100", "--output", output]
     started = time.perf_counter()
-    done = subprocess.run(command, env={**os.environ, "BELMAN_CACHE": cache}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "BELMAN_CACHE": cache},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     whole = time.perf_counter() - started
     said = re.search(r"turns in ([0-9.]+) s", done.stdout)
     assert said is not None

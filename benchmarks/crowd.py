@@ -1,8 +1,9 @@
-"""Right under concurrency: eight processes share a study, and regret no more than one process with the same delays.
+"""Right under concurrency: eight processes share a study, and regret no more than one process with
+the same delays.
 
-The counts must be exact in every run. Regret differs by a sixth from run to run, so the mean over some crowds is held against
-the mean over many agents of one process whose workers take turns. `python -m benchmarks.crowd [CROWDS]`, on SQLite and, where
-it is installed, on PostgreSQL.
+The counts must be exact in every run. Regret differs by a sixth from run to run, so the mean over
+some crowds is held against the mean over many agents of one process whose workers take turns.
+`python -m benchmarks.crowd [CROWDS]`, on SQLite and, where it is installed, on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -31,14 +32,19 @@ MEANS = [0.1 + 0.01 * arm for arm in range(30)]
 
 
 def worker(study: Study, decisions: int) -> Iterator[None]:
-    """Ask, and tell each reward some asks later; what the world answers depends on the ticket alone."""
+    """Ask, and tell each reward some asks later; what the world answers depends on the ticket
+    alone.
+    """
     out: deque[Ticket] = deque()
     seed = study.settings.seed
 
     def hand_in() -> None:
         ticket = out.popleft()
         number = int(ticket.id.split("-")[0])
-        study.tell(ticket.id, float(random.Random(number * 7919 + seed).random() < MEANS[int(str(ticket.arm))]))
+        study.tell(
+            ticket.id,
+            float(random.Random(number * 7919 + seed).random() < MEANS[int(str(ticket.arm))]),
+        )
 
     for _ in range(decisions):
         out.append(study.ask())
@@ -85,7 +91,9 @@ def regret(study: Study) -> float:
     asked = [event.arm for event in study.events() if event.kind == Kind.ASKED]
     told = [event.ticket for event in study.events() if event.kind == Kind.TOLD]
     expected = PROCESSES * DECISIONS
-    assert len(asked) == len(told) == len(set(told)) == expected, f"{len(asked)} asks and {len(told)} tells of {expected}"
+    assert len(asked) == len(told) == len(set(told)) == expected, (
+        f"{len(asked)} asks and {len(told)} tells of {expected}"
+    )
     study.check()
     return sum(MEANS[-1] - MEANS[arm] for arm in asked if arm is not None)
 
@@ -119,14 +127,21 @@ def main() -> None:
             server.close()
     ratios = [statistics.mean(found) / statistics.mean(one) for _, found, _ in rows]
     # the spread of one process stands for that of a crowd, of which there are few
-    error = 1.96 * statistics.stdev(one) / statistics.mean(one) * math.sqrt(1.0 / count + 1.0 / ALONE)
+    error = (
+        1.96 * statistics.stdev(one) / statistics.mean(one) * math.sqrt(1.0 / count + 1.0 / ALONE)
+    )
     columns = {
         "storage": [name for name, *_ in rows],
         "regret, crowd over one": ratios,
         "± (95 %)": [error] * len(rows),
         "pairs per second": [rate for *_, rate in rows],
     }
-    print(Table(columns, f"{count} crowds of {PROCESSES} processes x {DECISIONS:,} decisions, all counts exact; at most 1.1"))
+    print(
+        Table(
+            columns,
+            f"{count} crowds of {PROCESSES} processes x {DECISIONS:,} decisions, all counts exact; at most 1.1",
+        )
+    )
     if any(ratio - error > 1.1 for ratio in ratios):
         sys.exit(1)
 

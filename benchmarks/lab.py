@@ -36,7 +36,13 @@ def rate(policy: belman.Policy, workers: int = 1) -> float:
     """Turns per CPU-second of one policy."""
     problem = belman.bernoulli(B20)
     belman.simulate([policy], problem, HORIZON, 1, workers=workers)
-    return RUNS * HORIZON / best_cpu_seconds(lambda: belman.simulate([policy], problem, HORIZON, RUNS, workers=workers))
+    return (
+        RUNS
+        * HORIZON
+        / best_cpu_seconds(
+            lambda: belman.simulate([policy], problem, HORIZON, RUNS, workers=workers)
+        )
+    )
 
 
 def cpp_rate() -> float | None:
@@ -46,10 +52,15 @@ def cpp_rate() -> float | None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "thompson"
-        subprocess.run([compiler, "-O2", "-o", str(program), str(Path(__file__).with_name("thompson.cpp"))], check=True)
+        subprocess.run(
+            [compiler, "-O2", "-o", str(program), str(Path(__file__).with_name("thompson.cpp"))],
+            check=True,
+        )
         rates = []
         for _ in range(5):
-            done = subprocess.run([str(program), str(RUNS), str(HORIZON)], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [str(program), str(RUNS), str(HORIZON)], capture_output=True, text=True, check=True
+            )
             rates.append(float(done.stdout.split()[0]))
     return max(rates)
 
@@ -101,14 +112,24 @@ def two_threads() -> float:
 
 def main() -> None:
     rates = {policy: rate(policy) for policy in LIMITS}
-    label = {policy: f"{policy.name}{' (paper)' if policy == belman.BelMan.paper() else ''}" for policy in LIMITS}
-    claims = [Claim(label[policy], rates[policy] / 1e6, limit / 1e6, "M turns/s", more=True) for policy, limit in LIMITS.items()]
+    label = {
+        policy: f"{policy.name}{' (paper)' if policy == belman.BelMan.paper() else ''}"
+        for policy in LIMITS
+    }
+    claims = [
+        Claim(label[policy], rates[policy] / 1e6, limit / 1e6, "M turns/s", more=True)
+        for policy, limit in LIMITS.items()
+    ]
     notes = {}
     yardstick = cpp_rate()
     if yardstick is None:
         notes["C++"] = "not measured: there is no C++ compiler here"
     else:
-        claims.append(Claim("thompson / C++ Thompson", rates[belman.Thompson()] / yardstick, 0.7, "", more=True))
+        claims.append(
+            Claim(
+                "thompson / C++ Thompson", rates[belman.Thompson()] / yardstick, 0.7, "", more=True
+            )
+        )
         notes["C++ Thompson"] = f"{yardstick / 1e6:.2f} M turns/s"
     claims.append(Claim("two threads / one (wall time)", two_threads(), 1.8, "×", more=True))
     peers = {

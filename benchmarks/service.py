@@ -1,7 +1,9 @@
-"""The service under load: 32 clients that ask and tell over HTTP, beside a server that does nothing with the same requests.
+"""The service under load: 32 clients that ask and tell over HTTP, beside a server that does nothing
+with the same requests.
 
-`python -m benchmarks.service [SECONDS]`. Server and clients share this machine; every commit waits for the disk. The clients send
-a steady stream, each request counted from the moment at which it was due, and then a flood, the next as soon as one is answered.
+`python -m benchmarks.service [SECONDS]`. Server and clients share this machine; every commit waits
+for the disk. The clients send a steady stream, each request counted from the moment at which it was
+due, and then a flood, the next as soon as one is answered.
 """
 
 from __future__ import annotations
@@ -61,13 +63,18 @@ class Caller:
                 await asyncio.sleep(due - now)
             late = min(due, time.perf_counter()) if every > 1e-3 else None
             ticket = (await self.send("POST", "/api/studies/load/ask", {}, late))["tickets"][0]
-            await self.send("POST", "/api/studies/load/tell", {"ticket": ticket["id"], "reward": float(done % 3 == 0)})
+            await self.send(
+                "POST",
+                "/api/studies/load/tell",
+                {"ticket": ticket["id"], "reward": float(done % 3 == 0)},
+            )
             done += 1
             due += every
         return done
 
 
-#: A server that reads each request and gives an answer of the same size: what HTTP alone costs here.
+#: A server that reads each request and gives an answer of the same size: what HTTP alone costs
+#: here.
 NOTHING = """
 import json, socket, sys, uvicorn
 answer = json.dumps({"tickets": [{"id": "1-abcdef", "arm": "arm 1", "probability": 0.1, "uniform": False, "time": 1.0}]}).encode()
@@ -103,19 +110,30 @@ async def load(address: str, seconds: float, rate: float = FLOOD) -> tuple[float
     callers = [Caller(int(address.rpartition(":")[2])) for _ in range(CLIENTS)]
     await asyncio.gather(*(caller.open() for caller in callers))
     every, started = CLIENTS / rate, time.perf_counter()
-    done = await asyncio.gather(*(caller.pairs(started + i / rate, started + seconds, every) for i, caller in enumerate(callers)))
+    done = await asyncio.gather(
+        *(
+            caller.pairs(started + i / rate, started + seconds, every)
+            for i, caller in enumerate(callers)
+        )
+    )
     took = time.perf_counter() - started
     waits = sorted(second for caller in callers for second in caller.seconds)
     for caller in callers:
         caller.writer.close()
-    return sum(done) / took, waits[int(0.99 * len(waits))] * 1e3, sum(caller.errors for caller in callers)
+    return (
+        sum(done) / took,
+        waits[int(0.99 * len(waits))] * 1e3,
+        sum(caller.errors for caller in callers),
+    )
 
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{folder}/studies.db"
-        with process("-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000") as address:
+        with process(
+            "-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000"
+        ) as address:
             study = belman.Client(address).create("load", ARMS)
             asyncio.run(load(address, 2.0))  # warm
             before = study.status()["told"]

@@ -21,7 +21,9 @@ print(imported - started, time.perf_counter() - imported)
 def main() -> None:
     runs = []
     for _ in range(6):  # the first fills the cache
-        done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+        )
         runs.append(tuple(map(float, done.stdout.split())))
     imports, firsts = zip(*runs[1:], strict=True)
     report(

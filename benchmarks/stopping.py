@@ -1,7 +1,8 @@
-"""How often Chernoff's stopping rule is wrong at δ = 0.1: 10,000 runs on each of five instances, of four families.
+"""How often Chernoff's stopping rule is wrong at δ = 0.1: 10,000 runs on each of five instances, of
+four families.
 
-The limit is δ, held against the upper end of a 99 % interval (Clopper and Pearson). Two families in which the average reward is
-not all that the likelihood needs are reported beside them.
+The limit is δ, held against the upper end of a 99 % interval (Clopper and Pearson). Two families in
+which the average reward is not all that the likelihood needs are reported beside them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ ASIDE: dict[str, Stationary] = {
 
 
 def measure(problem: Stationary, runs: int) -> dict[str, tuple[float, float, float]]:
-    """Of each player the share of errors, the upper end of its interval, and the mean number of turns."""
+    """Of each player the share of errors, the upper end of its interval, and the mean number of
+    turns.
+    """
     found = belman.explore(PLAYERS, problem, runs, SEED, delta=DELTA)
     errors = chance_of_error(found, level=0.99)
     return {
@@ -50,7 +53,9 @@ def main() -> None:
         for name, (error, high, turns) in measure(problem, runs).items():
             if label in INSTANCES:
                 claims.append(Claim(f"{label}: {name}", high, DELTA, "(upper end)"))
-            notes[f"{label}, {name}"] = f"error {error:.4f} (≤ {high:.4f}), {turns:.0f} turns, T* = {shortest:.0f}"
+            notes[f"{label}, {name}"] = (
+                f"error {error:.4f} (≤ {high:.4f}), {turns:.0f} turns, T* = {shortest:.0f}"
+            )
     report(f"errors of the stopping rule at δ = {DELTA:g}, {runs:,} runs", claims, notes)
 
 

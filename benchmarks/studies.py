@@ -1,4 +1,6 @@
-"""Durable decisions: their rate beside bare SQLite commits, the opening of a long log, and decisions with many tickets out."""
+"""Durable decisions: their rate beside bare SQLite commits, the opening of a long log, and
+decisions with many tickets out.
+"""
 
 from __future__ import annotations
 
@@ -36,22 +38,37 @@ def bare_seconds_per_pair(connection: sqlite3.Connection, pairs: int) -> float:
     return (time.perf_counter() - started) / pairs
 
 
-def share_of_bare_rate(folder: str, synchronous: str, pairs: int, repeats: int = 9) -> tuple[float, float]:
-    """Our rate over the bare one, the median of blocks that alternate (a disk has moods), and our pairs per second."""
-    study = open_study("rate", range(ARMS), storage=f"sqlite:///{folder}/{synchronous}.db?synchronous={synchronous}")
+def share_of_bare_rate(
+    folder: str, synchronous: str, pairs: int, repeats: int = 9
+) -> tuple[float, float]:
+    """Our rate over the bare one, the median of blocks that alternate (a disk has moods), and our
+    pairs per second.
+    """
+    study = open_study(
+        "rate",
+        range(ARMS),
+        storage=f"sqlite:///{folder}/{synchronous}.db?synchronous={synchronous}",
+    )
     connection = sqlite3.connect(f"{folder}/bare-{synchronous}.db", isolation_level=None)
     for pragma in ("journal_mode=WAL", f"synchronous={synchronous}"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("CREATE TABLE bare (id INTEGER PRIMARY KEY, x REAL)")
     seconds_per_pair(study, 100)
-    blocks = [(seconds_per_pair(study, pairs), bare_seconds_per_pair(connection, pairs)) for _ in range(repeats)]
+    blocks = [
+        (seconds_per_pair(study, pairs), bare_seconds_per_pair(connection, pairs))
+        for _ in range(repeats)
+    ]
     connection.close()
     study.storage.close()
-    return statistics.median(bare / ours for ours, bare in blocks), 1.0 / statistics.median(ours for ours, _ in blocks)
+    return statistics.median(bare / ours for ours, bare in blocks), 1.0 / statistics.median(
+        ours for ours, _ in blocks
+    )
 
 
 def seconds_to_open(folder: str) -> float:
-    """Wall time of opening a study of a million events, almost as far from its last snapshot as can be; the median of five."""
+    """Wall time of opening a study of a million events, almost as far from its last snapshot as can
+    be; the median of five.
+    """
     storage = Storage(f"sqlite:///{folder}/long.db?synchronous=normal")
     study = open_study("long", range(ARMS), storage=storage, seed=1)
     luck = random.Random(1)
@@ -70,10 +87,17 @@ def seconds_to_open(folder: str) -> float:
 
 
 def slowdown_with_tickets_out(folder: str) -> float:
-    """The time of a decision with 10,000 tickets out over that with none, without waits for the disk; blocks alternate."""
+    """The time of a decision with 10,000 tickets out over that with none, without waits for the
+    disk; blocks alternate.
+    """
     storage = Storage(f"sqlite:///{folder}/out.db?synchronous=normal")
-    none, many = (open_study(name, range(ARMS), storage=storage, seed=1) for name in ("none", "many"))
-    past = [(turn % ARMS, float(random.Random(turn).random() < 0.1 + 0.02 * (turn % ARMS))) for turn in range(5000)]
+    none, many = (
+        open_study(name, range(ARMS), storage=storage, seed=1) for name in ("none", "many")
+    )
+    past = [
+        (turn % ARMS, float(random.Random(turn).random() < 0.1 + 0.02 * (turn % ARMS)))
+        for turn in range(5000)
+    ]
     for study in (none, many):
         study.record(past)
         seconds_per_pair(study, 100)
@@ -89,8 +113,19 @@ def main() -> None:
         durable, rate = share_of_bare_rate(folder, "full", 50)
         quick, quick_rate = share_of_bare_rate(folder, "normal", 1000)
         claims = [
-            Claim("ask + tell, rate over two bare commits", durable, 0.5, "of the bare rate", more=True),
-            Claim(f"a decision with {OUT:,} tickets out, over one with none", slowdown_with_tickets_out(folder), 2.0, "times"),
+            Claim(
+                "ask + tell, rate over two bare commits",
+                durable,
+                0.5,
+                "of the bare rate",
+                more=True,
+            ),
+            Claim(
+                f"a decision with {OUT:,} tickets out, over one with none",
+                slowdown_with_tickets_out(folder),
+                2.0,
+                "times",
+            ),
             Claim(f"opening a study of {EVENTS:,} events", seconds_to_open(folder), 1.0, "s"),
         ]
         size = Path(folder, "long.db").stat().st_size / EVENTS

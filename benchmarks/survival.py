@@ -1,8 +1,10 @@
-"""Nothing lost: writers of a study are killed (SIGKILL) under load at random moments, and its log is held against their notes.
+"""Nothing lost: writers of a study are killed (SIGKILL) under load at random moments, and its log
+is held against their notes.
 
-A writer notes every answer that it got in a file, after it got it. After each round the study is opened anew: every noted ask
-and tell must be in the log exactly once, of others at most the one request that each writer had under way, and the state must
-be the fold of the log to the last bit. `python -m benchmarks.survival [ROUNDS] [STORAGE]`.
+A writer notes every answer that it got in a file, after it got it. After each round the study is
+opened anew: every noted ask and tell must be in the log exactly once, of others at most the one
+request that each writer had under way, and the state must be the fold of the log to the last bit.
+`python -m benchmarks.survival [ROUNDS] [STORAGE]`.
 """
 
 from __future__ import annotations
@@ -44,10 +46,17 @@ def writer(storage: str, notes: Path, seed: int) -> None:
         if len(out) < 30 and luck.random() < 0.6:
             asked = study.ask(luck.randint(1, LARGEST))
             out += asked
-            os.write(file, "".join(json.dumps(["asked", ticket.id, ticket.arm]) + "\n" for ticket in asked).encode())
+            os.write(
+                file,
+                "".join(
+                    json.dumps(["asked", ticket.id, ticket.arm]) + "\n" for ticket in asked
+                ).encode(),
+            )
         elif out:
             ticket = out.pop(luck.randrange(len(out)))
-            reward = float(hash_of(ticket.id) < 0.4)  # every writer says the same of a ticket, so that none contradicts another
+            reward = float(
+                hash_of(ticket.id) < 0.4
+            )  # every writer says the same of a ticket, so that none contradicts another
             study.tell(ticket.id, reward)
             os.write(file, (json.dumps(["told", ticket.id, reward]) + "\n").encode())
 
@@ -57,7 +66,9 @@ def hash_of(text: str) -> float:
 
 
 def verify(study: Study, notes: Path, before: int) -> tuple[int, int, int]:
-    """The number of noted asks and tells and of events that nobody noted; raises AssertionError where anything is amiss."""
+    """The number of noted asks and tells and of events that nobody noted; raises AssertionError
+    where anything is amiss.
+    """
     lines = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     history = study.history()
     asked = {row["ticket"]: row["arm"] for row in history if row["event"] == "asked"}
@@ -67,13 +78,19 @@ def verify(study: Study, notes: Path, before: int) -> tuple[int, int, int]:
     assert history["number"] == list(range(1, len(history) + 1)), "the log has gaps"
     for what, ticket, value in lines:
         found = asked.get(ticket) if what == "asked" else told.get(ticket)
-        assert found == value, f"{what} {ticket} {value!r} was acknowledged, and the log says {found!r}"
+        assert found == value, (
+            f"{what} {ticket} {value!r} was acknowledged, and the log says {found!r}"
+        )
     noted = {(what, ticket) for what, ticket, _ in lines}
     new = [row for row in history if row["number"] > before and row["event"] in ("asked", "told")]
     unnoted = sum((row["event"], row["ticket"]) not in noted for row in new)
     assert unnoted <= WRITERS * LARGEST, f"{unnoted} events of this round were never answered"
     study.check()
-    return sum(what == "asked" for what, *_ in lines), sum(what == "told" for what, *_ in lines), unnoted
+    return (
+        sum(what == "asked" for what, *_ in lines),
+        sum(what == "told" for what, *_ in lines),
+        unnoted,
+    )
 
 
 def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
@@ -100,7 +117,9 @@ def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
                 children.append(child)
             size, started = _size(notes), time.monotonic()
             while _size(notes) == size and time.monotonic() - started < 20.0:
-                time.sleep(0.005)  # until the first of them is at work; the others may be killed while they open the study
+                time.sleep(
+                    0.005
+                )  # until the first of them is at work; the others may be killed while they open the study
             time.sleep(luck.uniform(0.0, 0.3))
             for child in children:
                 os.kill(child, signal.SIGKILL)

@@ -1,4 +1,6 @@
-"""A turn of BelMan alone in a compiled loop: its cost at 20 arms beside Thompson's, and how it grows with the number of arms."""
+"""A turn of BelMan alone in a compiled loop: its cost at 20 arms beside Thompson's, and how it
+grows with the number of arms.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +26,49 @@ def play(family, law, ledger, theta, dials, nature, hand):
 
 
 def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:
-    """CPU time of one turn on Bernoulli arms with means from 0.01 to 0.25; the start, long with many arms, is not timed."""
+    """CPU time of one turn on Bernoulli arms with means from 0.01 to 0.25; the start, long with
+    many arms, is not timed.
+    """
     family = belman.Bernoulli()
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
     ledger = Ledger(np.zeros((arms, 2)), *(np.zeros(arms) for _ in range(3)))
     dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
     nature, mind = chance.generator(1, 0), chance.generator(1, 1)
-    hand = deal(choosing, policy, family, policy.params(family), ledger, policy.memory(arms, 2), mind, np.zeros(arms))
+    hand = deal(
+        choosing,
+        policy,
+        family,
+        policy.params(family),
+        ledger,
+        policy.memory(arms, 2),
+        mind,
+        np.zeros(arms),
+    )
     start = entry(reset, {}, {"ledger": Ledger, "hand": Address})
-    loop = entry(play, {"family": (family.kernels, type(family).__module__)}, {"ledger": Ledger, "hand": Address})
-    head, rest = (*hand, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)), (theta, dials, nature, *hand)
-    return best_cpu_seconds(lambda: loop(family.law, *ledger, *rest), repeats, lambda: start(*head)) / turns * 1e6
+    loop = entry(
+        play,
+        {"family": (family.kernels, type(family).__module__)},
+        {"ledger": Ledger, "hand": Address},
+    )
+    head, rest = (
+        (*hand, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)),
+        (theta, dials, nature, *hand),
+    )
+    return (
+        best_cpu_seconds(lambda: loop(family.law, *ledger, *rest), repeats, lambda: start(*head))
+        / turns
+        * 1e6
+    )
 
 
 def main() -> None:
     paper = microseconds(belman.BelMan.paper(), 20, 100_000)
     default = microseconds(belman.BelMan(), 20, 100_000)
     thompson = microseconds(belman.Thompson(), 20, 100_000)
-    sizes = {arms: microseconds(belman.BelMan(), arms, 20_000_000 // arms, 5) for arms in (1_000, 10_000, 100_000)}
+    sizes = {
+        arms: microseconds(belman.BelMan(), arms, 20_000_000 // arms, 5)
+        for arms in (1_000, 10_000, 100_000)
+    }
     slope = (sizes[100_000] - sizes[1_000]) / 99_000 * 1e3
     report(
         "a turn of BelMan, Bernoulli arms, one thread",

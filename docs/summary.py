@@ -1,7 +1,8 @@
-"""Write what README and docs/ quote of the full report: pictures, verdicts, regrets. Run by `make images`.
+"""Write what README and docs/ quote of the full report: pictures, verdicts, regrets. Run by `make
+images`.
 
-`docs/paper.json` remembers which designs were played and what the first runs gave, so that a test can tell when a page is
-out of step: see tests/test_docs_summary.py.
+`docs/paper.json` remembers which designs were played and what the first runs gave, so that a test
+can tell when a page is out of step: see tests/test_docs_summary.py.
 """
 
 from __future__ import annotations
@@ -23,14 +24,25 @@ from belman.measures import half_width
 
 ROOT = Path(__file__).parent.parent
 FACTS = ROOT / "docs" / "paper.json"
-PICTURES = ("first-look", "manifold", "beliefs", "focal", "bernoulli-20", "exponential-5-bounded", "bernoulli-20-long")
+PICTURES = (
+    "first-look",
+    "manifold",
+    "beliefs",
+    "focal",
+    "bernoulli-20",
+    "exponential-5-bounded",
+    "bernoulli-20-long",
+)
 HEADLINE = "first-look"
 PAGES = {ROOT / "README.md": ("regret",), ROOT / "docs" / "guide" / "paper.md": ("claims",)}
 
 
 def designs() -> str:
     """A hash of everything that the full report plays."""
-    described = {name: {part: made.description for part, made in figure.parts(FULL).items()} for name, figure in FIGURES.items()}
+    described = {
+        name: {part: made.description for part, made in figure.parts(FULL).items()}
+        for name, figure in FIGURES.items()
+    }
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
@@ -42,25 +54,43 @@ def first_runs() -> dict[str, dict[str, list[float]]]:
     for name, part in headline.parts(Effort("two runs", exactly=2)).items():
         design = part.design
         assert design is not None
-        result = simulate(design.players, design.problem, design.horizon, 2, design.seed, progress=False)
+        result = simulate(
+            design.players, design.problem, design.horizon, 2, design.seed, progress=False
+        )
         ends = result.regret.isel(turn=-1)
-        found[name] = {str(player): np.round(ends.sel(player=player).values, 9).tolist() for player in result.player.values}
+        found[name] = {
+            str(player): np.round(ends.sel(player=player).values, 9).tolist()
+            for player in result.player.values
+        }
     return found
 
 
 def facts(folder: Path) -> dict[str, object]:
     """What the full report says, from the data that it left."""
-    everything = {name: figure_data(figure, FULL, folder, print, None) for name, figure in FIGURES.items()}
+    everything = {
+        name: figure_data(figure, FULL, folder, print, None) for name, figure in FIGURES.items()
+    }
     headline = everything[HEADLINE]
     regrets = {
-        panel: {str(p): [float(last([data], str(p)).mean()), float(half_width(last([data], str(p))))] for p in data.player.values}
+        panel: {
+            str(p): [float(last([data], str(p)).mean()), float(half_width(last([data], str(p))))]
+            for p in data.player.values
+        }
         for panel, data in headline.items()
     }
     claims = []
     for claim in CLAIMS:
         judged = claim.judge(everything)
         held = sum(check.holds is True for check in judged.checks)
-        claims.append([claim.number, claim.title, claim.says, str(judged.verdict), f"{held} of {len(judged.checks)}"])
+        claims.append(
+            [
+                claim.number,
+                claim.title,
+                claim.says,
+                str(judged.verdict),
+                f"{held} of {len(judged.checks)}",
+            ]
+        )
     return {"designs": designs(), "first_runs": first_runs(), "regret": regrets, "claims": claims}
 
 
@@ -70,9 +100,16 @@ def blocks(known: dict[str, object]) -> dict[str, str]:
     players = list(next(iter(regrets.values())))
     lines = ["| | " + " | ".join(players) + " |", "|---|" + "---|" * len(players)]
     for panel, row in regrets.items():
-        lines.append(f"| {panel} | " + " | ".join(f"{mean:.1f} ± {half:.1f}" for mean, half in row.values()) + " |")
+        lines.append(
+            f"| {panel} | "
+            + " | ".join(f"{mean:.1f} ± {half:.1f}" for mean, half in row.values())
+            + " |"
+        )
     claims: list[list[object]] = known["claims"]  # type: ignore[assignment]
-    rows = ["| | claim | the paper says | the data say | checks that hold |", "|---|---|---|---|---|"]
+    rows = [
+        "| | claim | the paper says | the data say | checks that hold |",
+        "|---|---|---|---|---|",
+    ]
     rows += ["| " + " | ".join(map(str, claim)) + " |" for claim in claims]
     return {"regret": "\n".join(lines), "claims": "\n".join(rows)}
 

@@ -22,7 +22,8 @@ SETTINGS: dict[str, dict[str, float]] = {
     "gaussian-unknown": {"sigma": 0.7},
     "beta": {"b": 2.0},
 }
-#: Families whose beliefs have closed forms; the others, by quadrature, take half a minute to compile and are tried interpreted.
+#: Families whose beliefs have closed forms; the others, by quadrature, take half a minute to
+#: compile and are tried interpreted.
 CLOSED = [name for name, kind in FAMILIES.items() if not issubclass(kind, OneParameter)]
 BY_QUADRATURE = [name for name in FAMILIES if name not in CLOSED]
 
@@ -31,7 +32,9 @@ def member(name: str) -> Family:
     return FAMILIES[name](**SETTINGS.get(name, {}))
 
 
-def random_beliefs(family: Family, rng: np.random.Generator, arms: int, low: float = 0.7, high: float = 30.0) -> Floats:
+def random_beliefs(
+    family: Family, rng: np.random.Generator, arms: int, low: float = 0.7, high: float = 30.0
+) -> Floats:
     """Beliefs, one a row, whose counts are log-uniform between two ends."""
     rows: Floats = np.exp(rng.uniform(np.log(low), np.log(high), (arms, family.dimension)))
     if family.coordinates[0] == "mean":
@@ -57,6 +60,8 @@ def interpreted(script: str) -> Any:
     """The JSON that a script prints when nothing is compiled."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-W", "error", "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

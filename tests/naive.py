@@ -1,4 +1,6 @@
-"""Slow, obvious twins of what the package does fast: textbook formulas in mpmath, grids and sums. Nothing here is compiled."""
+"""Slow, obvious twins of what the package does fast: textbook formulas in mpmath, grids and sums.
+Nothing here is compiled.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,15 @@ def _nodes() -> list[tuple[Any, Any]]:
 
 
 def integral(exponent: Callable[[Any], Any], width: Any) -> Any:
-    """∫₀^∞ exp(exponent(u)) du of a concave exponent that falls, by Gauss–Legendre on panels of doubling width."""
+    """∫₀^∞ exp(exponent(u)) du of a concave exponent that falls, by Gauss–Legendre on panels of
+    doubling width.
+    """
     total, low, high = mp.mpf(0), mp.mpf(0), mp.mpf(width)
     while True:
         middle, half = (low + high) / 2, (high - low) / 2
-        part = half * mp.fsum(weight * mp.exp(exponent(middle + half * node)) for node, weight in _nodes())
+        part = half * mp.fsum(
+            weight * mp.exp(exponent(middle + half * node)) for node, weight in _nodes()
+        )
         total += part
         if part < total * mp.mpf(10) ** -25:
             return total
@@ -37,7 +43,9 @@ def integral(exponent: Callable[[Any], Any], width: Any) -> Any:
 
 
 def beta_chances(a: float, b: float, x: Any, y: Any = None) -> tuple[Any, Any, Any]:
-    """P(θ ≤ x), P(θ > x) and x(1 − x)f(x) under Beta(a, b), the smaller chance by integrating over the logit of θ."""
+    """P(θ ≤ x), P(θ > x) and x(1 − x)f(x) under Beta(a, b), the smaller chance by integrating over
+    the logit of θ.
+    """
     a, b, x = mp.mpf(a), mp.mpf(b), mp.mpf(x)
     y = 1 - x if y is None else mp.mpf(y)
     if a * y < b * x:
@@ -65,14 +73,20 @@ def student_chances(freedom: float, x: Any) -> tuple[Any, Any, Any]:
     """P(X ≤ x), P(X > x) and |x| f(x) under Student's law, x ≠ 0: ν/(ν + X²) is Beta(ν/2, ½)."""
     square = mp.mpf(x) ** 2
     total = mp.mpf(freedom) + square
-    below, _, front = beta_chances(mp.mpf(freedom) / 2, mp.mpf(1) / 2, freedom / total, square / total)
+    below, _, front = beta_chances(
+        mp.mpf(freedom) / 2, mp.mpf(1) / 2, freedom / total, square / total
+    )
     return (below / 2, 1 - below / 2, front) if x < 0 else (1 - below / 2, below / 2, front)
 
 
 def normal_chances(x: Any) -> tuple[Any, Any, Any]:
     """P(X ≤ x), P(X > x) and |x| f(x) under the standard normal law."""
     x = mp.mpf(x)
-    return mp.erfc(-x / mp.sqrt(2)) / 2, mp.erfc(x / mp.sqrt(2)) / 2, abs(x) * mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi)
+    return (
+        mp.erfc(-x / mp.sqrt(2)) / 2,
+        mp.erfc(x / mp.sqrt(2)) / 2,
+        abs(x) * mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi),
+    )
 
 
 def log_beta(a: Any, b: Any) -> Any:
@@ -95,7 +109,13 @@ def beta_divergence(belief: Any, other: Any) -> Any:
 
 def gamma_divergence(belief: Any, other: Any) -> Any:
     (a, r), (c, s) = map(mp.mpf, belief), map(mp.mpf, other)
-    return (a - c) * mp.digamma(a) - mp.loggamma(a) + mp.loggamma(c) + c * mp.log(r / s) + a * (s - r) / r
+    return (
+        (a - c) * mp.digamma(a)
+        - mp.loggamma(a)
+        + mp.loggamma(c)
+        + c * mp.log(r / s)
+        + a * (s - r) / r
+    )
 
 
 def normal_divergence(belief: Any, other: Any) -> Any:
@@ -107,7 +127,10 @@ def normal_gamma_divergence(belief: Any, other: Any) -> Any:
     """Of the precision, and of the mean given the precision, averaged."""
     m, k, a, r = map(mp.mpf, belief)
     n, j = map(mp.mpf, other[:2])
-    return gamma_divergence(belief[2:], other[2:]) + (mp.log(k / j) + j / k - 1 + j * a / r * (m - n) ** 2) / 2
+    return (
+        gamma_divergence(belief[2:], other[2:])
+        + (mp.log(k / j) + j / k - 1 + j * a / r * (m - n) ** 2) / 2
+    )
 
 
 def barycentre_objective(divergence: Callable[[Any, Any], Any], beliefs: Any, centre: Any) -> Any:
@@ -133,7 +156,9 @@ def normal_log_density(belief: Any, theta: Any) -> Any:
 def normal_gamma_log_density(belief: Any, theta: Any) -> Any:
     m, k, a, r = belief
     mean, precision = theta[..., 0], theta[..., 1]
-    return stats.norm.logpdf(mean, m, (k * precision) ** -0.5) + gamma_log_density((a, r), precision)
+    return stats.norm.logpdf(mean, m, (k * precision) ** -0.5) + gamma_log_density(
+        (a, r), precision
+    )
 
 
 def beta_statistics(theta: Any) -> Any:
@@ -153,8 +178,11 @@ def normal_gamma_statistics(theta: Any) -> Any:
     return np.log(precision), -precision, precision * mean, -precision * mean * mean / 2
 
 
-def line_grid(log_density: Callable[[Any], Any], low: float, high: float, points: int = 2001) -> tuple[Any, Any]:
-    """Points of (low, high) and weights f(x)·dx: the trapezium rule after a change of variable that stretches the ends.
+def line_grid(
+    log_density: Callable[[Any], Any], low: float, high: float, points: int = 2001
+) -> tuple[Any, Any]:
+    """Points of (low, high) and weights f(x)·dx: the trapezium rule after a change of variable that
+    stretches the ends.
 
     On a smooth integrand that dies at both ends it is exact to many digits.
     """
@@ -162,7 +190,9 @@ def line_grid(log_density: Callable[[Any], Any], low: float, high: float, points
 
     def stretch(v: Any) -> tuple[Any, Any]:
         if all(bounded):
-            return low + (high - low) * special.expit(v), special.log_expit(v) + special.log_expit(-v) + math.log(high - low)
+            return low + (high - low) * special.expit(v), special.log_expit(v) + special.log_expit(
+                -v
+            ) + math.log(high - low)
         if bounded[0]:
             return low + np.exp(v), v
         return np.sinh(v), np.logaddexp(v, -v) - math.log(2)
@@ -181,7 +211,9 @@ def line_grid(log_density: Callable[[Any], Any], low: float, high: float, points
 
 
 def normal_gamma_grid(belief: Any) -> tuple[Any, Any]:
-    """Points (mean, precision) and weights: a line grid in the precision, Gauss–Hermite in the mean given it."""
+    """Points (mean, precision) and weights: a line grid in the precision, Gauss–Hermite in the mean
+    given it.
+    """
     precision, weight = line_grid(lambda x: gamma_log_density(belief[2:], x), 0.0, math.inf, 401)
     score, share = np.polynomial.hermite_e.hermegauss(20)
     mean = belief[0] + score / np.sqrt(belief[1] * precision)[:, None]
@@ -194,7 +226,9 @@ def normal_gamma_grid(belief: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class RewardLaw:
-    """A law of rewards: the logarithm of its density or masses, its distribution function and where it lives."""
+    """A law of rewards: the logarithm of its density or masses, its distribution function and where
+    it lives.
+    """
 
     log_density: Callable[[Any], Any]
     cdf: Callable[[Any], Any]
@@ -221,7 +255,10 @@ class RewardLaw:
         node, weight = np.polynomial.legendre.leggauss(200)
         x = self.atom * (node + 1) / 2
         points = np.append(x, self.atom)
-        return points, np.append(np.exp(self.log_density(x)) * weight * self.atom / 2, np.exp(self.log_density(self.atom)))
+        return points, np.append(
+            np.exp(self.log_density(x)) * weight * self.atom / 2,
+            np.exp(self.log_density(self.atom)),
+        )
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance."""
@@ -261,7 +298,9 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
         "bounded-exponential": lambda rate: _cut_exponential(rate, family.bound),
         "poisson": lambda rate: discrete(stats.poisson(rate), 0, math.inf),
         "gaussian": lambda mean: continuous(stats.norm(mean, family.sigma), -math.inf, math.inf),
-        "gaussian-unknown": lambda mean, precision: continuous(stats.norm(mean, precision**-0.5), -math.inf, math.inf),
+        "gaussian-unknown": lambda mean, precision: continuous(
+            stats.norm(mean, precision**-0.5), -math.inf, math.inf
+        ),
         "gamma": lambda rate: continuous(stats.gamma(family.shape, scale=1 / rate), 0, math.inf),
         "geometric": lambda p: discrete(stats.geom(p), 1, math.inf),
         "chi-squared": lambda half: continuous(stats.chi2(2 * half), 0, math.inf),
@@ -273,7 +312,12 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
 def unknown_variance_divergence(mean: float, other: float, variance: float) -> float:
     """The least KL from N(mean, variance) to a normal law with the other mean, over its variance."""
     candidates = variance * np.exp(np.linspace(-12, 12, 200_001))
-    return float(np.min(0.5 * (np.log(candidates / variance) + (variance + (mean - other) ** 2) / candidates - 1)))
+    return float(
+        np.min(
+            0.5
+            * (np.log(candidates / variance) + (variance + (mean - other) ** 2) / candidates - 1)
+        )
+    )
 
 
 def exponential_moment(family: Any, theta: Any, pull: float) -> Any:

@@ -1,4 +1,6 @@
-"""A slow, obvious twin of BelMan: every turn from scratch with SciPy, straight from the formulas. Nothing is kept or compiled."""
+"""A slow, obvious twin of BelMan: every turn from scratch with SciPy, straight from the formulas.
+Nothing is kept or compiled.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,12 @@ class Bernoulli:
     def barycentre(cls, target):
         """The Beta law with those mean parameters, by SciPy's root finder in the logarithms."""
         start = np.log([1.0, 1.0])
-        found = optimize.root(lambda u: cls.mean_parameters(np.exp(u)) - target, start, tol=1e-13, options={"maxfev": 2_000})
+        found = optimize.root(
+            lambda u: cls.mean_parameters(np.exp(u)) - target,
+            start,
+            tol=1e-13,
+            options={"maxfev": 2_000},
+        )
         assert np.abs(found.fun).max() < 1e-9, found
         return tuple(np.exp(found.x))
 
@@ -72,7 +79,11 @@ class Exponential:
     @staticmethod
     def barycentre(target):
         gap = target[0] - math.log(-target[1])
-        shape = math.exp(optimize.brentq(lambda u: special.psi(math.exp(u)) - u - gap, -20.0, 30.0, xtol=1e-14, rtol=1e-14))
+        shape = math.exp(
+            optimize.brentq(
+                lambda u: special.psi(math.exp(u)) - u - gap, -20.0, 30.0, xtol=1e-14, rtol=1e-14
+            )
+        )
         return shape, -shape / target[1]
 
     @classmethod
@@ -80,7 +91,11 @@ class Exponential:
         def partition(a, b):
             return special.gammaln(a) - a * math.log(b)
 
-        return (np.array(belief) - other) @ cls.mean_parameters(belief) + partition(*other) - partition(*belief)
+        return (
+            (np.array(belief) - other) @ cls.mean_parameters(belief)
+            + partition(*other)
+            - partition(*belief)
+        )
 
     @staticmethod
     def law(a, b):
@@ -137,7 +152,12 @@ def kl_by_quadrature(family, belief, other):
     """The twin of the twin: ∫ b ln(b/c), for a test of the closed forms above."""
     first, second = family.law(*belief), family.law(*other)
     ends = first.ppf([1e-13, 1.0 - 1e-13])
-    return integrate.quad(lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)), *ends, limit=200, epsabs=1e-12)[0]
+    return integrate.quad(
+        lambda x: first.pdf(x) * (first.logpdf(x) - second.logpdf(x)),
+        *ends,
+        limit=200,
+        epsabs=1e-12,
+    )[0]
 
 
 HORIZON = 280
@@ -150,8 +170,9 @@ def naive_phi(x, arms):
 
 @dataclass
 class NaiveBelMan:
-    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre), 'fading' (evidence of weight c_t), 'evidence' or
-    'until' (the same where play ends after HORIZON turns)."""
+    """`kind` is 'paper' (C = 15), 'natural' (the same with the other barycentre), 'fading'
+    (evidence of weight c_t), 'evidence' or 'until' (the same where play ends after HORIZON turns).
+    """
 
     family: type
     arms: int
@@ -179,20 +200,37 @@ class NaiveBelMan:
         if self.kind in ("evidence", "until"):
             return self.surprise_less_evidence(beliefs, turn)
         if self.kind == "natural":
-            centre = self.family.from_natural(np.mean([self.family.natural(belief) for belief in beliefs], axis=0))
+            centre = self.family.from_natural(
+                np.mean([self.family.natural(belief) for belief in beliefs], axis=0)
+            )
         else:
-            centre = self.family.barycentre(np.mean([self.family.mean_parameters(belief) for belief in beliefs], axis=0))
+            centre = self.family.barycentre(
+                np.mean([self.family.mean_parameters(belief) for belief in beliefs], axis=0)
+            )
         nearness = [-self.family.kl(belief, centre) for belief in beliefs]
         means = [self.family.expected(belief) for belief in beliefs]
         if self.kind == "fading":
             leader = max(means)
             if math.isinf(leader):
-                return [math.inf if math.isinf(mean) else near for mean, near in zip(means, nearness, strict=True)]
-            weight = 0.5 + 0.8 * math.log(self.arms) / (1.0 + 0.1 * math.log(1.0 + turn / self.arms))
-            evidence = [len(rewards) * self.family.d(mean, leader) for rewards, mean in zip(self.rewards, means, strict=True)]
-            return [near - weight * against for near, against in zip(nearness, evidence, strict=True)]
+                return [
+                    math.inf if math.isinf(mean) else near
+                    for mean, near in zip(means, nearness, strict=True)
+                ]
+            weight = 0.5 + 0.8 * math.log(self.arms) / (
+                1.0 + 0.1 * math.log(1.0 + turn / self.arms)
+            )
+            evidence = [
+                len(rewards) * self.family.d(mean, leader)
+                for rewards, mean in zip(self.rewards, means, strict=True)
+            ]
+            return [
+                near - weight * against for near, against in zip(nearness, evidence, strict=True)
+            ]
         pull = max(0.0, math.log(turn) + 15.0 * math.log(math.log(turn))) if turn >= 3 else 0.0
-        return [near + (pull * mean if pull > 0.0 else 0.0) for near, mean in zip(nearness, means, strict=True)]
+        return [
+            near + (pull * mean if pull > 0.0 else 0.0)
+            for near, mean in zip(nearness, means, strict=True)
+        ]
 
     def surprise_less_evidence(self, beliefs, turn):
         """φ(ln(t/ν)) − ν d(μ, μ_L), every prior moved down to where the arms were found to be."""
@@ -202,20 +240,29 @@ class NaiveBelMan:
         known = [a for a, rewards in enumerate(self.rewards) if rewards]
         shift = 0.0
         if prior_worth > 0.0 and known:
-            shift = sum(means[a] - prior_mean for a in known) / (5.0 + sum(1.0 - prior_worth / worths[a] for a in known))
+            shift = sum(means[a] - prior_mean for a in known) / (
+                5.0 + sum(1.0 - prior_worth / worths[a] for a in known)
+            )
             if shift < 0.0 and prior_worth * self.family.d(prior_mean + shift, prior_mean) >= 1e-3:
                 shift = -(2.0 ** (round(8.0 * math.log2(-shift)) / 8.0))
             else:
                 shift = 0.0
-        judged = [mean + shift * prior_worth / worth if worth else math.inf for mean, worth in zip(means, worths, strict=True)]
+        judged = [
+            mean + shift * prior_worth / worth if worth else math.inf
+            for mean, worth in zip(means, worths, strict=True)
+        ]
         leader = max((mean for mean in judged if math.isfinite(mean)), default=0.0)
         return [
-            naive_phi(self.surprise(turn, worth), self.arms) - worth * self.family.d(mean, leader) if worth else math.inf
+            naive_phi(self.surprise(turn, worth), self.arms) - worth * self.family.d(mean, leader)
+            if worth
+            else math.inf
             for mean, worth in zip(judged, worths, strict=True)
         ]
 
     def surprise(self, turn, worth):
-        """ln(t/ν), where play ends with the turns left in place of t if they are fewer, and then at least 0."""
+        """ln(t/ν), where play ends with the turns left in place of t if they are fewer, and then at
+        least 0.
+        """
         if self.kind == "evidence":
             return math.log(turn / worth)
         left = HORIZON - turn + 1 if turn <= HORIZON else 1

@@ -1,4 +1,6 @@
-"""Code called by address: the same numbers as a plain call, on arrays of any shape, compiled once and kept on disk."""
+"""Code called by address: the same numbers as a plain call, on arrays of any shape, compiled once
+and kept on disk.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,22 @@ def once(hand, what, number, amount):
 
 def arrays(rows=2, columns=3):
     table = np.arange(1.0, 1.0 + rows * columns).reshape(rows, columns)
-    return {"rows": table, "pair": Pair(np.array([0.5, 1.0]), np.zeros((2, 3, 4))), "words": np.zeros(4, np.uint64)}
+    return {
+        "rows": table,
+        "pair": Pair(np.array([0.5, 1.0]), np.zeros((2, 3, 4))),
+        "words": np.zeros(4, np.uint64),
+    }
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (5, 2)])
 def test_the_callee_finds_and_changes_its_arrays(shape):
     held = arrays(*shape)
     hand, call = bind(template, {}, held), enter(once, {}, {"hand": Address})
-    expected = int(0.25 + sum(held["rows"][i, j] * (10 * i + j) for i in range(shape[0]) for j in range(shape[1])) + 1.5)
+    expected = int(
+        0.25
+        + sum(held["rows"][i, j] * (10 * i + j) for i in range(shape[0]) for j in range(shape[1]))
+        + 1.5
+    )
     assert call(*hand, SUM, 0, 0.25) == expected
     assert call(*hand, SHAPE, 0, 0.0) == shape[0] * 10_000 + shape[1] * 1_000 + 2 * 100 + 24
     call(*hand, PUT, 3, 7.5)
@@ -99,13 +109,17 @@ def test_code_with_no_importable_home_lives_on():
     def act(made, values, what, number, amount):
         return int(made.times(values[number]))
 
-    hands = [bind(act, {"made": (Made(times), __name__)}, {"values": np.arange(5.0)}) for _ in range(2)]
+    hands = [
+        bind(act, {"made": (Made(times), __name__)}, {"values": np.arange(5.0)}) for _ in range(2)
+    ]
     gc.collect()
     assert [enter(once, {}, {"hand": Address})(*hand, 0, 4, 0.0) for hand in hands] == [12, 12]
 
 
 def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play():
-    """Two policies at arms, at a queue and in exploration: three loops, two hands that choose, two that advise."""
+    """Two policies at arms, at a queue and in exploration: three loops, two hands that choose, two
+    that advise.
+    """
     script = """
         import belman
         from belman import bound, entry

@@ -1,6 +1,7 @@
 """The generator against its definition in whole numbers, and its laws against SciPy's.
 
-Each statistical test raises a false alarm with chance 1e-6 if its seed were drawn anew (p-values must exceed 1e-6).
+Each statistical test raises a false alarm with chance 1e-6 if its seed were drawn anew (p-values
+must exceed 1e-6).
 """
 
 from __future__ import annotations
@@ -63,7 +64,13 @@ def fill(law, mind, first, second, out):
 
 def draws(law, first=0.0, second=0.0, seed=1, size=DRAWS):
     out = np.empty(size)
-    fill(("uniform", "below", "normal", "gamma", "log gamma", "beta").index(law), chance.generator(seed), first, second, out)
+    fill(
+        ("uniform", "below", "normal", "gamma", "log gamma", "beta").index(law),
+        chance.generator(seed),
+        first,
+        second,
+        out,
+    )
     return out
 
 
@@ -81,10 +88,18 @@ def test_stream_is_xoshiro():
 
 
 def test_known_words():
-    """The first outputs for the state (1, 2, 3, 4), as in the test vectors of the rand_xoshiro crate."""
+    """The first outputs for the state (1, 2, 3, 4), as in the test vectors of the rand_xoshiro
+    crate.
+    """
     words = np.empty(5, np.uint64)
     fill_words(np.array([1, 2, 3, 4], np.uint64), words)
-    assert words.tolist() == [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
+    assert words.tolist() == [
+        41943041,
+        58720359,
+        3588806011781223,
+        3591011842654386,
+        9228616714210784205,
+    ]
 
 
 def test_seeds_and_paths():
@@ -127,7 +142,9 @@ def test_first_draws_of_forks_are_uniform_and_unrelated():
     assert_uniform(first[:, 0])
     assert_uniform(first[:, 1])
     pairs = [(first[:, 0], first[:, 1]), (first[1:, 0], first[:-1, 0])]
-    assert all(abs(np.corrcoef(x, y)[0, 1]) < 5 / math.sqrt(len(x)) for x, y in pairs)  # 5 sigma: 6e-7 each
+    assert all(
+        abs(np.corrcoef(x, y)[0, 1]) < 5 / math.sqrt(len(x)) for x, y in pairs
+    )  # 5 sigma: 6e-7 each
 
 
 def test_uniform():
@@ -140,7 +157,8 @@ def test_uniform():
 
 def test_uniform_never_reaches_the_ends():
     """The least and the largest word give draws strictly inside (0, 1)."""
-    # the output is rotl(s0 + s3, 23) + s0: all zeros for s0 = s3 = 0, all ones for s0 = 0 and s3 = 2⁶⁴ − 1
+    # the output is rotl(s0 + s3, 23) + s0: all zeros for s0 = s3 = 0, all ones for s0 = 0 and s3 =
+    # 2⁶⁴ − 1
     assert chance.uniform(np.array([0, 1, 1, 0], np.uint64)) == 2.0**-53
     assert chance.uniform(np.array([0, 1, 1, MASK], np.uint64)) == 1.0 - 2.0**-53
 
@@ -160,7 +178,10 @@ def test_below_largest_draw_stays_below():
 def test_normal():
     x = draws("normal", size=200_000)
     assert_uniform(special.ndtr(x))
-    assert stats.binomtest(int((np.abs(x) > EDGE).sum()), x.size, 2 * stats.norm.sf(EDGE)).pvalue > ALARM
+    assert (
+        stats.binomtest(int((np.abs(x) > EDGE).sum()), x.size, 2 * stats.norm.sf(EDGE)).pvalue
+        > ALARM
+    )
 
 
 @pytest.mark.parametrize("side", [-1.0, 1.0])
@@ -178,16 +199,22 @@ def test_gamma(shape):
 
 
 def test_gamma_of_a_tiny_shape_in_logarithms():
-    """P(X ≤ x) = x^a/Γ(1 + a)·(1 − ax/(1 + a) + …): for a = 1e-3 most draws underflow, their logarithms do not."""
+    """P(X ≤ x) = x^a/Γ(1 + a)·(1 − ax/(1 + a) + …): for a = 1e-3 most draws underflow, their
+    logarithms do not.
+    """
     a = 1e-3
     log_x = draws("log gamma", a)
     assert np.isfinite(log_x).all()
     assert log_x.min() < -2_000.0
     small = np.exp(a * log_x - special.gammaln(1 + a))
-    assert_uniform(np.where(log_x < -40, small, special.gammainc(a, np.exp(np.maximum(log_x, -700)))))
+    assert_uniform(
+        np.where(log_x < -40, small, special.gammainc(a, np.exp(np.maximum(log_x, -700))))
+    )
 
 
-@pytest.mark.parametrize("pair", [(1.0, 1.0), (0.5, 0.5), (3.0, 7.0), (0.3, 40.0), (1e6, 2e6), (1e3, 0.2), (1e-2, 1.0)])
+@pytest.mark.parametrize(
+    "pair", [(1.0, 1.0), (0.5, 0.5), (3.0, 7.0), (0.3, 40.0), (1e6, 2e6), (1e3, 0.2), (1e-2, 1.0)]
+)
 def test_beta(pair):
     x = draws("beta", *pair)
     assert ((x >= 0.0) & (x <= 1.0)).all()
@@ -197,15 +224,25 @@ def test_beta(pair):
 def test_beta_of_a_tiny_second_shape_is_mirrored():
     """What is closer to 1 than numbers can be is 1, with the chance of that."""
     x = draws("beta", 1.0, 0.01)
-    assert stats.binomtest(int((x > 1.0 - 1e-12).sum()), x.size, float(special.betainc(0.01, 1.0, 1e-12))).pvalue > ALARM
+    assert (
+        stats.binomtest(
+            int((x > 1.0 - 1e-12).sum()), x.size, float(special.betainc(0.01, 1.0, 1e-12))
+        ).pvalue
+        > ALARM
+    )
 
 
 def test_beta_of_tiny_shapes():
-    """Beta(0.001, 0.5): most draws underflow to 0, with the chance that the law gives to numbers under 1e-308."""
+    """Beta(0.001, 0.5): most draws underflow to 0, with the chance that the law gives to numbers
+    under 1e-308.
+    """
     a, b = 1e-3, 0.5
     x = draws("beta", a, b)
     least = 1e-300
-    assert stats.binomtest(int((x < least).sum()), x.size, float(special.betainc(a, b, least))).pvalue > ALARM
+    assert (
+        stats.binomtest(int((x < least).sum()), x.size, float(special.betainc(a, b, least))).pvalue
+        > ALARM
+    )
     kept = x[x >= least]
     floor = special.betainc(a, b, least)
     assert_uniform((special.betainc(a, b, kept) - floor) / (1.0 - floor))

@@ -41,7 +41,9 @@ def start(script: str, **environment: str) -> subprocess.Popen[str]:
     path = os.pathsep.join([environment.pop("SOURCES", ""), str(ROOT)]).lstrip(os.pathsep)
     everything = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", **environment}
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    return subprocess.Popen(command, env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def finish(process: subprocess.Popen[str]) -> list[str]:
@@ -57,14 +59,18 @@ def contents(folder: Path) -> dict[str, int]:
 
 
 def test_second_process_hits_the_cache(tmp_path):
-    """Two processes that meet on an empty cache both work; a third compiles nothing and writes nothing."""
+    """Two processes that meet on an empty cache both work; a third compiles nothing and writes
+    nothing.
+    """
     first = [start(LEARN, BELMAN_CACHE=str(tmp_path)) for _ in range(2)]
     counted = []
     for process in first:
         value, counts, folder = finish(process)
         assert (value, Path(folder)) == ("0.6666666666666666", tmp_path)
         counted.append(counts)
-    assert any(counts != "2 0" for counts in counted)  # one may be late, and find what the other made
+    assert any(
+        counts != "2 0" for counts in counted
+    )  # one may be late, and find what the other made
     before = contents(tmp_path)
     assert {Path(name).suffix for name in before} == {".py", ".nbi", ".nbc"}
     value, counts, _ = finish(start(LEARN, BELMAN_CACHE=str(tmp_path)))
@@ -73,9 +79,15 @@ def test_second_process_hits_the_cache(tmp_path):
 
 
 def test_a_change_of_a_source_is_seen(tmp_path):
-    """A kernel changes in another file than the entry's: another number, not a stale one; changed back, the old code is found."""
+    """A kernel changes in another file than the entry's: another number, not a stale one; changed
+    back, the old code is found.
+    """
     sources = tmp_path / "src"
-    shutil.copytree(Path(belman.__file__).parent, sources / "belman", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(belman.__file__).parent,
+        sources / "belman",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     environment = {"BELMAN_CACHE": str(tmp_path / "cache"), "SOURCES": str(sources)}
     script = """
         from belman import entry
@@ -123,7 +135,10 @@ TOOLS = """
 """
 
 
-@pytest.mark.parametrize(("user", "tools", "imported"), [("mine", "other", "other"), ("package.mine", "package.other", ".other")])
+@pytest.mark.parametrize(
+    ("user", "tools", "imported"),
+    [("mine", "other", "other"), ("package.mine", "package.other", ".other")],
+)
 def test_a_change_of_a_users_source_is_seen(tmp_path, user, tools, imported):
     """Kernels of one's own, in two files, beside each other or in a package."""
 
@@ -152,7 +167,11 @@ def test_what_a_users_kernels_take_from_the_package_counts(tmp_path):
     sys.path.insert(0, str(tmp_path))
     try:
         importlib.import_module("mine")
-        assert {"belman.special", "belman.special.gamma_functions", "belman.special.beta_law"} <= cache._closure(["mine"])
+        assert {
+            "belman.special",
+            "belman.special.gamma_functions",
+            "belman.special.beta_law",
+        } <= cache._closure(["mine"])
         assert not {"math", "numpy", "numba"} & cache._closure(["mine"])
     finally:
         sys.path.remove(str(tmp_path))
@@ -161,7 +180,12 @@ def test_what_a_users_kernels_take_from_the_package_counts(tmp_path):
 
 def test_old_code_is_forgotten(tmp_path):
     (tmp_path / "__pycache__").mkdir()
-    ages = {"entry_old.py": 61, "entry_new.py": 59, "__pycache__/entry_old-1.nbi": 61, "__pycache__/entry_new-1.nbc": 1}
+    ages = {
+        "entry_old.py": 61,
+        "entry_new.py": 59,
+        "__pycache__/entry_old-1.nbi": 61,
+        "__pycache__/entry_new-1.nbc": 1,
+    }
     for name, days in {**ages, "not ours": 900}.items():
         (tmp_path / name).write_text("")
         os.utime(tmp_path / name, (time.time() - days * 86_400,) * 2)
@@ -196,17 +220,29 @@ def numbers() -> dict[str, list[str]]:
         rewards = family.sample_rewards(family.parameter_of(means[0]), chance.generator(3), 6)
         keep(f"{name} rewards", rewards)
         keep(f"{name} d", family.reward_divergence(means[0], means[1]))
-        for belief in (case.ordinary[1], *(case.extreme if case.law else ())):  # quadrature is slow without a compiler
+        for belief in (
+            case.ordinary[1],
+            *(case.extreme if case.law else ()),
+        ):  # quadrature is slow without a compiler
             label = f"{name} {belief}"
             keep(f"{label} update", family.update(belief, rewards[0]))
-            for method in ("natural", "log_partition", "mean_parameters", "metric", "expected_reward"):
+            for method in (
+                "natural",
+                "log_partition",
+                "mean_parameters",
+                "metric",
+                "expected_reward",
+            ):
                 keep(f"{label} {method}", getattr(family, method)(belief))
             keep(f"{label} solve", family.from_mean_parameters(family.mean_parameters(belief)))
             keep(f"{label} divergence", family.divergence(belief, family.prior))
             keep(f"{label} cdf", family.mean_cdf(belief, means[0]))
             keep(f"{label} sample", family.sample_parameters(belief, chance.generator(4), 6))
             for side in (False, True):
-                keep(f"{label} quantile {side}", [family.mean_quantile(belief, level, upper=side) for level in (1e-13, 0.1)])
+                keep(
+                    f"{label} quantile {side}",
+                    [family.mean_quantile(belief, level, upper=side) for level in (1e-13, 0.1)],
+                )
     return found
 
 
@@ -241,7 +277,12 @@ def test_kernels_of_a_module_outside_the_package():
     call = entry(_ask, {"family": (DOUBLED, __name__)}, {})
     assert call(np.zeros(1), np.array([1.0, 3.0])) == 0.5
     assert entry(_ask, {"family": (DOUBLED, __name__)}, {}) is call
-    assert entry(_ask, {"family": (bernoulli.KERNELS, bernoulli.__name__)}, {})(np.zeros(1), np.array([1.0, 3.0])) == 0.25
+    assert (
+        entry(_ask, {"family": (bernoulli.KERNELS, bernoulli.__name__)}, {})(
+            np.zeros(1), np.array([1.0, 3.0])
+        )
+        == 0.25
+    )
 
 
 def test_kernels_with_no_importable_home():
@@ -251,7 +292,9 @@ def test_kernels_with_no_importable_home():
     def constant(law, belief):
         return 3.5
 
-    call = entry(_ask, {"family": (replace(bernoulli.KERNELS, expected_reward=constant), __name__)}, {})
+    call = entry(
+        _ask, {"family": (replace(bernoulli.KERNELS, expected_reward=constant), __name__)}, {}
+    )
     assert call(np.zeros(1), np.array([1.0, 3.0])) == 3.5
 
 

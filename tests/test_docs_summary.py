@@ -1,4 +1,6 @@
-"""README and docs/ are in step with what is played: the designs, the first runs, the numbers they quote."""
+"""README and docs/ are in step with what is played: the designs, the first runs, the numbers they
+quote.
+"""
 
 from __future__ import annotations
 

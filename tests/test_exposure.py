@@ -35,19 +35,31 @@ def pulls(schedule, turns, arms=2):
 def test_paper_by_hand():
     """s(t) = ln t + C ln ln t."""
     assert pulls(Paper(), [1, 2]) == [0.0, 0.0]
-    assert pulls(Paper(), [3])[0] == pytest.approx(1.0986122886681098 + 15.0 * 0.09404782761669816, rel=1e-12)
-    assert pulls(Paper(), [100])[0] == pytest.approx(math.log(100) + 15.0 * math.log(math.log(100)), rel=1e-14)
-    assert pulls(Paper(C=0.0), [1, 2, 3, 10]) == pytest.approx([0.0, 0.0, math.log(3), math.log(10)])
-    assert pulls(Paper(C=200.0), [1_000])[0] == pytest.approx(math.log(1e3) + 200.0 * math.log(math.log(1e3)))
+    assert pulls(Paper(), [3])[0] == pytest.approx(
+        1.0986122886681098 + 15.0 * 0.09404782761669816, rel=1e-12
+    )
+    assert pulls(Paper(), [100])[0] == pytest.approx(
+        math.log(100) + 15.0 * math.log(math.log(100)), rel=1e-14
+    )
+    assert pulls(Paper(C=0.0), [1, 2, 3, 10]) == pytest.approx(
+        [0.0, 0.0, math.log(3), math.log(10)]
+    )
+    assert pulls(Paper(C=200.0), [1_000])[0] == pytest.approx(
+        math.log(1e3) + 200.0 * math.log(math.log(1e3))
+    )
 
 
 def test_paper_is_clamped_at_zero_from_below():
-    """A negative C makes ln t + C ln ln t negative for a while: no arm is ever pushed towards a smaller reward."""
+    """A negative C makes ln t + C ln ln t negative for a while: no arm is ever pushed towards a
+    smaller reward.
+    """
     found = pulls(Paper(C=-15.0), range(1, 10_000))
     assert min(found) == 0.0
     assert found[9] == 0.0
     assert np.all(np.isfinite(pulls(Paper(C=-15.0), [1, 2, 3, 1e9, 1e300])))
-    assert pulls(Paper(C=-1.0), [2000])[0] == pytest.approx(math.log(2000) - math.log(math.log(2000)))
+    assert pulls(Paper(C=-1.0), [2000])[0] == pytest.approx(
+        math.log(2000) - math.log(math.log(2000))
+    )
 
 
 def test_paper_never_falls():
@@ -79,7 +91,9 @@ def test_fading_evidence_by_hand():
         by_hand = 0.5 + 0.8 * math.log(arms) / (1.0 + 0.1 * math.log(1.0 + turn / arms))
         assert pulls(FadingEvidence(), [turn], arms)[0] == pytest.approx(by_hand, rel=1e-14)
     assert pulls(FadingEvidence(), [1, 100], arms=1) == [0.5, 0.5]
-    assert pulls(FadingEvidence(gain=1.0, fade=0.0, floor=0.25), [3, 3_000], arms=5) == pytest.approx([0.25 + math.log(5)] * 2)
+    assert pulls(
+        FadingEvidence(gain=1.0, fade=0.0, floor=0.25), [3, 3_000], arms=5
+    ) == pytest.approx([0.25 + math.log(5)] * 2)
     assert pulls(FadingEvidence(gain=0.0), [1, 1e9], arms=50) == [0.5, 0.5]
 
 
@@ -99,7 +113,10 @@ def test_evidence_pulls_by_the_number_of_arms_alone():
 
 
 def test_what_exposures_tell_the_kernels():
-    assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == ["evidence", "fading-evidence"]
+    assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == [
+        "evidence",
+        "fading-evidence",
+    ]
     assert FadingEvidence(p=1.5).settings == (1.5,)
     assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0, math.inf)
     assert two_phase(10, Evidence(horizon=50)).settings == (5.0, 7.5, 50.0)
@@ -116,7 +133,10 @@ def test_two_phase_switches_after_its_turns():
 
 def test_the_clock_of_the_second_phase_has_been_running():
     assert pulls(two_phase(5, Paper()), [5, 6]) == [0.0, *pulls(Paper(), [6])]
-    assert pulls(belman.two_phase(explore=100), [100, 101], arms=4) == [0.0, *pulls(Evidence(), [101], arms=4)]
+    assert pulls(belman.two_phase(explore=100), [100, 101], arms=4) == [
+        0.0,
+        *pulls(Evidence(), [101], arms=4),
+    ]
 
 
 def test_callables_give_tau():
@@ -130,7 +150,15 @@ def test_callables_give_tau():
 
 
 def test_belman_takes_any_of_them():
-    for given in (Paper(), Constant(2.0), Infinite(), two_phase(3), SquareRoot(), Evidence(), lambda t: 1.0):
+    for given in (
+        Paper(),
+        Constant(2.0),
+        Infinite(),
+        two_phase(3),
+        SquareRoot(),
+        Evidence(),
+        lambda t: 1.0,
+    ):
         assert isinstance(BelMan(given).schedule, Exposure)
     assert BelMan().schedule == Evidence()
     assert BelMan.paper().schedule == Paper(C=15.0)
@@ -143,7 +171,10 @@ def test_belman_takes_any_of_them():
         (lambda: Paper(C=math.nan), r"C=nan makes no exposure: it must be a finite number"),
         (lambda: Paper(C="15"), r"C='15' makes no exposure"),
         (lambda: Paper(C=math.inf), r"C=inf makes no exposure"),
-        (lambda: Constant(0.0), r"tau=0.0 makes no exposure: it must be a positive number \(Infinite\(\) explores for ever\)"),
+        (
+            lambda: Constant(0.0),
+            r"tau=0.0 makes no exposure: it must be a positive number \(Infinite\(\) explores for ever\)",
+        ),
         (lambda: Constant(-1.0), r"tau=-1.0 makes no exposure"),
         (lambda: Constant(math.inf), r"tau=inf makes no exposure.*Infinite\(\)"),
         (lambda: Constant(None), r"tau=None makes no exposure"),
@@ -155,19 +186,40 @@ def test_belman_takes_any_of_them():
         (lambda: FadingEvidence(floor="half"), r"floor='half' makes no exposure"),
         (lambda: FadingEvidence(p=-1), r"p=-1 makes no exposure: it must be a number from 0 up"),
         (lambda: Evidence(gain=math.inf), r"gain=inf makes no exposure"),
-        (lambda: Evidence(pool=0.0), r"pool=0.0 makes no exposure: it must be a positive number of arms, or math.inf"),
-        (lambda: Evidence(reach=-1), r"reach=-1 makes no exposure: it must be a positive number of nats, or math.inf"),
-        (lambda: Evidence(horizon=0), r"horizon=0 makes no exposure: it must be a whole number of turns from 1 up, or None"),
+        (
+            lambda: Evidence(pool=0.0),
+            r"pool=0.0 makes no exposure: it must be a positive number of arms, or math.inf",
+        ),
+        (
+            lambda: Evidence(reach=-1),
+            r"reach=-1 makes no exposure: it must be a positive number of nats, or math.inf",
+        ),
+        (
+            lambda: Evidence(horizon=0),
+            r"horizon=0 makes no exposure: it must be a whole number of turns from 1 up, or None",
+        ),
         (lambda: Evidence(horizon=1e3), r"horizon=1000.0 makes no exposure"),
         (lambda: BelMan.until("1000"), r"horizon='1000' makes no exposure"),
-        (lambda: two_phase(-1), r"explore=-1 makes no exposure: it must be a whole number of turns from 0 up"),
+        (
+            lambda: two_phase(-1),
+            r"explore=-1 makes no exposure: it must be a whole number of turns from 0 up",
+        ),
         (lambda: two_phase(2.5), r"explore=2.5 makes no exposure"),
         (lambda: two_phase(True), r"explore=True makes no exposure"),
-        (lambda: TwoPhase(5, "paper"), r"exposure 'paper' is neither one of belman.exposure \(Constant, Evidence, .*\)"),
+        (
+            lambda: TwoPhase(5, "paper"),
+            r"exposure 'paper' is neither one of belman.exposure \(Constant, Evidence, .*\)",
+        ),
         (lambda: Schedule(3.0), r"tau=3.0 makes no exposure: it must be a function of the turn"),
-        (lambda: exposure(0.5), r"exposure 0.5 is neither one of belman.exposure .* nor a function of the turn"),
+        (
+            lambda: exposure(0.5),
+            r"exposure 0.5 is neither one of belman.exposure .* nor a function of the turn",
+        ),
         (lambda: BelMan(None), r"exposure None is neither one of belman.exposure"),
-        (lambda: pulls(Schedule(lambda t: 2.0 - t), [1, 2]), r"τ\(2\)=0.0 makes no exposure: it must be positive"),
+        (
+            lambda: pulls(Schedule(lambda t: 2.0 - t), [1, 2]),
+            r"τ\(2\)=0.0 makes no exposure: it must be positive",
+        ),
         (lambda: pulls(Schedule(lambda t: math.nan), [4]), r"τ\(4\)=nan makes no exposure"),
         (lambda: pulls(Schedule(lambda t: None), [1]), r"τ\(1\)=None makes no exposure"),
         (lambda: pulls(Schedule(lambda t: "1"), [1]), r"τ\(1\)='1' makes no exposure"),

@@ -56,7 +56,9 @@ def test_failure_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch, step, 
 
 
 def test_old_file_is_whole_until_the_last_moment(tmp_path, monkeypatch):
-    """When the new file moves into place it is complete, beside the old one, and of the same directory."""
+    """When the new file moves into place it is complete, beside the old one, and of the same
+    directory.
+    """
     target = tmp_path / "state.json"
     target.write_text("old")
     seen = []

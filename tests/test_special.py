@@ -1,4 +1,6 @@
-"""Special functions against mpmath: relative error at most 1e-12 for arguments from 1e-3 to 1e9, absolute near zeros."""
+"""Special functions against mpmath: relative error at most 1e-12 for arguments from 1e-3 to 1e9,
+absolute near zeros.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,35 @@ from tests.naive import mp
 
 LIMIT = 1e-12
 TINY = 1e-290
-NEAR = [x + h for x in (1, 1.4616321449683623, 2, 8) for h in (-0.03, -1e-3, -1e-6, -1e-9, 0, 1e-12, 1e-9, 1e-6, 1e-3, 0.03)]
-SINGLE = [*np.logspace(-3, 9, 200).tolist(), *(10 ** np.random.default_rng(1).uniform(-3, 9, 200)).tolist(), *NEAR]
+NEAR = [
+    x + h
+    for x in (1, 1.4616321449683623, 2, 8)
+    for h in (-0.03, -1e-3, -1e-6, -1e-9, 0, 1e-12, 1e-9, 1e-6, 1e-3, 0.03)
+]
+SINGLE = [
+    *np.logspace(-3, 9, 200).tolist(),
+    *(10 ** np.random.default_rng(1).uniform(-3, 9, 200)).tolist(),
+    *NEAR,
+]
 SHAPES = (1e-3, 0.4, 1.0027, 37.0, 1.6e4, 3e6, 1e9)
-LEVELS = (1e-290, 1e-200, 1e-50, 1e-17, 0.9e-12, 1.1e-12, 1e-9, 0.9e-5, 1.1e-5, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-6, 1 - 1e-13)
+LEVELS = (
+    1e-290,
+    1e-200,
+    1e-50,
+    1e-17,
+    0.9e-12,
+    1.1e-12,
+    1e-9,
+    0.9e-5,
+    1.1e-5,
+    0.01,
+    0.3,
+    0.5,
+    0.7,
+    0.99,
+    1 - 1e-6,
+    1 - 1e-13,
+)
 
 
 def error(found, true) -> float:
@@ -58,15 +85,22 @@ def test_what_has_no_zero_is_relative_everywhere(function, reference):
 
 def test_log_beta():
     pairs = (10 ** np.random.default_rng(2).uniform(-3, 9, (500, 2))).tolist()
-    assert_close(special.log_beta, naive.log_beta, [*map(tuple, pairs), *itertools.product(SHAPES, SHAPES)])
+    assert_close(
+        special.log_beta, naive.log_beta, [*map(tuple, pairs), *itertools.product(SHAPES, SHAPES)]
+    )
 
 
 @pytest.mark.parametrize(
     ("function", "reference"),
-    [(special.log_excess, lambda r: r - 1 - mp.log(r)), (special.entropy_excess, lambda r: r * mp.log(r) - r + 1)],
+    [
+        (special.log_excess, lambda r: r - 1 - mp.log(r)),
+        (special.entropy_excess, lambda r: r * mp.log(r) - r + 1),
+    ],
 )
 def test_excess_is_relative_where_it_vanishes(function, reference):
-    steps = [sign * size for size in np.logspace(-12, -0.001, 200) for sign in (-1, 1)] + list(np.logspace(0, 9, 40))
+    steps = [sign * size for size in np.logspace(-12, -0.001, 200) for sign in (-1, 1)] + list(
+        np.logspace(0, 9, 40)
+    )
     for e in map(float, steps):
         assert abs(function(1 + e, e) / reference(1 + mp.mpf(e)) - 1) < LIMIT, e
 
@@ -84,7 +118,11 @@ def test_stirling_excess():
             continue
         x, y = mp.mpf(old), mp.mpf(new)
         with mp.workdps(80):
-            true = naive.stirling(y) - naive.stirling(x) - (y - x) * (mp.digamma(x) - mp.log(x) + 1 / (2 * x))
+            true = (
+                naive.stirling(y)
+                - naive.stirling(x)
+                - (y - x) * (mp.digamma(x) - mp.log(x) + 1 / (2 * x))
+            )
         assert abs(special.stirling_excess(new, old, new - old) / true - 1) < 2e-12, (new, old)
 
 
@@ -92,19 +130,25 @@ def test_lift_excess():
     for new, old in itertools.product((1e-3, 0.5, 3.0, 700.0), (1e-3, 0.5, 3.0)):
         ratios = [(mp.mpf(new) + k) / (mp.mpf(old) + k) for k in range(8)]
         true = mp.fsum(r - 1 - mp.log(r) for r in ratios)
-        assert error(special.lift_excess(new, old, new - old, special.lift_count(old)), true) < LIMIT
+        assert (
+            error(special.lift_excess(new, old, new - old, special.lift_count(old)), true) < LIMIT
+        )
     assert special.lift_count(8.0) == 0
 
 
 def test_reference_chances_agree_with_mpmath():
     for a, b, x in ((2.5, 3.5, 0.4), (0.01, 0.3, 0.2), (40, 3, 0.999)):
-        assert abs(naive.beta_chances(a, b, x)[0] - mp.betainc(a, b, 0, x, regularized=True)) < 1e-20
+        assert (
+            abs(naive.beta_chances(a, b, x)[0] - mp.betainc(a, b, 0, x, regularized=True)) < 1e-20
+        )
     for a, x in ((2.5, 1), (0.01, 1e-9), (300, 350)):
         assert abs(naive.gamma_chances(a, x)[1] - mp.gammainc(a, x, regularized=True)) < 1e-20
 
 
 def check_chance(found, true, rounding):
-    """1e-12 relative, or the effect of one rounding of x, x f(x)·2e-16: at counts of 1e9 a digit of x is 1e-11 of a chance."""
+    """1e-12 relative, or the effect of one rounding of x, x f(x)·2e-16: at counts of 1e9 a digit of
+    x is 1e-11 of a chance.
+    """
     if true > TINY:
         assert abs(found - true) <= LIMIT * true + 2.3e-16 * rounding, (found, true)
 
@@ -112,9 +156,25 @@ def check_chance(found, true, rounding):
 def beta_cases():
     """Corners with two levels each, and where SciPy 1.17 is NaN, stuck or wrong."""
     rng = np.random.default_rng(3)
-    corners = [(a, b, float(rng.choice(LEVELS))) for a, b in itertools.product(SHAPES, SHAPES) for _ in range(2)]
-    known = [(1.0027, 3.4e-3, 4.9e-17), (447644.0, 4.947, 1e-200), (1.084, 0.227, 1.3e-19), (1.4e5, 1416.0, 2e-150)]
-    known += [(1.8e5, 9e6, 1e-50), (1000.0, 1e9, 0.3), (1000.0, 2e4, 1e-3), (29.0, 1e9, 0.53), (3.0, 1e9, 0.7), (0.5, 0.5, 1e-10)]
+    corners = [
+        (a, b, float(rng.choice(LEVELS)))
+        for a, b in itertools.product(SHAPES, SHAPES)
+        for _ in range(2)
+    ]
+    known = [
+        (1.0027, 3.4e-3, 4.9e-17),
+        (447644.0, 4.947, 1e-200),
+        (1.084, 0.227, 1.3e-19),
+        (1.4e5, 1416.0, 2e-150),
+    ]
+    known += [
+        (1.8e5, 9e6, 1e-50),
+        (1000.0, 1e9, 0.3),
+        (1000.0, 2e4, 1e-3),
+        (29.0, 1e9, 0.53),
+        (3.0, 1e9, 0.7),
+        (0.5, 0.5, 1e-10),
+    ]
     return corners + known + [(b, a, level) for a, b, level in known]
 
 
@@ -127,7 +187,9 @@ def test_beta_law():
                 continue
             chances = naive.beta_chances(a, b, x)
             rest = 1 - mp.mpf(x)
-            off = abs(chances[upper] - mp.mpf(level)) / chances[2] * rest  # of x, relative, by a step of Newton in its logit
+            off = (
+                abs(chances[upper] - mp.mpf(level)) / chances[2] * rest
+            )  # of x, relative, by a step of Newton in its logit
             assert off <= LIMIT, (a, b, level, upper, float(off))
             check_chance(special.beta_cdf(a, b, x), chances[0], chances[2] / rest)
             check_chance(special.beta_survival(a, b, x), chances[1], chances[2] / rest)

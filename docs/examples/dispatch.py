@@ -1,4 +1,5 @@
-"""Spread 10,000 tasks over five worker processes of unknown speed, two at a time, and compare with who knows the speeds.
+"""Spread 10,000 tasks over five worker processes of unknown speed, two at a time, and compare with
+who knows the speeds.
 
 python docs/examples/dispatch.py [tasks] [picture.png]
 """
@@ -13,7 +14,13 @@ from pathlib import Path
 
 import belman
 
-AWAY = {"attic": 8.0, "cellar": 3.0, "desk": 1.0, "hall": 1.5, "roof": 5.0}  # milliseconds, unknown to the dispatcher
+AWAY = {
+    "attic": 8.0,
+    "cellar": 3.0,
+    "desk": 1.0,
+    "hall": 1.5,
+    "roof": 5.0,
+}  # milliseconds, unknown to the dispatcher
 AT_ONCE = 2  # what our line bears
 ROUNDS = 10
 WORKER = Path(__file__).with_name("worker.py")
@@ -34,7 +41,9 @@ class Server:
         return (await self._from.readline()).decode().strip()
 
 
-async def work_off(tasks: int, dispatcher: belman.Dispatcher, servers: dict[str, Server]) -> list[tuple[float, str]]:
+async def work_off(
+    tasks: int, dispatcher: belman.Dispatcher, servers: dict[str, Server]
+) -> list[tuple[float, str]]:
     """Give every task to a server as the dispatcher says; when each was done, and by whom."""
     done: list[tuple[float, str]] = []
     backlog = iter(range(tasks))
@@ -54,7 +63,10 @@ async def compare(tasks: int) -> tuple[belman.Dispatcher, dict[str, list[tuple[f
     """The same tasks with a dispatcher that learns and with one that is told which servers to use."""
     pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
     spawn = asyncio.create_subprocess_exec
-    servers = {name: Server(await spawn(sys.executable, str(WORKER), str(away), **pipes)) for name, away in AWAY.items()}
+    servers = {
+        name: Server(await spawn(sys.executable, str(WORKER), str(away), **pipes))
+        for name, away in AWAY.items()
+    }
     await asyncio.gather(*(server.digest(0) for server in servers.values()))  # all are awake
 
     rehearsal = belman.Dispatcher(AWAY)
@@ -69,7 +81,9 @@ async def compare(tasks: int) -> tuple[belman.Dispatcher, dict[str, list[tuple[f
         size = tasks * (share + 1) // ROUNDS - tasks * share // ROUNDS
         for done, dispatcher in zip(runs.values(), (learner, oracle), strict=True):
             before = done[-1][0] if done else 0.0
-            done += [(before + when, name) for when, name in await work_off(size, dispatcher, servers)]
+            done += [
+                (before + when, name) for when, name in await work_off(size, dispatcher, servers)
+            ]
     for server in servers.values():
         server.process.terminate()
         await server.process.wait()
@@ -82,7 +96,9 @@ def main(tasks: int, picture: str | None) -> None:
     seconds = {player: done[-1][0] for player, done in runs.items()}
     print(learner.beliefs())
     print("served:", dict(Counter(name for _, name in runs["dispatcher"])))
-    print(f"{tasks:,} tasks: {seconds['dispatcher']:.2f} s; the oracle needed {seconds['oracle']:.2f} s")
+    print(
+        f"{tasks:,} tasks: {seconds['dispatcher']:.2f} s; the oracle needed {seconds['oracle']:.2f} s"
+    )
     print(f"ratio {seconds['dispatcher'] / seconds['oracle']:.3f}")
     if picture:
         draw(tasks, runs, picture)
@@ -100,16 +116,41 @@ def draw(tasks: int, runs: dict[str, list[tuple[float, str]]], path: str) -> Non
     with style.theme():
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(11.5, 4.2))
         for place, (player, done) in enumerate(runs.items()):
-            left.plot([when for when, _ in done], range(tasks - 1, -1, -1), color=style.colour(place), ls=("-", "--")[place])
-            left.plot([], [], color=style.colour(place), ls=("-", "--")[place], label=f"{player}, {done[-1][0]:.1f} s")
-        left.set(xlabel="seconds", ylabel="tasks left", title="backlog", xlim=(0, None), ylim=(0, None))
+            left.plot(
+                [when for when, _ in done],
+                range(tasks - 1, -1, -1),
+                color=style.colour(place),
+                ls=("-", "--")[place],
+            )
+            left.plot(
+                [],
+                [],
+                color=style.colour(place),
+                ls=("-", "--")[place],
+                label=f"{player}, {done[-1][0]:.1f} s",
+            )
+        left.set(
+            xlabel="seconds", ylabel="tasks left", title="backlog", xlim=(0, None), ylim=(0, None)
+        )
         left.legend()
         for place, name in enumerate(sorted(AWAY, key=AWAY.__getitem__)):
             times = [when for when, who in runs["dispatcher"] if who == name]
             label = f"{name}, {AWAY[name]:g} ms: {len(times):,}"
             until = [*times, runs["dispatcher"][-1][0]]
-            right.step(until, [*range(1, len(times) + 1), len(times)], where="post", color=style.colour(place), label=label)
-        right.set(xlabel="seconds", ylabel="tasks served", title="who served what", xlim=(0, None), yscale="log")
+            right.step(
+                until,
+                [*range(1, len(times) + 1), len(times)],
+                where="post",
+                color=style.colour(place),
+                label=label,
+            )
+        right.set(
+            xlabel="seconds",
+            ylabel="tasks served",
+            title="who served what",
+            xlim=(0, None),
+            yscale="log",
+        )
         right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         figure.savefig(path)
 

@@ -1,4 +1,6 @@
-"""A server of `dispatch.py`: answers every line of its input with a digest, after as many milliseconds as it is away."""
+"""A server of `dispatch.py`: answers every line of its input with a digest, after as many
+milliseconds as it is away.
+"""
 
 import hashlib
 import sys

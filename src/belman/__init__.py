@@ -185,7 +185,12 @@ __all__ = [
 
 
 #: What is imported at its first use, because it needs Matplotlib or an extra.
-_LATE = {"plots": "belman.plots", "Client": "belman.service.client", "Study": "belman.studies", "open_study": "belman.studies"}
+_LATE = {
+    "plots": "belman.plots",
+    "Client": "belman.service.client",
+    "Study": "belman.studies",
+    "open_study": "belman.studies",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,9 @@
-"""Where compiled code is kept between processes: a small generated module per entry, named by a hash of the sources behind it.
+"""Where compiled code is kept between processes: a small generated module per entry, named by a
+hash of the sources behind it.
 
-Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the modules it is made of and
-every module that these import, so an entry whose sources have changed is another entry, and the others stay.
+Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the
+modules it is made of and every module that these import, so an entry whose sources have changed is
+another entry, and the others stay.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|.*)|import\s+(.
 
 @functools.cache
 def cache_directory() -> Path:
-    """The directory of compiled code: `$BELMAN_CACHE` or the user's cache, else a temporary one that goes with the process."""
+    """The directory of compiled code: `$BELMAN_CACHE` or the user's cache, else a temporary one
+    that goes with the process.
+    """
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "belman"
     root = Path(os.environ.get("BELMAN_CACHE") or default)
     try:
@@ -56,7 +60,8 @@ def _forget_old(root: Path) -> None:
 
 
 def load_entry(text: str, modules: Iterable[str]) -> Any:
-    """Import the generated module with this text, made of these modules, writing it first if it is not there.
+    """Import the generated module with this text, made of these modules, writing it first if it is
+    not there.
 
     A file is never rewritten: Numba's index is bound to its time of change.
     """
@@ -100,7 +105,9 @@ def _imports(module: str) -> list[str]:
 
 
 def _followed(name: str, module: str) -> bool:
-    """Whether a module may hold kernels: of this package, of the importing module's own, or somebody's file in no library."""
+    """Whether a module may hold kernels: of this package, of the importing module's own, or
+    somebody's file in no library.
+    """
     package = name.split(".")[0]
     if package in ("belman", module.split(".")[0]):
         return name != "belman"  # which imports everything

@@ -1,7 +1,8 @@
 """How functions are compiled: with `inside.py`, `entry.py` and `bound.py` all that knows Numba.
 
-A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a family or a policy can do.
-With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the same choices.
+A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a
+family or a policy can do. With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the
+same choices.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: True when `NUMBA_DISABLE_JIT=1`: kernels are then ordinary Python.
 INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 
-#: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference counts, no wrapper for C.
+#: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference
+#: counts, no wrapper for C.
 OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
 
 
 class Kernel:
-    """A compiled function: wrapper-less inside compiled code, where it is cheaper to make, and callable from Python all the same.
+    """A compiled function: wrapper-less inside compiled code, where it is cheaper to make, and
+    callable from Python all the same.
 
-    Code from the disk cache finds its callees by name. Functions that are made anew with other closures share a qualified name,
-    so each gets the names of what it closes over into its own.
+    Code from the disk cache finds its callees by name. Functions that are made anew with other
+    closures share a qualified name, so each gets the names of what it closes over into its own.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -44,7 +47,9 @@ class Kernel:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._options = {**OPTIONS, **options}
-        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, **self._options)(function)
+        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, **self._options)(
+            function
+        )
 
     @functools.cached_property
     def outside(self) -> Any:
@@ -76,8 +81,9 @@ def _type_of_kernel(compiled: Kernel, context: Any) -> Any:
 def kernel(function: Function) -> Function:
     """Mark a function over floats and arrays as a kernel, compiled at its first use.
 
-    A kernel allocates no array and returns none, so Numba need not count references: passing records of many arrays through
-    several levels of calls would otherwise cost more than the mathematics (a BelMan turn is twice as fast for it).
+    A kernel allocates no array and returns none, so Numba need not count references: passing
+    records of many arrays through several levels of calls would otherwise cost more than the
+    mathematics (a BelMan turn is twice as fast for it).
 
     >>> @kernel
     ... def double(x):
@@ -89,9 +95,11 @@ def kernel(function: Function) -> Function:
 
 
 def inlined_kernel(function: Function) -> Function:
-    """Mark a kernel of every turn that takes records of arrays: it is laid into its callers, however long it is.
+    """Mark a kernel of every turn that takes records of arrays: it is laid into its callers,
+    however long it is.
 
-    LLVM would call it, and handing over the arrays costs more than many a turn takes. Compiling takes longer for it.
+    LLVM would call it, and handing over the arrays costs more than many a turn takes. Compiling
+    takes longer for it.
 
     >>> import numpy as np
     >>> @inlined_kernel
@@ -120,10 +128,12 @@ def allocating_kernel(function: Function) -> Function:
 
 
 class Bundle:
-    """A frozen dataclass of kernels (or of other bundles) that compiled code receives as one argument.
+    """A frozen dataclass of kernels (or of other bundles) that compiled code receives as one
+    argument.
 
-    To Numba it is a type without contents: its attributes are resolved while compiling, so it costs nothing to pass and,
-    unlike a tuple of functions, leaves no address of this process in the cached code.
+    To Numba it is a type without contents: its attributes are resolved while compiling, so it costs
+    nothing to pass and, unlike a tuple of functions, leaves no address of this process in the
+    cached code.
     """
 
 
@@ -155,19 +165,28 @@ def _constant_bundle(context: Any, builder: Any, bundle_type: _BundleType, value
 
 
 @numba.core.imputils.lower_getattr_generic(_BundleType)
-def _bundle_attribute(context: Any, builder: Any, bundle_type: _BundleType, value: Any, attribute: str) -> Any:
+def _bundle_attribute(
+    context: Any, builder: Any, bundle_type: _BundleType, value: Any, attribute: str
+) -> Any:
     return context.get_dummy_value()
 
 
-def external(module: ModuleType, symbol: str, reference: Callable[..., Any], arguments: int) -> Callable[..., float]:
-    """A function of `scipy.special.cython_special` as a kernel; `reference` is its twin for interpreted code."""
+def external(
+    module: ModuleType, symbol: str, reference: Callable[..., Any], arguments: int
+) -> Callable[..., float]:
+    """A function of `scipy.special.cython_special` as a kernel; `reference` is its twin for
+    interpreted code.
+    """
     if INTERPRETED:
         return lambda *values: float(reference(*values))
     capsule = module.__pyx_capi__[symbol]
     read_name = ctypes.pythonapi.PyCapsule_GetName
     read_name.restype, read_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     read_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    read_pointer.restype, read_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    read_pointer.restype, read_pointer.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.py_object, ctypes.c_char_p],
+    )
     name = f"belman_{symbol}"
     llvmlite.binding.add_symbol(name, read_pointer(capsule, read_name(capsule)))
     # Cython appends an int that says whether to skip Python overrides; there are none.

@@ -1,7 +1,9 @@
-"""Where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed over its bundles.
+"""Where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed
+over its bundles.
 
-Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in another file changes.
-So an entry is a small generated module whose globals are the bundles, named by a hash of all the sources behind it (`cache.py`).
+Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in
+another file changes. So an entry is a small generated module whose globals are the bundles, named
+by a hash of all the sources behind it (`cache.py`).
 """
 
 from __future__ import annotations
@@ -32,29 +34,44 @@ def entry(
     bundles: Bundles,
     records: Mapping[str, type],
 ) -> Callable[..., Any]:
-    """Close `template` over its bundles and spread its records, so that Python calls compiled code with bare arrays.
+    """Close `template` over its bundles and spread its records, so that Python calls compiled code
+    with bare arrays.
 
-    `bundles` maps a parameter of the template to (bundle, name of the module where it is a global); `records` maps a
-    parameter to a NamedTuple class whose fields become arguments of their own (passing eight arrays costs 0.6 µs, passing
-    them in a tuple 1.7 µs). What remains of the template's parameters keeps its order.
+    `bundles` maps a parameter of the template to (bundle, name of the module where it is a global);
+    `records` maps a parameter to a NamedTuple class whose fields become arguments of their own
+    (passing eight arrays costs 0.6 µs, passing them in a tuple 1.7 µs). What remains of the
+    template's parameters keeps its order.
     """
     name = key(template, bundles, records)
     with lock:
         if name not in _entries:
             parameters, arguments = spread(template, bundles, records)
-            body = f"def call({', '.join(parameters)}):\n    return template({', '.join(arguments)})\n"
-            _entries[name] = _quiet(load(body, {"template": (template, template.__module__), **bundles}, records))
+            body = (
+                f"def call({', '.join(parameters)}):\n    return template({', '.join(arguments)})\n"
+            )
+            _entries[name] = _quiet(
+                load(body, {"template": (template, template.__module__), **bundles}, records)
+            )
         return _entries[name]
 
 
 def key(template: Any, bundles: Bundles, records: Mapping[str, type]) -> tuple[Any, ...]:
     """What settles the code of a template."""
-    return (template, *((name, id(bundle)) for name, (bundle, _) in bundles.items()), *records.items())
+    return (
+        template,
+        *((name, id(bundle)) for name, (bundle, _) in bundles.items()),
+        *records.items(),
+    )
 
 
 def load(body: str, globals_: Bundles, records: Mapping[str, type], **options: Any) -> Any:
-    """Import the generated module of an entry, or run its source in place where a bundle has no importable home."""
-    globals_ = {**globals_, **{f"record_{name}": (record, record.__module__) for name, record in records.items()}}
+    """Import the generated module of an entry, or run its source in place where a bundle has no
+    importable home.
+    """
+    globals_ = {
+        **globals_,
+        **{f"record_{name}": (record, record.__module__) for name, record in records.items()},
+    }
     homes = {name: _home(value, module) for name, (value, module) in globals_.items()}
     options = {**OPTIONS, **options}
     if INTERPRETED or any(home is None for home in homes.values()):
@@ -63,15 +80,23 @@ def load(body: str, globals_: Bundles, records: Mapping[str, type], **options: A
         return numba.njit(**options)(namespace["call"])
     found = {name: home for name, home in homes.items() if home is not None}
     imports = ["from importlib import import_module", "", "import numba", ""]
-    names = [f"{name} = import_module({module!r}).{expression}" for name, (module, expression) in found.items()]
+    names = [
+        f"{name} = import_module({module!r}).{expression}"
+        for name, (module, expression) in found.items()
+    ]
     text = "\n".join([*imports, *names, "", f"@numba.njit(cache=True, **{options})", body])
     return load_entry(
-        text, {module for module, _ in found.values()}.union(*(_modules(value) for value, _ in globals_.values()))
+        text,
+        {module for module, _ in found.values()}.union(
+            *(_modules(value) for value, _ in globals_.values())
+        ),
     ).call
 
 
 def _modules(thing: Any) -> set[str]:
-    """The modules of all kernels that a kernel or a bundle is made of: some are made elsewhere than they are used."""
+    """The modules of all kernels that a kernel or a bundle is made of: some are made elsewhere than
+    they are used.
+    """
     if isinstance(thing, Bundle):
         return set().union(*(_modules(part) for part in vars(thing).values()))
     if isinstance(thing, Kernel):
@@ -80,8 +105,12 @@ def _modules(thing: Any) -> set[str]:
     return set()
 
 
-def spread(template: Callable[..., Any], bundles: Bundles, records: Mapping[str, type]) -> tuple[list[str], list[str]]:
-    """The parameters of `call`, and the arguments of the template: bundles are globals, and records are made of their fields."""
+def spread(
+    template: Callable[..., Any], bundles: Bundles, records: Mapping[str, type]
+) -> tuple[list[str], list[str]]:
+    """The parameters of `call`, and the arguments of the template: bundles are globals, and records
+    are made of their fields.
+    """
     parameters: list[str] = []
     arguments: list[str] = []
     for name in inspect.signature(getattr(template, "py_func", template)).parameters:
@@ -98,7 +127,8 @@ def spread(template: Callable[..., Any], bundles: Bundles, records: Mapping[str,
 
 
 def _home(value: Any, module: str) -> tuple[str, str] | None:
-    """Where a value can be imported from, as (module, expression); None for `__main__` and for what is no global.
+    """Where a value can be imported from, as (module, expression); None for `__main__` and for what
+    is no global.
 
     The expression is a name, or a name and a key where the value stands in a dictionary.
     """
@@ -115,7 +145,9 @@ def _home(value: Any, module: str) -> tuple[str, str] | None:
 
 
 def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs reach zero."""
+    """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs
+    reach zero.
+    """
     if not INTERPRETED:
         return call
 

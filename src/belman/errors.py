@@ -21,9 +21,9 @@
     ├─ ServiceError        a service that refuses, or cannot be reached
     └─ MissingExtraError   an optional dependency that is not installed
 
-Every class is also a `ValueError` (an `OSError` for storage and service, an `ImportError` for extras), so that code which knows
-nothing of `belman` can catch it.
-A message says what was wrong, what was given, what is allowed and, for names, what is near.
+Every class is also a `ValueError` (an `OSError` for storage and service, an `ImportError` for
+extras), so that code which knows nothing of `belman` can catch it. A message says what was wrong,
+what was given, what is allowed and, for names, what is near.
 """
 
 from __future__ import annotations

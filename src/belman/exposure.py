@@ -1,7 +1,8 @@
-"""How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law exp(x/τ).
+"""How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law
+exp(x/τ).
 
-Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ per arm, by the evidence
-against it.
+Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ
+per arm, by the evidence against it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(float(value))
+    return (
+        isinstance(value, (int, float, np.number))
+        and not isinstance(value, bool)
+        and math.isfinite(float(value))
+    )
 
 
 def _whole(value: object) -> bool:
@@ -40,12 +45,15 @@ class Exposure(ABC):
     """A schedule: the pull at each turn, for a given number of arms."""
 
     name: ClassVar[str]
-    #: How it enters the index: as one pull for all arms, as a weight of the evidence against each, or by the arms' shares.
+    #: How it enters the index: as one pull for all arms, as a weight of the evidence against each,
+    #: or by the arms' shares.
     form: ClassVar[Literal["common", "weighed", "shares"]] = "common"
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
-        """s = 1/τ (or what takes its place, where the exposure is per arm; 0 explores) at each of these turns."""
+        """s = 1/τ (or what takes its place, where the exposure is per arm; 0 explores) at each of
+        these turns.
+        """
 
     @property
     def per_arm(self) -> bool:
@@ -75,7 +83,9 @@ class Paper(Exposure):
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         late = np.maximum(turns, 3.0)
-        return np.where(turns < 3.0, 0.0, np.maximum(np.log(late) + self.C * np.log(np.log(late)), 0.0))
+        return np.where(
+            turns < 3.0, 0.0, np.maximum(np.log(late) + self.C * np.log(np.log(late)), 0.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,12 @@ class Constant(Exposure):
     name = "constant"
 
     def __post_init__(self) -> None:
-        _require(_number(self.tau) and self.tau > 0.0, "tau", self.tau, "a positive number (Infinite() explores for ever)")
+        _require(
+            _number(self.tau) and self.tau > 0.0,
+            "tau",
+            self.tau,
+            "a positive number (Infinite() explores for ever)",
+        )
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.full(np.shape(turns), 1.0 / self.tau)
@@ -128,7 +143,8 @@ class SquareRoot(Exposure):
 
 @dataclass(frozen=True)
 class Schedule(Exposure):
-    """Any function of the turn t = 1, 2, … that returns the exposure τ(t) > 0 (`math.inf` to explore).
+    """Any function of the turn t = 1, 2, … that returns the exposure τ(t) > 0 (`math.inf` to
+    explore).
 
     >>> [float(s) for s in Schedule(lambda t: 1.0 / t).pull(np.array([1.0, 4.0]), arms=2)]
     [1.0, 4.0]
@@ -145,21 +161,28 @@ class Schedule(Exposure):
         taus = []
         for turn in np.atleast_1d(turns):
             tau = self.tau(int(turn))
-            _require(tau == math.inf or (_number(tau) and tau > 0.0), f"τ({int(turn)})", tau, "positive (math.inf explores)")
+            _require(
+                tau == math.inf or (_number(tau) and tau > 0.0),
+                f"τ({int(turn)})",
+                tau,
+                "positive (math.inf explores)",
+            )
             taus.append(float(tau))
         return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
 
 
 @dataclass(frozen=True)
 class Evidence(Exposure):
-    """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a = ln(t/ν_a) at its share of plays.
+    """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a =
+    ln(t/ν_a) at its share of plays.
 
-    Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 + (x/reach)⁶). In long runs
-    φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is smaller and the rule greedier, the more so the more arms.
-    If the arms are found worse than their prior says, it is moved there, itself counting as `pool` arms; infinity leaves it.
-    The pull is e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this factor.
-    With a `horizon` T, where it is known when play ends, x_a = ln(min(t, T − t + 1)/ν_a), at least 0: what there is no time left
-    to use is not worth learning.
+    Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 +
+    (x/reach)⁶). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
+    smaller and the rule greedier, the more so the more arms. If the arms are found worse than their
+    prior says, it is moved there, itself counting as `pool` arms; infinity leaves it. The pull is
+    e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this
+    factor. With a `horizon` T, where it is known when play ends, x_a = ln(min(t, T − t + 1)/ν_a),
+    at least 0: what there is no time left to use is not worth learning.
 
     >>> [round(float(pull), 6) for pull in Evidence(gain=2.0).pull(np.array([1.0, 1000.0]), arms=10)]
     [100.0, 100.0]
@@ -175,10 +198,15 @@ class Evidence(Exposure):
 
     def __post_init__(self) -> None:
         _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
-        for name, words in (("reach", "a positive number of nats"), ("pool", "a positive number of arms")):
+        for name, words in (
+            ("reach", "a positive number of nats"),
+            ("pool", "a positive number of arms"),
+        ):
             value = getattr(self, name)
             infinite = isinstance(value, float) and value == math.inf
-            _require(infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf")
+            _require(
+                infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf"
+            )
         known = self.horizon is None or (_whole(self.horizon) and self.horizon > 0)
         _require(known, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 
@@ -192,10 +220,12 @@ class Evidence(Exposure):
 
 @dataclass(frozen=True)
 class FadingEvidence(Exposure):
-    """The first form of evidence, with a weight c_t of its own: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L), with L the leader.
+    """The first form of evidence, with a weight c_t of its own: s_a (E_a − E_L) = −c_t (n_a + p)
+    d(μ_a, μ_L), with L the leader.
 
-    c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED, which is asymptotically
-    optimal, and a larger weight is greedier. With p = 0 an arm that was never observed has no evidence against it.
+    c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED,
+    which is asymptotically optimal, and a larger weight is greedier. With p = 0 an arm that was
+    never observed has no evidence against it.
 
     >>> [round(float(c), 3) for c in FadingEvidence().pull(np.array([1.0, 1000.0]), arms=10)]
     [2.325, 1.76]
@@ -224,7 +254,8 @@ class FadingEvidence(Exposure):
 
 @dataclass(frozen=True)
 class TwoPhase(Exposure):
-    """Pure exploration for `explore` turns, then another exposure, whose clock has been running all along.
+    """Pure exploration for `explore` turns, then another exposure, whose clock has been running all
+    along.
 
     >>> [float(s) for s in TwoPhase(2, Constant(0.5)).pull(np.array([1.0, 2.0, 3.0]), arms=2)]
     [0.0, 0.0, 2.0]
@@ -236,7 +267,12 @@ class TwoPhase(Exposure):
     name = "two-phase"
 
     def __post_init__(self) -> None:
-        _require(_whole(self.explore) and self.explore >= 0, "explore", self.explore, "a whole number of turns from 0 up")
+        _require(
+            _whole(self.explore) and self.explore >= 0,
+            "explore",
+            self.explore,
+            "a whole number of turns from 0 up",
+        )
         object.__setattr__(self, "then", exposure(self.then))
 
     @property
@@ -253,7 +289,17 @@ class TwoPhase(Exposure):
 
 #: Every exposure by its name.
 EXPOSURES: dict[str, type[Exposure]] = {
-    member.name: member for member in (Evidence, FadingEvidence, Paper, Constant, Infinite, SquareRoot, TwoPhase, Schedule)
+    member.name: member
+    for member in (
+        Evidence,
+        FadingEvidence,
+        Paper,
+        Constant,
+        Infinite,
+        SquareRoot,
+        TwoPhase,
+        Schedule,
+    )
 }
 
 
@@ -268,11 +314,14 @@ def exposure(given: Exposure | Callable[[int], float]) -> Exposure:
     if callable(given):
         return Schedule(given)
     kinds = ", ".join(sorted(member.__name__ for member in EXPOSURES.values()))
-    raise ExposureError(f"exposure {given!r} is neither one of belman.exposure ({kinds}) nor a function of the turn")
+    raise ExposureError(
+        f"exposure {given!r} is neither one of belman.exposure ({kinds}) nor a function of the turn"
+    )
 
 
 def two_phase(explore: int, then: Exposure | Callable[[int], float] | None = None) -> TwoPhase:
-    """Pure exploration for `explore` turns, then exploration–exploitation (the default exposure, unless told otherwise).
+    """Pure exploration for `explore` turns, then exploration–exploitation (the default exposure,
+    unless told otherwise).
 
     >>> two_phase(explore=500).explore
     500

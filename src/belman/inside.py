@@ -1,8 +1,9 @@
 """How kernels are compiled that only compiled code calls: to LLVM's language, not to machine code.
 
-Numba optimises and assembles every function on its own and then again, inlined, in each of its callers. For functions that are
-never entered from Python the first is waste: without it an entry takes two thirds of the time to compile, and LLVM, which then
-sees a whole entry at once and unoptimised, makes faster code of it. Its unit of linking is Numba's code library; ours links what
+Numba optimises and assembles every function on its own and then again, inlined, in each of its
+callers. For functions that are never entered from Python the first is waste: without it an entry
+takes two thirds of the time to compile, and LLVM, which then sees a whole entry at once and
+unoptimised, makes faster code of it. Its unit of linking is Numba's code library; ours links what
 it calls and stops there.
 """
 
@@ -29,7 +30,9 @@ class _Linked(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):
-    """Numba's own lowering, into such a library; callers find the function by a handle that holds no address."""
+    """Numba's own lowering, into such a library; callers find the function by a handle that holds
+    no address.
+    """
 
     _name = "belman_inside_lowering"
 
@@ -40,7 +43,9 @@ class _Lowering(NativeLowering):
         super().run_pass(state)
         lowered = state["cr"]
         home = lowered.fndesc.lookup_module()
-        handle = _dynfunc.make_function(home, name.split(".")[-1], "compiled code calls it", 0, lowered.env, (state.library,))
+        handle = _dynfunc.make_function(
+            home, name.split(".")[-1], "compiled code calls it", 0, lowered.env, (state.library,)
+        )
         state.targetctx.insert_user_function(handle, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=handle)
         return True
@@ -51,6 +56,8 @@ class Inside(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [(_Lowering if each is NativeLowering else each, words) for each, words in manager.passes]
+        manager.passes = [
+            (_Lowering if each is NativeLowering else each, words) for each, words in manager.passes
+        ]
         manager.finalize()
         return [manager]

@@ -35,7 +35,9 @@ class Table:
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], title: str = "") -> None:
-        self.columns: dict[str, list[Any]] = {name: list(values) for name, values in columns.items()}
+        self.columns: dict[str, list[Any]] = {
+            name: list(values) for name, values in columns.items()
+        }
         self.title = title
 
     def __len__(self) -> int:
@@ -55,15 +57,23 @@ class Table:
         for row in self:
             if row[first] == key:
                 return row
-        raise KeyError(f"no row {key!r}: there are {listing(self.columns[first])}{nearest(key, self.columns[first])}")
+        raise KeyError(
+            f"no row {key!r}: there are {listing(self.columns[first])}{nearest(key, self.columns[first])}"
+        )
 
     def __str__(self) -> str:
         cells = {name: [number(value) for value in values] for name, values in self.columns.items()}
         widths = {name: max(map(len, [name, *texts])) for name, texts in cells.items()}
-        numeric = {name: all(isinstance(value, (int, float)) for value in values) for name, values in self.columns.items()}
+        numeric = {
+            name: all(isinstance(value, (int, float)) for value in values)
+            for name, values in self.columns.items()
+        }
 
         def line(texts: Mapping[str, str]) -> str:
-            parts = [text.rjust(widths[n]) if numeric[n] else text.ljust(widths[n]) for n, text in texts.items()]
+            parts = [
+                text.rjust(widths[n]) if numeric[n] else text.ljust(widths[n])
+                for n, text in texts.items()
+            ]
             return "  ".join(parts).rstrip()
 
         lines = [line({name: name for name in cells})]
@@ -75,7 +85,10 @@ class Table:
     def _repr_html_(self) -> str:
         head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in self.columns)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(number(cell))}</td>" for cell in row.values()) + "</tr>" for row in self
+            "<tr>"
+            + "".join(f"<td>{html.escape(number(cell))}</td>" for cell in row.values())
+            + "</tr>"
+            for row in self
         )
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 ARMS = ["blue", "green", "red"]
-#: What one agent draws is fixed by its seed: nothing here is random, so no test has an error rate unless it says so.
+#: What one agent draws is fixed by its seed: nothing here is random, so no test has an error rate
+#: unless it says so.
 
 
 def played(agent, turns, chances=(0.2, 0.5, 0.8), seed=0):

@@ -45,7 +45,9 @@ def test_every_policy_recommends_and_says_how_sure_it_is() -> None:
         assert best == "b", name
         assert two == ["b", "c"], name
         assert stops == (sure[name] >= 0.7), name
-    assert len({round(value, 9) for value in sure.values()}) == 1  # the same rewards, the same evidence
+    assert (
+        len({round(value, 9) for value in sure.values()}) == 1
+    )  # the same rewards, the same evidence
     assert 0.0 < sure["belman"] < 1.0
 
 
@@ -94,7 +96,9 @@ def test_what_was_accepted_is_recommended() -> None:
 def test_doors() -> None:
     agent = Agent(["a", "b"], seed=1)
     for m in (0, 3, 1.0, True, "two"):
-        with pytest.raises(SettingError, match=r"m=.* asks for no arms: it must be a whole number from 1 to 2"):
+        with pytest.raises(
+            SettingError, match=r"m=.* asks for no arms: it must be a whole number from 1 to 2"
+        ):
             agent.recommend(m)  # type: ignore[arg-type]
     for delta in (0.0, 1.0, True, None):
         with pytest.raises(SettingError, match=r"delta=.* is no risk"):

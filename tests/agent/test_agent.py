@@ -1,4 +1,6 @@
-"""The agent: asking, telling, batches, subsets, arms that come and go, and schedules of the user's own."""
+"""The agent: asking, telling, batches, subsets, arms that come and go, and schedules of the user's
+own.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def test_same_seed_same_choices_and_another_seed_others():
 
 
 def test_without_a_seed_agents_differ():
-    """Ties among 1,000 arms are broken at random: two agents agree three times with a chance of 1e-9."""
+    """Ties among 1,000 arms are broken at random: two agents agree three times with a chance of
+    1e-9.
+    """
     firsts = [[Agent(range(1000)).ask() for _ in range(3)] for _ in range(2)]
     assert firsts[0] != firsts[1]
 
@@ -155,7 +159,9 @@ def test_a_batch_hedges_between_near_contenders():
 
 
 def test_outstanding_asks_count_as_observed_at_their_expected_statistic():
-    agent = Agent(["a", "b"], policy=BelMan.paper(), priors={"a": (3.0, 1.0), "b": (2.0, 2.0)}, seed=1)
+    agent = Agent(
+        ["a", "b"], policy=BelMan.paper(), priors={"a": (3.0, 1.0), "b": (2.0, 2.0)}, seed=1
+    )
     arm = agent.ask(among=["a"])
     agent.ask(among=["a"])
     assert agent.belief(arm) == (3.0, 1.0)  # nothing is known yet …
@@ -163,7 +169,9 @@ def test_outstanding_asks_count_as_observed_at_their_expected_statistic():
     row = agent.explain().row("a")
     assert row["expected reward"] == pytest.approx(0.75)
     centre = least_kl_from_arms(Bernoulli(), imagined)
-    assert row["KL to pseudobelief"] == pytest.approx(divergence(Bernoulli(), imagined[0], centre), rel=1e-9)
+    assert row["KL to pseudobelief"] == pytest.approx(
+        divergence(Bernoulli(), imagined[0], centre), rel=1e-9
+    )
     agent.tell("a", 0.0)
     agent.tell("a", 0.0)
     assert agent.belief("a") == (3.0, 3.0)
@@ -182,14 +190,18 @@ def test_a_late_tell_leaves_the_same_agent_as_a_prompt_one():
         prompt.tell(arm, place % 2)
     assert [late.belief(arm) for arm in ARMS] == [prompt.belief(arm) for arm in ARMS]
     for arm in ARMS:
-        assert late.explain().row(arm)["index"] == pytest.approx(prompt.explain().row(arm)["index"], rel=1e-12)
+        assert late.explain().row(arm)["index"] == pytest.approx(
+            prompt.explain().row(arm)["index"], rel=1e-12
+        )
 
 
 # Subsets of arms
 
 
 def test_among_chooses_the_largest_index_of_the_subset_under_the_pseudobelief_of_all():
-    agent = played(Agent(range(5), policy=BelMan.paper(), seed=3), 40, chances=(0.1, 0.9, 0.4, 0.6, 0.3))
+    agent = played(
+        Agent(range(5), policy=BelMan.paper(), seed=3), 40, chances=(0.1, 0.9, 0.4, 0.6, 0.3)
+    )
     index = {row["arm"]: row["index"] for row in agent.explain()}
     for subset in ([0, 2], [4, 3, 2], [0], range(5)):
         best = max(subset, key=index.__getitem__)

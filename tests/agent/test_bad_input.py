@@ -47,44 +47,100 @@ CALLS = {
         ArmError,
         r"^unknown arm 'zzz': this agent plays 'blue', .*'red'$",
     ),
-    "arm of another kind": (lambda agent: agent.tell(1, 1.0), ArmError, r"unknown arm 1: this agent plays"),
-    "unhashable arm": (lambda agent: agent.tell(["blue"], 1.0), ArmError, r"unknown arm \['blue'\]: this agent plays"),
+    "arm of another kind": (
+        lambda agent: agent.tell(1, 1.0),
+        ArmError,
+        r"unknown arm 1: this agent plays",
+    ),
+    "unhashable arm": (
+        lambda agent: agent.tell(["blue"], 1.0),
+        ArmError,
+        r"unknown arm \['blue'\]: this agent plays",
+    ),
     "reward too large": (
         lambda agent: agent.tell("blue", 10.5),
         RewardError,
         r"^reward 10.5 cannot be: this agent's range is from 0 to 10$",
     ),
-    "reward too small": (lambda agent: agent.tell("blue", -1e-9), RewardError, r"reward -1e-09 cannot be"),
-    "NaN": (lambda agent: agent.tell("blue", math.nan), RewardError, r"reward nan cannot be: .*from 0 to 10"),
+    "reward too small": (
+        lambda agent: agent.tell("blue", -1e-9),
+        RewardError,
+        r"reward -1e-09 cannot be",
+    ),
+    "NaN": (
+        lambda agent: agent.tell("blue", math.nan),
+        RewardError,
+        r"reward nan cannot be: .*from 0 to 10",
+    ),
     "infinity": (lambda agent: agent.tell("blue", math.inf), RewardError, r"reward inf cannot be"),
-    "minus infinity": (lambda agent: agent.tell("blue", -np.inf), RewardError, r"reward -inf cannot be"),
+    "minus infinity": (
+        lambda agent: agent.tell("blue", -np.inf),
+        RewardError,
+        r"reward -inf cannot be",
+    ),
     "string": (lambda agent: agent.tell("blue", "1"), RewardError, r"reward '1' cannot be"),
     "bytes": (lambda agent: agent.tell("blue", b"1"), RewardError, r"reward b'1' cannot be"),
     "None": (lambda agent: agent.tell("blue", None), RewardError, r"reward None cannot be"),
     "complex": (lambda agent: agent.tell("blue", 1j), RewardError, r"reward 1j cannot be"),
     "list": (lambda agent: agent.tell("blue", [1.0]), RewardError, r"reward \[1.0\] cannot be"),
-    "huge int": (lambda agent: agent.tell("blue", 10**400), RewardError, r"reward 1000.* cannot be"),
-    "ask for none": (lambda agent: agent.ask(0), SettingError, r"^ask\(0\) asks for no arm: n must be a whole number from 1 up$"),
+    "huge int": (
+        lambda agent: agent.tell("blue", 10**400),
+        RewardError,
+        r"reward 1000.* cannot be",
+    ),
+    "ask for none": (
+        lambda agent: agent.ask(0),
+        SettingError,
+        r"^ask\(0\) asks for no arm: n must be a whole number from 1 up$",
+    ),
     "ask for fewer": (lambda agent: agent.ask(-3), SettingError, r"ask\(-3\) asks for no arm"),
     "ask for halves": (lambda agent: agent.ask(1.5), SettingError, r"ask\(1.5\) asks for no arm"),
-    "ask for a truth": (lambda agent: agent.ask(True), SettingError, r"ask\(True\) asks for no arm"),
-    "ask for a name": (lambda agent: agent.ask("blue"), SettingError, r"ask\('blue'\) asks for no arm"),
-    "among none": (lambda agent: agent.ask(among=[]), ArmError, r"^among is empty: name at least one arm that is available$"),
-    "among unknown": (lambda agent: agent.ask(among=["red", "blu"]), ArmError, r"unknown arm 'blu'.*\(did you mean 'blue'\?\)"),
+    "ask for a truth": (
+        lambda agent: agent.ask(True),
+        SettingError,
+        r"ask\(True\) asks for no arm",
+    ),
+    "ask for a name": (
+        lambda agent: agent.ask("blue"),
+        SettingError,
+        r"ask\('blue'\) asks for no arm",
+    ),
+    "among none": (
+        lambda agent: agent.ask(among=[]),
+        ArmError,
+        r"^among is empty: name at least one arm that is available$",
+    ),
+    "among unknown": (
+        lambda agent: agent.ask(among=["red", "blu"]),
+        ArmError,
+        r"unknown arm 'blu'.*\(did you mean 'blue'\?\)",
+    ),
     "among a name": (
         lambda agent: agent.ask(among="red"),
         ArmError,
         r"among='red' is one name, not a list of names: write \['red'\]",
     ),
-    "among a number": (lambda agent: agent.ask(among=3), ArmError, r"among=3 is not a list of names"),
-    "batch among unknown": (lambda agent: agent.ask(2, among=["pink"]), ArmError, r"unknown arm 'pink'"),
+    "among a number": (
+        lambda agent: agent.ask(among=3),
+        ArmError,
+        r"among=3 is not a list of names",
+    ),
+    "batch among unknown": (
+        lambda agent: agent.ask(2, among=["pink"]),
+        ArmError,
+        r"unknown arm 'pink'",
+    ),
     "bad batch among good": (lambda agent: agent.ask(0, among=["red"]), SettingError, r"ask\(0\)"),
     "add an arm twice": (
         lambda agent: agent.add_arm("red"),
         ArmError,
         r"^arm 'red' is there already: every arm needs a name of its own$",
     ),
-    "add an unhashable arm": (lambda agent: agent.add_arm({}), ArmError, r"arm \{\} cannot be a name: it is not hashable"),
+    "add an unhashable arm": (
+        lambda agent: agent.add_arm({}),
+        ArmError,
+        r"arm \{\} cannot be a name: it is not hashable",
+    ),
     "add with an improper prior": (
         lambda agent: agent.add_arm("pink", prior=(0.0, 1.0)),
         PriorError,
@@ -95,13 +151,33 @@ CALLS = {
         PriorError,
         r"has 3 numbers: bernoulli needs",
     ),
-    "remove an unknown arm": (lambda agent: agent.remove_arm("rot"), ArmError, r"unknown arm 'rot'"),
+    "remove an unknown arm": (
+        lambda agent: agent.remove_arm("rot"),
+        ArmError,
+        r"unknown arm 'rot'",
+    ),
     "cancel an unknown arm": (lambda agent: agent.cancel("rot"), ArmError, r"unknown arm 'rot'"),
-    "belief of an unknown arm": (lambda agent: agent.belief("bleu"), ArmError, r"unknown arm 'bleu'.*\(did you mean 'blue'\?\)"),
-    "level 0": (lambda agent: agent.beliefs(level=0.0), SettingError, r"level=0.0 makes no interval: .*strictly between 0 and 1"),
+    "belief of an unknown arm": (
+        lambda agent: agent.belief("bleu"),
+        ArmError,
+        r"unknown arm 'bleu'.*\(did you mean 'blue'\?\)",
+    ),
+    "level 0": (
+        lambda agent: agent.beliefs(level=0.0),
+        SettingError,
+        r"level=0.0 makes no interval: .*strictly between 0 and 1",
+    ),
     "level 1": (lambda agent: agent.beliefs(level=1), SettingError, r"level=1 makes no interval"),
-    "level in percent": (lambda agent: agent.beliefs(level=95), SettingError, r"level=95 makes no interval"),
-    "no level": (lambda agent: agent.beliefs(level="high"), SettingError, r"level='high' makes no interval"),
+    "level in percent": (
+        lambda agent: agent.beliefs(level=95),
+        SettingError,
+        r"level=95 makes no interval",
+    ),
+    "no level": (
+        lambda agent: agent.beliefs(level="high"),
+        SettingError,
+        r"level='high' makes no interval",
+    ),
 }
 
 
@@ -141,7 +217,9 @@ def test_cancelling_what_was_not_asked():
 def test_the_last_arm_stays():
     alone = Agent(["red"], seed=3)
     before = alone.to_json()
-    with pytest.raises(ArmError, match="arm 'red' is the last one: an agent needs at least one arm"):
+    with pytest.raises(
+        ArmError, match="arm 'red' is the last one: an agent needs at least one arm"
+    ):
         alone.remove_arm("red")
     assert alone.to_json() == before
 
@@ -154,7 +232,10 @@ REWARDS = {
     "gaussian-unknown": ([], "gaussian-unknown rewards are finite numbers"),
     "gamma": ([-0.5], "gamma rewards are numbers from 0 up"),
     "geometric": ([0, 1.5, -2], "geometric rewards are whole numbers from 1 up"),
-    "bounded-exponential": ([-0.5, 1.01], "bounded-exponential rewards are numbers from 0 to the bound 1"),
+    "bounded-exponential": (
+        [-0.5, 1.01],
+        "bounded-exponential rewards are numbers from 0 to the bound 1",
+    ),
     "chi-squared": ([0, -1], "chi-squared rewards are positive numbers"),
     "beta": ([0, 1, 2], "beta rewards are numbers strictly between 0 and 1"),
 }
@@ -176,11 +257,23 @@ def test_rewards_outside_the_support_of_every_family(family, minimise):
 # Agents that cannot be made
 
 MAKES = {
-    "no arms": (lambda: Agent([]), ArmError, r"^an agent needs at least one arm: the list of arms is empty$"),
-    "one name": (lambda: Agent("blue"), ArmError, r"arms='blue' is one name, not a list of names: write \['blue'\]"),
+    "no arms": (
+        lambda: Agent([]),
+        ArmError,
+        r"^an agent needs at least one arm: the list of arms is empty$",
+    ),
+    "one name": (
+        lambda: Agent("blue"),
+        ArmError,
+        r"arms='blue' is one name, not a list of names: write \['blue'\]",
+    ),
     "a number": (lambda: Agent(5), ArmError, r"arms=5 is not a list of names"),
     "nothing": (lambda: Agent(None), ArmError, r"arms=None is not a list of names"),
-    "duplicate": (lambda: Agent(["a", "b", "a"]), ArmError, r"arm 'a' is there already: every arm needs a name of its own"),
+    "duplicate": (
+        lambda: Agent(["a", "b", "a"]),
+        ArmError,
+        r"arm 'a' is there already: every arm needs a name of its own",
+    ),
     "equal names": (lambda: Agent([1, True]), ArmError, r"arm True is there already"),
     "unhashable": (
         lambda: Agent(["a", ["b"]]),
@@ -192,8 +285,16 @@ MAKES = {
         FamilyError,
         r"unknown family 'bernouli': there are 'bernoulli', .* \(did you mean 'bernoulli'\?\)",
     ),
-    "class of a family": (lambda: Agent(ARMS, Bernoulli), FamilyError, r"unknown family <class .*Bernoulli'>: there are"),
-    "list as family": (lambda: Agent(ARMS, ["bernoulli"]), FamilyError, r"unknown family \['bernoulli'\]: there are"),
+    "class of a family": (
+        lambda: Agent(ARMS, Bernoulli),
+        FamilyError,
+        r"unknown family <class .*Bernoulli'>: there are",
+    ),
+    "list as family": (
+        lambda: Agent(ARMS, ["bernoulli"]),
+        FamilyError,
+        r"unknown family \['bernoulli'\]: there are",
+    ),
     "no family": (lambda: Agent(ARMS, None), FamilyError, r"unknown family None: there are"),
     "class of a policy": (
         lambda: Agent(ARMS, policy=BelMan),
@@ -225,17 +326,41 @@ MAKES = {
         PolicyError,
         r"unknown reading 'barycenter': there are 'barycentre', 'natural', 'joint' \(did you mean 'barycentre'\?\)",
     ),
-    "exposure by name": (lambda: BelMan("paper"), ExposureError, r"exposure 'paper' is neither one of belman.exposure"),
+    "exposure by name": (
+        lambda: BelMan("paper"),
+        ExposureError,
+        r"exposure 'paper' is neither one of belman.exposure",
+    ),
     "improper prior": (
         lambda: Agent(ARMS, prior=(0, 1)),
         PriorError,
         r"prior \(0, 1\) is not proper: bernoulli needs \(alpha, beta\), all pos",
     ),
-    "negative prior": (lambda: Agent(ARMS, prior=(-1, 1)), PriorError, r"prior \(-1, 1\) is not proper"),
-    "infinite prior": (lambda: Agent(ARMS, prior=(1, math.inf)), PriorError, r"prior \(1, inf\) is not proper"),
-    "NaN prior": (lambda: Agent(ARMS, prior=(math.nan, 1)), PriorError, r"prior \(nan, 1\) is not proper"),
-    "huge prior": (lambda: Agent(ARMS, prior=(10**400, 1)), PriorError, r"is not a list of numbers"),
-    "short prior": (lambda: Agent(ARMS, prior=(1,)), PriorError, r"prior \(1,\) has 1 numbers: bernoulli needs \(alpha, beta\)"),
+    "negative prior": (
+        lambda: Agent(ARMS, prior=(-1, 1)),
+        PriorError,
+        r"prior \(-1, 1\) is not proper",
+    ),
+    "infinite prior": (
+        lambda: Agent(ARMS, prior=(1, math.inf)),
+        PriorError,
+        r"prior \(1, inf\) is not proper",
+    ),
+    "NaN prior": (
+        lambda: Agent(ARMS, prior=(math.nan, 1)),
+        PriorError,
+        r"prior \(nan, 1\) is not proper",
+    ),
+    "huge prior": (
+        lambda: Agent(ARMS, prior=(10**400, 1)),
+        PriorError,
+        r"is not a list of numbers",
+    ),
+    "short prior": (
+        lambda: Agent(ARMS, prior=(1,)),
+        PriorError,
+        r"prior \(1,\) has 1 numbers: bernoulli needs \(alpha, beta\)",
+    ),
     "long prior": (
         lambda: Agent(ARMS, "gaussian", prior=(1, 2, 3)),
         PriorError,
@@ -246,8 +371,16 @@ MAKES = {
         PriorError,
         r"prior 'flat' is not a list of numbers: bernoulli needs",
     ),
-    "prior of an arm": (lambda: Agent(ARMS, priors={"red": (1, 0)}), PriorError, r"prior \(1, 0\) is not proper"),
-    "prior of no arm": (lambda: Agent(ARMS, priors={"rod": (1, 1)}), ArmError, r"unknown arm 'rod'.*\(did you mean 'red'\?\)"),
+    "prior of an arm": (
+        lambda: Agent(ARMS, priors={"red": (1, 0)}),
+        PriorError,
+        r"prior \(1, 0\) is not proper",
+    ),
+    "prior of no arm": (
+        lambda: Agent(ARMS, priors={"rod": (1, 1)}),
+        ArmError,
+        r"unknown arm 'rod'.*\(did you mean 'red'\?\)",
+    ),
     "priors in a list": (
         lambda: Agent(ARMS, priors=[(1, 1)]),
         PriorError,
@@ -259,35 +392,75 @@ MAKES = {
         SettingError,
         r"discount=0.0 makes no agent: it must be above 0 and at most 1",
     ),
-    "discount above 1": (lambda: Agent(ARMS, discount=1.001), SettingError, r"discount=1.001 makes no agent"),
-    "NaN discount": (lambda: Agent(ARMS, discount=math.nan), SettingError, r"discount=nan makes no agent"),
-    "discount of words": (lambda: Agent(ARMS, discount="slow"), SettingError, r"discount='slow' makes no agent"),
+    "discount above 1": (
+        lambda: Agent(ARMS, discount=1.001),
+        SettingError,
+        r"discount=1.001 makes no agent",
+    ),
+    "NaN discount": (
+        lambda: Agent(ARMS, discount=math.nan),
+        SettingError,
+        r"discount=nan makes no agent",
+    ),
+    "discount of words": (
+        lambda: Agent(ARMS, discount="slow"),
+        SettingError,
+        r"discount='slow' makes no agent",
+    ),
     "negative seed": (
         lambda: Agent(ARMS, seed=-1),
         SettingError,
         r"seed=-1 makes no stream: it must be a whole number from 0 up, or None",
     ),
     "seed of halves": (lambda: Agent(ARMS, seed=0.5), SettingError, r"seed=0.5 makes no stream"),
-    "seed of words": (lambda: Agent(ARMS, seed="lucky"), SettingError, r"seed='lucky' makes no stream"),
+    "seed of words": (
+        lambda: Agent(ARMS, seed="lucky"),
+        SettingError,
+        r"seed='lucky' makes no stream",
+    ),
     "seed of truth": (lambda: Agent(ARMS, seed=True), SettingError, r"seed=True makes no stream"),
     "empty range": (
         lambda: Agent(ARMS, range=(1, 1)),
         SettingError,
         r"range=\(1, 1\) is no interval: give \(low, high\) with low below high",
     ),
-    "range turned round": (lambda: Agent(ARMS, range=(5, 1)), SettingError, r"range=\(5, 1\) is no interval"),
-    "infinite range": (lambda: Agent(ARMS, range=(0, math.inf)), SettingError, r"range=\(0, inf\) is no interval"),
-    "NaN range": (lambda: Agent(ARMS, range=(math.nan, 1)), SettingError, r"range=\(nan, 1\) is no interval"),
+    "range turned round": (
+        lambda: Agent(ARMS, range=(5, 1)),
+        SettingError,
+        r"range=\(5, 1\) is no interval",
+    ),
+    "infinite range": (
+        lambda: Agent(ARMS, range=(0, math.inf)),
+        SettingError,
+        r"range=\(0, inf\) is no interval",
+    ),
+    "NaN range": (
+        lambda: Agent(ARMS, range=(math.nan, 1)),
+        SettingError,
+        r"range=\(nan, 1\) is no interval",
+    ),
     "half a range": (lambda: Agent(ARMS, range=(1,)), SettingError, r"range=\(1,\) is no interval"),
-    "one number as range": (lambda: Agent(ARMS, range=10), SettingError, r"range=10 is no interval"),
+    "one number as range": (
+        lambda: Agent(ARMS, range=10),
+        SettingError,
+        r"range=10 is no interval",
+    ),
     "huge range": (lambda: Agent(ARMS, range=(0, 10**400)), SettingError, r"is no interval"),
     "range of unbounded rewards": (
         lambda: Agent(ARMS, "poisson", range=(0, 5)),
         SettingError,
         r"range=\(0, 5\) is for rewards in \[0, 1\] on another scale: poisson rewards have their own",
     ),
-    "no variance": (lambda: Gaussian(sigma=0.0), FamilyError, r"sigma=0.0 makes no gaussian law: it must be a positive number"),
-    "no bound": (lambda: BoundedExponential(bound=math.inf), FamilyError, r"bound=inf makes no bounded-exponential law"),
+    "no variance": (
+        lambda: Gaussian(sigma=0.0),
+        FamilyError,
+        r"sigma=0.0 makes no gaussian law: it must be a positive number",
+    ),
+    "no bound": (
+        lambda: BoundedExponential(bound=math.inf),
+        FamilyError,
+        r"bound=inf makes no bounded-exponential law",
+    ),
 }
 
 
@@ -300,7 +473,9 @@ def test_an_agent_that_cannot_be_made(name):
 
 
 def test_long_lists_of_arms_are_cut_in_messages():
-    with pytest.raises(ArmError, match=r"unknown arm 99: this agent plays 0, 1, .*, 11, … \(50 in all\)") as caught:
+    with pytest.raises(
+        ArmError, match=r"unknown arm 99: this agent plays 0, 1, .*, 11, … \(50 in all\)"
+    ) as caught:
         Agent(range(50), seed=1).tell(99, 1)
     assert len(str(caught.value)) < 200
 
@@ -318,7 +493,9 @@ def test_a_bad_schedule_is_refused_when_its_turn_comes():
         chosen.tell(chosen.ask(), 1.0)
     before = chosen.to_json()
     for ask in (chosen.ask, lambda: chosen.ask(2), chosen.explain):
-        with pytest.raises(ExposureError, match=r"τ\(4\)=0.0 makes no exposure: it must be positive"):
+        with pytest.raises(
+            ExposureError, match=r"τ\(4\)=0.0 makes no exposure: it must be positive"
+        ):
             ask()
         assert chosen.to_json() == before
 

@@ -23,7 +23,9 @@ def test_among_ties_each_has_an_equal_chance():
 
 
 def test_ties_are_broken_uniformly():
-    """4,000 first choices among 4 arms: a χ² above 27.9 has a chance of 4e-6 (the seeds are fixed all the same)."""
+    """4,000 first choices among 4 arms: a χ² above 27.9 has a chance of 4e-6 (the seeds are fixed
+    all the same).
+    """
     agent = Agent(range(4), seed=11)
     counts = Counter()
     for _ in range(4_000):
@@ -57,19 +59,31 @@ def test_thompsons_chance_among_some_arms_and_in_a_batch():
     for arm, reward in (("blue", 1), ("green", 0), ("red", 1), ("red", 0)):
         agent.tell(arm, reward)
     arm = agent.ask(among=["blue", "green"])
-    chances = best_probabilities(Bernoulli(), np.array([agent.belief("blue"), agent.belief("green")]))
-    assert agent.last[0].probability == pytest.approx(chances[["blue", "green"].index(arm)], abs=1e-12)
+    chances = best_probabilities(
+        Bernoulli(), np.array([agent.belief("blue"), agent.belief("green")])
+    )
+    assert agent.last[0].probability == pytest.approx(
+        chances[["blue", "green"].index(arm)], abs=1e-12
+    )
     agent.cancel(arm)
     first, second = agent.ask(2)
     rows = np.array([agent.belief(name) for name in ARMS])
-    assert agent.last[0].probability == pytest.approx(best_probabilities(Bernoulli(), rows)[ARMS.index(first)], abs=1e-12)
+    assert agent.last[0].probability == pytest.approx(
+        best_probabilities(Bernoulli(), rows)[ARMS.index(first)], abs=1e-12
+    )
     place = ARMS.index(first)
-    rows[place] += rows[place] / rows[place].sum()  # the first ask counts as observed at its expectation
-    assert agent.last[1].probability == pytest.approx(best_probabilities(Bernoulli(), rows)[ARMS.index(second)], abs=1e-12)
+    rows[place] += (
+        rows[place] / rows[place].sum()
+    )  # the first ask counts as observed at its expectation
+    assert agent.last[1].probability == pytest.approx(
+        best_probabilities(Bernoulli(), rows)[ARMS.index(second)], abs=1e-12
+    )
 
 
 def test_thompson_plays_each_arm_as_often_as_it_says():
-    """20,000 draws of one decision: each share is within 4.9 standard errors of its chance, all three fail with 3e-6."""
+    """20,000 draws of one decision: each share is within 4.9 standard errors of its chance, all
+    three fail with 3e-6.
+    """
     agent = Agent(ARMS, policy=Thompson(), seed=12)
     for arm, reward in (("blue", 1), ("green", 0), ("red", 1), ("red", 0)):
         agent.tell(arm, reward)
@@ -80,4 +94,7 @@ def test_thompson_plays_each_arm_as_often_as_it_says():
         counts[arm] += 1
     chances = best_probabilities(Bernoulli(), np.array([agent.belief(arm) for arm in ARMS]))
     for arm, chance in zip(ARMS, chances, strict=True):
-        assert abs(counts[arm] / 20_000 - chance) < 4.9 * math.sqrt(chance * (1.0 - chance) / 20_000) + 1e-3
+        assert (
+            abs(counts[arm] / 20_000 - chance)
+            < 4.9 * math.sqrt(chance * (1.0 - chance) / 20_000) + 1e-3
+        )

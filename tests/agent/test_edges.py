@@ -16,12 +16,21 @@ from tests.members import CLOSED, member, random_rewards
 def check_finite(agent: Agent) -> None:
     reasons, beliefs = agent.explain(), agent.beliefs()
     assert all(map(math.isfinite, reasons["index"]))
-    assert not any(math.isnan(value) for name, column in reasons.columns.items() if name != "arm" for value in column)
+    assert not any(
+        math.isnan(value)
+        for name, column in reasons.columns.items()
+        if name != "arm"
+        for value in column
+    )
     assert all(kl >= 0.0 for kl in reasons.columns.get("KL to pseudobelief", []))
     assert all(math.isfinite(value) for arm in agent.arms for value in agent.belief(arm))
     assert all(math.isfinite(value) for value in agent.pseudobelief)
-    assert not any(math.isnan(value) for name in ("low", "high", "P(best)") for value in beliefs[name])
-    assert sum(beliefs["P(best)"]) == pytest.approx(1.0, abs=1e-4 + 5e-7 * len(agent.arms))  # each rounded to a millionth
+    assert not any(
+        math.isnan(value) for name in ("low", "high", "P(best)") for value in beliefs[name]
+    )
+    assert sum(beliefs["P(best)"]) == pytest.approx(
+        1.0, abs=1e-4 + 5e-7 * len(agent.arms)
+    )  # each rounded to a millionth
 
 
 def test_one_arm_wins_for_ever():
@@ -45,7 +54,14 @@ def test_all_arms_lose_for_ever():
 
 @pytest.mark.parametrize("policy", [BelMan(), BelMan.paper(), BelMan.paper("joint"), Thompson()])
 def test_a_billion_counts_beside_a_thousandth(policy):
-    priors = {0: (1e9, 1e9), 1: (1e9, 1e-3), 2: (1e-3, 1e9), 3: (1e-3, 1e-3), 4: (1.0, 1.0), 5: (1e9, 1.0)}
+    priors = {
+        0: (1e9, 1e9),
+        1: (1e9, 1e-3),
+        2: (1e-3, 1e9),
+        3: (1e-3, 1e-3),
+        4: (1.0, 1.0),
+        5: (1e9, 1.0),
+    }
     agent = Agent(range(6), policy=policy, priors=priors, seed=1)
     rng = np.random.default_rng(1)
     for _ in range(300):
@@ -156,8 +172,15 @@ def test_rewards_at_the_edges_of_the_support():
 
 
 def test_huge_counts_leave_the_choice_to_the_evidence():
-    """A billion failures and successes of one arm, a slightly better one beside it: the better is played."""
-    agent = Agent(["good", "better"], Bernoulli(), priors={"good": (5e8, 5e8), "better": (5.01e8, 4.99e8)}, seed=1)
+    """A billion failures and successes of one arm, a slightly better one beside it: the better is
+    played.
+    """
+    agent = Agent(
+        ["good", "better"],
+        Bernoulli(),
+        priors={"good": (5e8, 5e8), "better": (5.01e8, 4.99e8)},
+        seed=1,
+    )
     for _ in range(2_000):
         agent.tell(agent.ask(), 0.5)
     check_finite(agent)

@@ -57,10 +57,22 @@ def test_another_policy_goes_on_with_what_was_learnt():
 
 
 @pytest.mark.parametrize(
-    "policy", [Thompson(), TopTwoThompson(), EpsilonGreedy(0.3), EpsilonGreedy(0.0), Random(), BelMan(), Greedy()], ids=repr
+    "policy",
+    [
+        Thompson(),
+        TopTwoThompson(),
+        EpsilonGreedy(0.3),
+        EpsilonGreedy(0.0),
+        Random(),
+        BelMan(),
+        Greedy(),
+    ],
+    ids=repr,
 )
 def test_a_policy_that_leaves_all_a_chance_plays_them_all(policy):
-    """Arms that are hard to tell apart: each has a chance above 0.05, and is missed in 400 asks once in 10^9 runs."""
+    """Arms that are hard to tell apart: each has a chance above 0.05, and is missed in 400 asks
+    once in 10^9 runs.
+    """
     agent = Agent(["a", "b", "c"], policy=policy, seed=1)
     assert not agent.leaves_all_a_chance
     for arm, wins in (("a", 5), ("b", 6), ("c", 7)):

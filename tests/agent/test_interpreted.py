@@ -1,4 +1,6 @@
-"""Compiled and interpreted agents make the same choices: the same source, once through Numba and once through Python."""
+"""Compiled and interpreted agents make the same choices: the same source, once through Numba and
+once through Python.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def life(name: str) -> list[object]:
     rng = np.random.default_rng(18)
     streams = [random_rewards(member(family), rng, turns) for _ in agent.arms]
     if family == "bernoulli":
-        streams = [(rng.random(turns) < chance).astype(float).tolist() for chance in (0.47, 0.49, 0.5, 0.5, 0.5)]
+        streams = [
+            (rng.random(turns) < chance).astype(float).tolist()
+            for chance in (0.47, 0.49, 0.5, 0.5, 0.5)
+        ]
     choices: list[object] = []
     for turn in range(turns):
         if turn % 50 == 20:
@@ -58,7 +63,9 @@ def interpreter():
     script += "print(json.dumps({name: life(name) for name in LIVES}))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-W", "error", "-c", script]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     yield process
     process.kill()
     process.wait()

@@ -46,7 +46,10 @@ def test_tables_print_aligned_and_become_pandas_and_html():
     agent.tell("a", 1)
     lines = str(agent.beliefs()).splitlines()
     assert len(lines) == 4
-    ends = {line.rindex(cell) + len(cell) for line, cell in zip(lines, ["P(best)", "0.5", "0.25", "0.25"], strict=True)}
+    ends = {
+        line.rindex(cell) + len(cell)
+        for line, cell in zip(lines, ["P(best)", "0.5", "0.25", "0.25"], strict=True)
+    }
     assert len(ends) == 1
     frame = agent.beliefs().to_pandas()
     assert frame.index.name == "arm"
@@ -55,7 +58,13 @@ def test_tables_print_aligned_and_become_pandas_and_html():
     assert frame["P(best)"].sum() == pytest.approx(1.0, abs=1e-5)
     assert "&lt;b&gt;" in agent.beliefs()._repr_html_()
     assert "<b>" not in agent.beliefs()._repr_html_()
-    assert list(agent.explain().to_pandas().columns) == ["expected reward", "surprise", "evidence against", "exposure", "index"]
+    assert list(agent.explain().to_pandas().columns) == [
+        "expected reward",
+        "surprise",
+        "evidence against",
+        "exposure",
+        "index",
+    ]
 
 
 def test_rows_of_a_table():
@@ -87,15 +96,24 @@ def check_index(agent, index):
 
 
 def test_explained_index_under_fading_evidence_is_minus_evidence_minus_kl():
-    """index = −c (n + p) d(μ, μ_L) − KL(b ‖ b̄), each from the public methods, and the exposure that goes with it."""
-    agent = played(Agent(range(4), policy=BelMan(FadingEvidence(p=0.5)), seed=3), 50, chances=(0.3, 0.6, 0.5, 0.8))
+    """index = −c (n + p) d(μ, μ_L) − KL(b ‖ b̄), each from the public methods, and the exposure
+    that goes with it.
+    """
+    agent = played(
+        Agent(range(4), policy=BelMan(FadingEvidence(p=0.5)), seed=3),
+        50,
+        chances=(0.3, 0.6, 0.5, 0.8),
+    )
     family, beliefs = Bernoulli(), {arm: agent.belief(arm) for arm in agent.arms}
     plays = dict(zip(agent.arms, agent.beliefs()["plays"], strict=True))
     centre = least_kl_from_arms(family, list(beliefs.values()))
     means = {arm: family.expected_reward(belief) for arm, belief in beliefs.items()}
     leader = max(means, key=means.__getitem__)
     weight = 0.5 + 0.8 * math.log(4) / (1.0 + 0.1 * math.log(1.0 + 51 / 4))
-    evidence = {arm: weight * (plays[arm] + 0.5) * family.reward_divergence(means[arm], means[leader]) for arm in beliefs}
+    evidence = {
+        arm: weight * (plays[arm] + 0.5) * family.reward_divergence(means[arm], means[leader])
+        for arm in beliefs
+    }
     kl = {arm: divergence(family, belief, centre) for arm, belief in beliefs.items()}
     check_index(agent, {arm: -evidence[arm] - kl[arm] for arm in beliefs})
     for row in agent.explain():
@@ -108,17 +126,28 @@ def test_explained_index_under_fading_evidence_is_minus_evidence_minus_kl():
 
 def test_explained_index_under_evidence_is_surprise_minus_evidence():
     """index = φ(ln(t/ν)) − ν d(μ, μ_L) by hand, without the shift of the prior."""
-    agent = played(Agent(range(4), policy=BelMan(Evidence(pool=math.inf)), seed=3), 50, chances=(0.3, 0.6, 0.5, 0.8))
+    agent = played(
+        Agent(range(4), policy=BelMan(Evidence(pool=math.inf)), seed=3),
+        50,
+        chances=(0.3, 0.6, 0.5, 0.8),
+    )
     family = Bernoulli()
     worths = {arm: sum(agent.belief(arm)) for arm in agent.arms}
     means = {arm: agent.belief(arm)[0] / worths[arm] for arm in agent.arms}
     leading = max(means.values())
-    against = {arm: worths[arm] * family.reward_divergence(means[arm], leading) for arm in agent.arms}
-    check_index(agent, {arm: naive_phi(math.log(51.0 / worths[arm]), 4) - against[arm] for arm in agent.arms})
+    against = {
+        arm: worths[arm] * family.reward_divergence(means[arm], leading) for arm in agent.arms
+    }
+    check_index(
+        agent,
+        {arm: naive_phi(math.log(51.0 / worths[arm]), 4) - against[arm] for arm in agent.arms},
+    )
     for row in agent.explain():
         assert row["evidence against"] == pytest.approx(against[row["arm"]], abs=1e-12)
         gap = leading - means[row["arm"]]
-        assert row["exposure"] == pytest.approx(gap / against[row["arm"]] if gap > 0.0 else math.inf, rel=1e-9)
+        assert row["exposure"] == pytest.approx(
+            gap / against[row["arm"]] if gap > 0.0 else math.inf, rel=1e-9
+        )
     assert agent.explain()["arm"][0] == agent.ask()
 
 
@@ -127,7 +156,10 @@ def test_explained_index_under_one_exposure_is_reward_over_tau_minus_kl():
     family, beliefs = Bernoulli(), {arm: agent.belief(arm) for arm in agent.arms}
     centre = least_kl_from_arms(family, list(beliefs.values()))
     pull = math.log(51) + 15.0 * math.log(math.log(51))
-    index = {arm: pull * family.expected_reward(belief) - divergence(family, belief, centre) for arm, belief in beliefs.items()}
+    index = {
+        arm: pull * family.expected_reward(belief) - divergence(family, belief, centre)
+        for arm, belief in beliefs.items()
+    }
     check_index(agent, index)
     assert agent.explain()["exposure"] == pytest.approx([1.0 / pull] * 4, rel=1e-12)
     assert agent.explain()["arm"][0] == agent.ask()
@@ -146,7 +178,16 @@ def test_looking_changes_nothing(policy):
     for agent in (seen, unseen):
         agent.ask(2)
     before = seen.to_json()
-    repr(seen), seen.explain(), seen.beliefs(), seen.last, seen.outstanding, seen.pseudobelief, seen.turn, seen.belief("red")
+    (
+        repr(seen),
+        seen.explain(),
+        seen.beliefs(),
+        seen.last,
+        seen.outstanding,
+        seen.pseudobelief,
+        seen.turn,
+        seen.belief("red"),
+    )
     assert seen.to_json() == before
     for _ in range(50):
         seen.explain()

@@ -10,7 +10,11 @@ from belman.exposure import FadingEvidence
 from tests import naive_belman
 from tests.naive_belman import HORIZON, NaiveBelMan, kl_by_quadrature
 
-FAMILIES = {"bernoulli": naive_belman.Bernoulli, "exponential": naive_belman.Exponential, "gaussian": naive_belman.Gaussian}
+FAMILIES = {
+    "bernoulli": naive_belman.Bernoulli,
+    "exponential": naive_belman.Exponential,
+    "gaussian": naive_belman.Gaussian,
+}
 POLICIES = {
     "paper": BelMan.paper(),
     "natural": BelMan.paper("natural"),
@@ -35,7 +39,11 @@ def test_the_same_choice_turn_by_turn(name, kind):
     play_beside_the_twin(name, kind)
 
 
-@pytest.mark.parametrize("chances", [(0.1, 0.25, 0.2, 0.3), (0.7, 0.95, 0.9, 0.85)], ids=["worse than the prior", "better"])
+@pytest.mark.parametrize(
+    "chances",
+    [(0.1, 0.25, 0.2, 0.3), (0.7, 0.95, 0.9, 0.85)],
+    ids=["worse than the prior", "better"],
+)
 def test_the_same_choice_where_the_prior_is_off(chances):
     play_beside_the_twin("bernoulli", "evidence", chances)
 
@@ -68,13 +76,19 @@ def play_beside_the_twin(name, kind, *chances):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_twin_itself(name):
-    """Its KL is that of quadrature, and its barycentre has a smaller sum of them than its neighbours."""
+    """Its KL is that of quadrature, and its barycentre has a smaller sum of them than its
+    neighbours.
+    """
     family = FAMILIES[name]
     arms = [(1.5, 2.0), (4.0, 1.2), (3.0, 7.0)]
     for belief in arms:
         for other in arms:
-            assert family.kl(belief, other) == pytest.approx(kl_by_quadrature(family, belief, other), abs=1e-8)
-    centre = np.array(family.barycentre(np.mean([family.mean_parameters(arm) for arm in arms], axis=0)))
+            assert family.kl(belief, other) == pytest.approx(
+                kl_by_quadrature(family, belief, other), abs=1e-8
+            )
+    centre = np.array(
+        family.barycentre(np.mean([family.mean_parameters(arm) for arm in arms], axis=0))
+    )
     least = sum(family.kl(arm, centre) for arm in arms)
     for step in ((1e-2, 0.0), (-1e-2, 0.0), (0.0, 1e-2), (0.0, -1e-2)):
         assert sum(family.kl(arm, centre + step) for arm in arms) > least

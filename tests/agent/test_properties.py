@@ -16,9 +16,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from belman import Agent, BelMan, Thompson
 from belman.errors import ArmError, BelmanError, PriorError, RewardError, SettingError
 
-NAMES = st.one_of(st.sampled_from("abcdefgh"), st.integers(0, 5), st.tuples(st.sampled_from("xy"), st.integers(0, 2)))
+NAMES = st.one_of(
+    st.sampled_from("abcdefgh"),
+    st.integers(0, 5),
+    st.tuples(st.sampled_from("xy"), st.integers(0, 2)),
+)
 REWARDS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 1, True])
-PRIORS = st.tuples(st.sampled_from([1e-3, 0.5, 1.0, 7.0, 1e9]), st.sampled_from([1e-3, 0.5, 1.0, 7.0, 1e9]))
+PRIORS = st.tuples(
+    st.sampled_from([1e-3, 0.5, 1.0, 7.0, 1e9]), st.sampled_from([1e-3, 0.5, 1.0, 7.0, 1e9])
+)
 POLICIES = {"belman": BelMan(), "paper": BelMan.paper(), "thompson": Thompson()}
 
 BAD_CALLS = [
@@ -38,7 +44,9 @@ BAD_CALLS = [
 
 
 class Life(RuleBasedStateMachine):
-    """What the bookkeeper knows: each arm's prior and its rewards with their ages, the asks outstanding, the rewards told."""
+    """What the bookkeeper knows: each arm's prior and its rewards with their ages, the asks
+    outstanding, the rewards told.
+    """
 
     @initialize(
         names=st.lists(NAMES, min_size=1, max_size=6, unique=True),
@@ -81,7 +89,9 @@ class Life(RuleBasedStateMachine):
 
     @rule(n=st.integers(1, 8))
     def ask_for_a_batch(self, n):
-        untried = [arm for arm in self.priors if not self.rewards[arm] and not self.outstanding[arm]]
+        untried = [
+            arm for arm in self.priors if not self.rewards[arm] and not self.outstanding[arm]
+        ]
         batch = self.agent.ask(n)
         assert len(batch) == n
         if n > 1:
@@ -103,7 +113,9 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.outstanding.total())
     @rule(data=st.data(), reward=REWARDS)
     def tell_late(self, data, reward):
-        self.enter(data.draw(st.sampled_from(sorted(self.outstanding.elements(), key=repr))), reward)
+        self.enter(
+            data.draw(st.sampled_from(sorted(self.outstanding.elements(), key=repr))), reward
+        )
 
     @precondition(lambda self: self.outstanding.total())
     @rule(data=st.data())
@@ -183,5 +195,7 @@ class Life(RuleBasedStateMachine):
         assert content["pending"] == [self.outstanding[arm] for arm in self.priors]
 
 
-Life.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True, database=None)
+Life.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, derandomize=True, database=None
+)
 TestLife = Life.TestCase

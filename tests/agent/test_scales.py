@@ -14,7 +14,9 @@ from tests.agent.played import ARMS, played
 
 
 def test_costs_make_the_choices_of_the_mirrored_rewards():
-    """Bernoulli costs 1 − x against rewards x: α and β change places, the index is the same, and so are choices."""
+    """Bernoulli costs 1 − x against rewards x: α and β change places, the index is the same, and so
+    are choices.
+    """
     rng = np.random.default_rng(5)
     rewards, costs = Agent(range(4), seed=9), Agent(range(4), minimise=True, seed=9)
     for _ in range(400):
@@ -26,9 +28,14 @@ def test_costs_make_the_choices_of_the_mirrored_rewards():
     for arm in range(4):
         assert costs.belief(arm) == rewards.belief(arm)[::-1]
     paid = costs.beliefs()
-    assert paid["expected cost"] == pytest.approx([1.0 - mean for mean in rewards.beliefs()["expected reward"]])
+    assert paid["expected cost"] == pytest.approx(
+        [1.0 - mean for mean in rewards.beliefs()["expected reward"]]
+    )
     assert paid["P(best)"] == pytest.approx(rewards.beliefs()["P(best)"], abs=1e-4)
-    assert all(low <= mean <= high for low, mean, high in zip(paid["low"], paid["expected cost"], paid["high"], strict=True))
+    assert all(
+        low <= mean <= high
+        for low, mean, high in zip(paid["low"], paid["expected cost"], paid["high"], strict=True)
+    )
 
 
 def test_least_waiting_time_is_found_and_every_arm_is_tried_first():
@@ -41,7 +48,12 @@ def test_least_waiting_time_is_found_and_every_arm_is_tried_first():
         arm = agent.ask()
         agent.tell(arm, rng.exponential((4.0, 1.0, 8.0, 2.0)[arm]))
     table = agent.beliefs()
-    assert np.argmax(table["plays"]) == np.argmin(table["expected cost"]) == np.argmax(table["P(best)"]) == 1
+    assert (
+        np.argmax(table["plays"])
+        == np.argmin(table["expected cost"])
+        == np.argmax(table["P(best)"])
+        == 1
+    )
     assert all(0.0 < low < high for low, high in zip(table["low"], table["high"], strict=True))
 
 
@@ -49,7 +61,9 @@ def test_costs_without_a_finite_expectation_are_shown_as_such():
     agent = Agent(["a", "b"], "exponential", prior=(1e-3, 1.0), minimise=True, seed=1)
     table = agent.beliefs()
     assert table["expected cost"] == [math.inf, math.inf]
-    assert all(0.0 < low < high == math.inf for low, high in zip(table["low"], table["high"], strict=True))
+    assert all(
+        0.0 < low < high == math.inf for low, high in zip(table["low"], table["high"], strict=True)
+    )
 
 
 def test_rewards_on_another_scale():
@@ -63,8 +77,12 @@ def test_rewards_on_another_scale():
         plain.tell(arm, x)
     assert [scaled.belief(arm) for arm in ARMS] == [plain.belief(arm) for arm in ARMS]
     for column in ("expected reward", "low", "high"):
-        assert scaled.beliefs()[column] == pytest.approx([-10.0 + 40.0 * x for x in plain.beliefs()[column]])
-    assert scaled.explain()["expected reward"] == pytest.approx([-10.0 + 40.0 * x for x in plain.explain()["expected reward"]])
+        assert scaled.beliefs()[column] == pytest.approx(
+            [-10.0 + 40.0 * x for x in plain.beliefs()[column]]
+        )
+    assert scaled.explain()["expected reward"] == pytest.approx(
+        [-10.0 + 40.0 * x for x in plain.explain()["expected reward"]]
+    )
 
 
 def test_costs_on_another_scale():
@@ -120,11 +138,15 @@ def test_evidence_fades_like_the_beliefs():
     mean, leading = (Bernoulli().expected_reward(agent.belief(arm)) for arm in ("b", "a"))
     weight = 0.5 + 0.8 * math.log(2) / (1.0 + 0.1 * math.log(1.0 + 5 / 2))
     against = weight * (0.5 + 0.125) * Bernoulli().reward_divergence(mean, leading)
-    assert agent.explain().row("b")["exposure"] == pytest.approx((leading - mean) / against, rel=1e-12)
+    assert agent.explain().row("b")["exposure"] == pytest.approx(
+        (leading - mean) / against, rel=1e-12
+    )
 
 
 def test_a_faded_belief_returns_to_its_prior_and_the_arm_is_tried_again():
-    """After the best arm has gone bad, a discounting agent changes over; with these seeds nothing is random."""
+    """After the best arm has gone bad, a discounting agent changes over; with these seeds nothing
+    is random.
+    """
     agent = Agent(["a", "b"], discount=0.95, seed=3)
     played(agent, 200, chances=(0.9, 0.1))
     assert agent.belief("b")[0] + agent.belief("b")[1] < 12.0

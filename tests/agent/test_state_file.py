@@ -70,7 +70,9 @@ def check_exact(make, path: Path, turns: int = 500, before: int = 60, **given) -
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_goes_on_as_if_it_had_never_stopped(name, tmp_path):
-    check_exact(lambda: Agent(["a", "b", "c", "d"], policy=POLICIES[name], seed=5), tmp_path / "state.json")
+    check_exact(
+        lambda: Agent(["a", "b", "c", "d"], policy=POLICIES[name], seed=5), tmp_path / "state.json"
+    )
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -92,7 +94,9 @@ print("true")
 
 
 def test_every_other_policy_goes_on_as_if_it_had_never_stopped(tmp_path):
-    """Interpreted, so that policies present and future cost no compilation; what a policy demands is set to 20."""
+    """Interpreted, so that policies present and future cost no compilation; what a policy demands
+    is set to 20.
+    """
     script = f"""
 import pathlib
 from dataclasses import MISSING, fields
@@ -182,12 +186,17 @@ def test_arms_that_json_can_hold(arms, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arms", [list(Colour), [math.inf, -math.inf], [frozenset({1}), b"x"]], ids=["enum", "infinite", "others"]
+    "arms",
+    [list(Colour), [math.inf, -math.inf], [frozenset({1}), b"x"]],
+    ids=["enum", "infinite", "others"],
 )
 def test_arms_that_json_lacks_are_given_again(arms, tmp_path):
     path = tmp_path / "state.json"
     check_exact(lambda: Agent(arms, seed=5), path, turns=50, arms=arms)
-    with pytest.raises(StateError, match=r"state\.json has arms of a kind that JSON lacks, such as .*load\(path, arms=\[…\]\)"):
+    with pytest.raises(
+        StateError,
+        match=r"state\.json has arms of a kind that JSON lacks, such as .*load\(path, arms=\[…\]\)",
+    ):
         Agent.load(path)
     with pytest.raises(StateError, match="has 2 arms, and 1 were given"):
         Agent.load(path, arms=arms[:1])
@@ -200,7 +209,9 @@ def test_an_exposure_that_is_a_function_is_given_again(tmp_path):
     rewards = random_rewards(Bernoulli(), np.random.default_rng(1), 560)
     live(agent, rewards[:60])
     agent.save(path)
-    with pytest.raises(StateError, match=r"could not hold its policy: give it again, load\(path, policy=…\)"):
+    with pytest.raises(
+        StateError, match=r"could not hold its policy: give it again, load\(path, policy=…\)"
+    ):
         Agent.load(path)
     loaded = Agent.load(path, policy=policy)
     assert live(loaded, rewards[60:]) == live(agent, rewards[60:])
@@ -226,7 +237,9 @@ def test_parts_of_the_users_own_are_given_again(tmp_path):
         pass
 
     Agent(["a", "b"], Coin(), seed=5).save(path)
-    with pytest.raises(StateError, match=r"could not hold its family: give it again, load\(path, family=…\)"):
+    with pytest.raises(
+        StateError, match=r"could not hold its family: give it again, load\(path, family=…\)"
+    ):
         Agent.load(path)
     assert isinstance(Agent.load(path, family=Coin()).family, Family)
 
@@ -246,7 +259,9 @@ def test_another_policy_may_take_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "crash", [OSError("disk full"), KeyboardInterrupt(), MemoryError()], ids=lambda error: type(error).__name__
+    "crash",
+    [OSError("disk full"), KeyboardInterrupt(), MemoryError()],
+    ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("moment", ["write_bytes", "fsync", "replace"])
 def test_a_crash_while_saving_leaves_the_old_file(crash, moment, tmp_path, monkeypatch):
@@ -321,7 +336,10 @@ def test_a_missing_file(tmp_path):
         ('{"format": "belman study", "version": 1}', "is not the state of an agent"),
         ('{"format": "belman agent"}', "has version None"),
         ('{"format": "belman agent", "version": "1"}', "has version '1'"),
-        ('{"format": "belman agent", "version": 1}', "is damaged or was edited: its checksum does not match"),
+        (
+            '{"format": "belman agent", "version": 1}',
+            "is damaged or was edited: its checksum does not match",
+        ),
     ],
 )
 def test_text_that_is_no_state(text, message, tmp_path):
@@ -375,7 +393,20 @@ def test_a_newer_version_is_refused_with_a_remedy(saved):
 
 
 @pytest.mark.parametrize(
-    "missing", ["arms", "told", "tells", "pending", "priors", "truth", "memory", "mind", "discount", "stale", "working"]
+    "missing",
+    [
+        "arms",
+        "told",
+        "tells",
+        "pending",
+        "priors",
+        "truth",
+        "memory",
+        "mind",
+        "discount",
+        "stale",
+        "working",
+    ],
 )
 def test_a_state_with_a_valid_checksum_but_a_missing_part(missing, saved):
     content = json.loads(saved.read_text())

@@ -29,8 +29,15 @@ def live(agent: Agent, luck: np.ndarray) -> list[int]:
 def test_no_exploration_is_plain_belman_choice_by_choice() -> None:
     plain = live(Agent(range(4), policy=BelMan(), seed=5), rewards(400))
     assert live(Agent(range(4), policy=BelMan(two_phase(0)), seed=5), rewards(400)) == plain
-    assert live(Agent(range(4), policy=Phases(EXPLORE, BelMan(), turns=0), seed=5), rewards(400)) == plain
-    players = {"plain": BelMan(), "two": BelMan(two_phase(0)), "phases": Phases(EXPLORE, BelMan(), turns=0)}
+    assert (
+        live(Agent(range(4), policy=Phases(EXPLORE, BelMan(), turns=0), seed=5), rewards(400))
+        == plain
+    )
+    players = {
+        "plain": BelMan(),
+        "two": BelMan(two_phase(0)),
+        "phases": Phases(EXPLORE, BelMan(), turns=0),
+    }
     result = simulate(players, belman.bernoulli(MEANS), 400, 30, 1)
     for name in ("two", "phases"):
         assert (result.regret.sel(player=name) == result.regret.sel(player="plain")).all()
@@ -39,7 +46,9 @@ def test_no_exploration_is_plain_belman_choice_by_choice() -> None:
 def test_three_ways_to_switch_by_the_clock_choose_alike() -> None:
     luck = rewards(300)
     by_clock = live(Agent(range(4), policy=BelMan(two_phase(100)), seed=5), luck)
-    assert live(Agent(range(4), policy=Phases(EXPLORE, BelMan(), turns=100), seed=5), luck) == by_clock
+    assert (
+        live(Agent(range(4), policy=Phases(EXPLORE, BelMan(), turns=100), seed=5), luck) == by_clock
+    )
     agent = Agent(range(4), policy=EXPLORE, seed=5)
     first = live(agent, luck[:100])
     before = [agent.belief(arm) for arm in agent.arms]
@@ -49,7 +58,11 @@ def test_three_ways_to_switch_by_the_clock_choose_alike() -> None:
     assert first + live(agent, luck[100:]) == by_clock
 
 
-@pytest.mark.parametrize("policy", [BelMan(two_phase(100)), Phases(turns=100), Phases(EXPLORE, BelMan(), turns=100)], ids=repr)
+@pytest.mark.parametrize(
+    "policy",
+    [BelMan(two_phase(100)), Phases(turns=100), Phases(EXPLORE, BelMan(), turns=100)],
+    ids=repr,
+)
 def test_saving_at_the_switch_and_loading_changes_nothing(policy: belman.Policy) -> None:
     luck = rewards(200)
     for saved_at in (99, 100, 101):
@@ -62,7 +75,10 @@ def test_saving_at_the_switch_and_loading_changes_nothing(policy: belman.Policy)
 def test_confidence_ends_the_first_phase_when_it_is_reached_and_for_good() -> None:
     policy = Phases(Uniform(), BelMan(), turns=None, confidence=0.9)
     luck = rewards(1_000, (0.3, 0.7, 0.4, 0.5))
-    agent, watcher = Agent(range(4), policy=policy, seed=5), Agent(range(4), policy=Uniform(), seed=5)
+    agent, watcher = (
+        Agent(range(4), policy=policy, seed=5),
+        Agent(range(4), policy=Uniform(), seed=5),
+    )
     switched = None
     for turn, row in enumerate(luck):
         agent.ask()
@@ -84,7 +100,9 @@ def test_the_rival_is_top_two_thompson_then_thompson() -> None:
     """The first phase plays as top-two does, draw by draw; chances are those of whoever chooses."""
     luck = rewards(60)
     agent = Agent(range(4), policy=Phases(turns=40), seed=5)
-    assert live(agent, luck[:40]) == live(Agent(range(4), policy=TopTwoThompson(), seed=5), luck[:40])
+    assert live(agent, luck[:40]) == live(
+        Agent(range(4), policy=TopTwoThompson(), seed=5), luck[:40]
+    )
     words = agent.to_json()
     chances = {}
     for policy in (None, Thompson(), TopTwoThompson()):
@@ -100,9 +118,14 @@ def test_the_rival_is_top_two_thompson_then_thompson() -> None:
 
 
 def test_lab_and_confidence() -> None:
-    """By confidence, too, regret stops growing as it did, and hundreds of runs switch at many times."""
+    """By confidence, too, regret stops growing as it did, and hundreds of runs switch at many
+    times.
+    """
     problem = belman.bernoulli([0.8, 0.3])
-    players = {"explore": Uniform(), "phases": Phases(Uniform(), Thompson(), turns=None, confidence=0.95)}
+    players = {
+        "explore": Uniform(),
+        "phases": Phases(Uniform(), Thompson(), turns=None, confidence=0.95),
+    }
     result = simulate(players, problem, 400, 200, 2)
     end = result.regret.isel(turn=-1).mean("run")
     assert float(end.sel(player="phases")) < 0.25 * float(end.sel(player="explore"))

@@ -39,14 +39,19 @@ def test_from_another_agent() -> None:
 def test_from_a_saved_agent(tmp_path: Path) -> None:
     old = taught("a", "b")
     old.save(tmp_path / "old.json")
-    from_file, from_agent = Agent(["a", "b"], start=tmp_path / "old.json", seed=3), Agent(["a", "b"], start=old, seed=3)
+    from_file, from_agent = (
+        Agent(["a", "b"], start=tmp_path / "old.json", seed=3),
+        Agent(["a", "b"], start=old, seed=3),
+    )
     assert from_file.to_json() == from_agent.to_json()
     with pytest.raises(StateError, match="cannot be read"):
         Agent(["a"], start=str(tmp_path / "nowhere.json"))
 
 
 def test_a_start_goes_on_as_the_old_agent_would() -> None:
-    """With the same policy and the same mind, nothing tells a warm start from the agent it came from."""
+    """With the same policy and the same mind, nothing tells a warm start from the agent it came
+    from.
+    """
     old = Agent(["a", "b"], policy=BelMan(), seed=4)
     for k in range(30):
         old.tell(old.ask(), float(k % 3 == 0))
@@ -107,13 +112,23 @@ def test_counts_on_another_scale() -> None:
     told = Agent(["a"], policy=Uniform(), range=(10, 30), seed=1)
     for reward in (12.0, 30.0, 25.0):
         told.tell("a", reward)
-    counted = Agent(["a"], policy=Uniform(), range=(10, 30), start={"a": (3, 67.0, 12.0**2 + 30.0**2 + 25.0**2)}, seed=1)
+    counted = Agent(
+        ["a"],
+        policy=Uniform(),
+        range=(10, 30),
+        start={"a": (3, 67.0, 12.0**2 + 30.0**2 + 25.0**2)},
+        seed=1,
+    )
     assert counted.belief("a") == pytest.approx(told.belief("a"))
     assert np.concatenate(counted._truth[1:]) == pytest.approx(np.concatenate(told._truth[1:]))
 
 
 BAD = [
-    ({"a": (3, 4)}, RewardError, "3 rewards cannot have the sum 4.0: bernoulli rewards are numbers from 0 to 1"),
+    (
+        {"a": (3, 4)},
+        RewardError,
+        "3 rewards cannot have the sum 4.0: bernoulli rewards are numbers from 0 to 1",
+    ),
     ({"a": (2.5, 1)}, RewardError, "plays must be a whole number"),
     ({"a": (0, 0)}, RewardError, "plays must be a whole number"),
     ({"a": (3,)}, RewardError, "is no count"),
@@ -132,10 +147,16 @@ def test_bad_starts(start: object, error: type[BelmanError], message: str) -> No
 
 
 def test_starts_that_do_not_fit() -> None:
-    with pytest.raises(PriorError, match="start has bernoulli rewards, and this agent poisson ones"):
+    with pytest.raises(
+        PriorError, match="start has bernoulli rewards, and this agent poisson ones"
+    ):
         Agent(["a"], "poisson", start=taught("a"), seed=1)
     with pytest.raises(ArmError, match="start knows none of these arms"):
         Agent(["x"], start=taught("a", "b"), seed=1)
-    for family in (belman.GaussianUnknown(), belman.BoundedExponential(), FAMILIES["chi-squared"]()):
+    for family in (
+        belman.GaussianUnknown(),
+        belman.BoundedExponential(),
+        FAMILIES["chi-squared"](),
+    ):
         with pytest.raises(RewardError, match="tell them one by one"):
             family.update_many(family.prior, 3, 1.0)

@@ -1,4 +1,6 @@
-"""The command line: what it prints, what it writes, what it refuses, and that every option is documented."""
+"""The command line: what it prints, what it writes, what it refuses, and that every option is
+documented.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,17 @@ def test_list_names_everything():
 
 def test_run_writes_a_table_a_picture_and_the_data(tmp_path):
     done = invoke(
-        "run", "--means", "0.8,0.9", "--policies", "belman,thompson", "--horizon", "60", "--runs", "8", "--output", str(tmp_path)
+        "run",
+        "--means",
+        "0.8,0.9",
+        "--policies",
+        "belman,thompson",
+        "--horizon",
+        "60",
+        "--runs",
+        "8",
+        "--output",
+        str(tmp_path),
     )
     assert done.exit_code == 0, done.output
     assert "belman" in done.output
@@ -76,8 +88,14 @@ def test_run_writes_a_table_a_picture_and_the_data(tmp_path):
     played = {name: parse.policy(name, 60) for name in ("belman", "thompson")}
     again = belman.simulate(played, belman.bernoulli([0.8, 0.9]), 60, 8, 0)
     assert (stored.regret.values == again.regret.values).all()
-    last = [row for row in rows if row["variable"] == "regret" and row["turn"] == "60" and row["player"] == "belman"]
-    assert float(last[0]["mean"]) == pytest.approx(float(again.regret.sel(player="belman", turn=60).mean()), rel=1e-5)
+    last = [
+        row
+        for row in rows
+        if row["variable"] == "regret" and row["turn"] == "60" and row["player"] == "belman"
+    ]
+    assert float(last[0]["mean"]) == pytest.approx(
+        float(again.regret.sel(player="belman", turn=60).mean()), rel=1e-5
+    )
 
 
 def test_a_config_file_is_read_and_the_line_wins(tmp_path):
@@ -91,16 +109,28 @@ def test_a_config_file_is_read_and_the_line_wins(tmp_path):
 @pytest.mark.parametrize(
     ("words", "error", "named"),
     [
-        (["run", "--means", "0.8,0.9", "--policies", "thomson"], PolicyError, "did you mean 'thompson'"),
+        (
+            ["run", "--means", "0.8,0.9", "--policies", "thomson"],
+            PolicyError,
+            "did you mean 'thompson'",
+        ),
         (["run", "--means", "0.8,1.9"], BelmanError, "1.9"),
         (["run", "--means", "a,b"], SettingError, "list of numbers"),
         (["run"], SettingError, "--means"),
         (["run", "--means", "0.5", "--random-arms", "3"], SettingError, "either"),
-        (["run", "--means", "0.5", "--family", "bernouli"], BelmanError, "did you mean 'bernoulli'"),
+        (
+            ["run", "--means", "0.5", "--family", "bernouli"],
+            BelmanError,
+            "did you mean 'bernoulli'",
+        ),
         (["run", "--means", "0.5", "--horizon", "0"], SettingError, "horizon=0"),
         (["run", "--means", "0.5", "--runs", "0"], SettingError, "runs=0"),
         (["run", "--means", "0.5", "--setting", "sigma=2"], BelmanError, "sigma"),
-        (["run", "--means", "0.5", "--policies", "thompson:width=3"], PolicyError, "no setting 'width'"),
+        (
+            ["run", "--means", "0.5", "--policies", "thompson:width=3"],
+            PolicyError,
+            "no setting 'width'",
+        ),
         (["run", "--means", "0.5", "--executor", "moon"], SettingError, "moon"),
     ],
 )
@@ -130,7 +160,18 @@ def test_a_store_of_another_design_is_refused(tmp_path):
 
 
 def test_errors_are_one_line_and_exit_code_two(tmp_path):
-    command = [sys.executable, "-m", "belman", "run", "--means", "0.5", "--policies", "thomson", "--output", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "belman",
+        "run",
+        "--means",
+        "0.5",
+        "--policies",
+        "thomson",
+        "--output",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "did you mean 'thompson'?" in " ".join(done.stderr.split())
@@ -152,7 +193,15 @@ def test_settings_and_several_policies_on_one_line():
 
 
 def test_queue_writes_a_table_a_picture_and_the_data(tmp_path):
-    line = ["queue", "--services", "0.5,0.3;0.3,0.5", "--arrivals", "0.3,0.2", "--policies", "random,oracle"]
+    line = [
+        "queue",
+        "--services",
+        "0.5,0.3;0.3,0.5",
+        "--arrivals",
+        "0.3,0.2",
+        "--policies",
+        "random,oracle",
+    ]
     done = invoke(*line, "--horizon", "60", "--runs", "5", "--output", str(tmp_path))
     assert done.exit_code == 0, done.output
     assert "queues at turn 60, 5 runs" in done.output

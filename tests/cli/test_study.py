@@ -26,7 +26,16 @@ def study(tmp_path, monkeypatch):
 
 def test_a_life_from_the_shell(study, tmp_path):
     assert "2 arms" in study(
-        "create", "button", "--arms", "blue,green", "--uniform-share", "0.5", "--seed", "1", "--policy", "thompson"
+        "create",
+        "button",
+        "--arms",
+        "blue,green",
+        "--uniform-share",
+        "0.5",
+        "--seed",
+        "1",
+        "--policy",
+        "thompson",
     )
     ticket, arm = study("ask", "button", "--key", "k").split()
     assert study("ask", "button", "--key", "k").split() == [ticket, arm]

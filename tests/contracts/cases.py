@@ -1,4 +1,6 @@
-"""What the contract of a family is tried on: settings, beliefs ordinary and extreme, rewards possible and impossible."""
+"""What the contract of a family is tried on: settings, beliefs ordinary and extreme, rewards
+possible and impossible.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +63,21 @@ class Law:
     divergence: Callable[..., Any]
 
 
-# Second parameters of an ordinary Beta law are 1 or more: a grid of numbers cannot resolve the end at 1 as it does the end at 0.
+# Second parameters of an ordinary Beta law are 1 or more: a grid of numbers cannot resolve the end
+# at 1 as it does the end at 0.
 LAWS: dict[Any, Law] = {
     beta.KERNELS: Law(
         ((1, 1), (2.5, 3.5), (0.7, 5), (40, 25)),
-        ((1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e-3), (1e9, 1e9), (1e9, 3), (2, 1e-3), (1e-3, 1), (1000, 1e9)),
+        (
+            (1e-3, 1e-3),
+            (1e-3, 1e9),
+            (1e9, 1e-3),
+            (1e9, 1e9),
+            (1e9, 3),
+            (2, 1e-3),
+            (1e-3, 1),
+            (1000, 1e9),
+        ),
         (0.0, 1.0),
         naive.beta_log_density,
         naive.beta_statistics,
@@ -108,7 +120,9 @@ class Case:
     @cached_property
     def rewards(self) -> tuple[float, ...]:
         """A few possible rewards, with the ends of their range."""
-        drawn = self.family.sample_rewards(self.family.parameter_of(self.means[1]), chance.generator(1), 4).tolist()
+        drawn = self.family.sample_rewards(
+            self.family.parameter_of(self.means[1]), chance.generator(1), 4
+        ).tolist()
         return (*drawn, *filter(self.family.supports, self.family.reward_range or ()))
 
     @cached_property
@@ -118,7 +132,9 @@ class Case:
         beliefs = [self.family.prior]
         for mean, count in zip(self.means, (3, 25), strict=True):
             belief: Any = self.family.prior
-            for reward in self.family.sample_rewards(self.family.parameter_of(mean), chance.generator(2), count):
+            for reward in self.family.sample_rewards(
+                self.family.parameter_of(mean), chance.generator(2), count
+            ):
                 belief = self.family.update(belief, float(reward))
             beliefs.append(tuple(belief.tolist()))
         return tuple(beliefs)
@@ -127,8 +143,13 @@ class Case:
     def extreme(self) -> tuple[tuple[float, ...], ...]:
         if self.law:
             return self.law.extreme
-        few, many = (self.family.natural(belief) for belief in (self.ordinary[0], self.ordinary[-1]))
-        return tuple(tuple(self.family.from_natural(eta).tolist()) for eta in (1e-3 * few, 1e3 * many, 1e7 * many))
+        few, many = (
+            self.family.natural(belief) for belief in (self.ordinary[0], self.ordinary[-1])
+        )
+        return tuple(
+            tuple(self.family.from_natural(eta).tolist())
+            for eta in (1e-3 * few, 1e3 * many, 1e7 * many)
+        )
 
     @cached_property
     def impossible(self) -> tuple[float, ...]:
@@ -137,11 +158,18 @@ class Case:
     @cached_property
     def parameters(self) -> list[tuple[float, ...]]:
         """Parameters of reward laws of ordinary and of far means."""
-        return [self.family.parameter_of(mean) for mean in (*self.means, *FAR_MEANS.get(self.family.name, ()))]
+        return [
+            self.family.parameter_of(mean)
+            for mean in (*self.means, *FAR_MEANS.get(self.family.name, ()))
+        ]
 
     def log_density(self, belief: Any, theta: Any) -> Any:
         """By the textbook, or by the family itself."""
-        return self.law.log_density(belief, theta) if self.law else self.family.log_density(belief, theta)
+        return (
+            self.law.log_density(belief, theta)
+            if self.law
+            else self.family.log_density(belief, theta)
+        )
 
     @cache  # noqa: B019 - a handful of cases, for the length of a test run
     def grid(self, belief: tuple[float, ...]) -> tuple[Any, Any]:

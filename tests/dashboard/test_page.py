@@ -1,4 +1,6 @@
-"""The page in a real browser: it is made, moves, is turned, paused, loses its server and finds it again."""
+"""The page in a real browser: it is made, moves, is turned, paused, loses its server and finds it
+again.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,12 @@ from belman.service.keys import Role
 from belman.studies import Study, open_study
 from tests.service.running import keys_of, running
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 browsed = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu"
+    CHROMIUM is None,
+    reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
 )
 WAIT = 30_000
 
@@ -42,7 +47,10 @@ def tab_of(browser, width=1200, scheme="light", allowed="$^"):
     tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab.set_default_timeout(WAIT)
     heard = []
-    tab.on("console", lambda message: None if re.search(allowed, message.text) else heard.append(message.text))
+    tab.on(
+        "console",
+        lambda message: None if re.search(allowed, message.text) else heard.append(message.text),
+    )
     tab.on("pageerror", lambda error: heard.append(str(error)))
     return tab, heard
 
@@ -58,7 +66,9 @@ def number(tab):
 
 
 def wait_for_number(tab, least):
-    """Wait until the page shows this event; by asking, because the page lets no script in that is not its own."""
+    """Wait until the page shows this event; by asking, because the page lets no script in that is
+    not its own.
+    """
     for _ in range(WAIT // 100):
         if number(tab) >= least:
             return
@@ -115,7 +125,9 @@ def test_a_demo_moves_on_a_phone_in_the_dark(browser, service):
 
 @browsed
 def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
-    tab, heard = tab_of(browser, allowed="net::ERR_|Failed to load resource")  # what Chromium itself says of a lost connection
+    tab, heard = tab_of(
+        browser, allowed="net::ERR_|Failed to load resource"
+    )  # what Chromium itself says of a lost connection
     with running(tmp_path) as service:
         study = open_study("lasting", ["blue", "green"], storage=service.storage)
         play(study, 5)

@@ -1,4 +1,6 @@
-"""What the page shows: series that grow coarser without losing count, views of few and many arms, streams, the demo."""
+"""What the page shows: series that grow coarser without losing count, views of few and many arms,
+streams, the demo.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,17 @@ def log(asks, rewards):
 @pytest.mark.parametrize("turns", [0, 1, 7, 240, 241, 1_000, 5_003])
 def test_a_chronicle_loses_no_count(turns):
     luck = np.random.default_rng(turns)
-    asks, rewards = luck.integers(0, 1 + np.arange(turns) // 50 % 7, turns).tolist(), luck.random(turns).tolist()
+    asks, rewards = (
+        luck.integers(0, 1 + np.arange(turns) // 50 % 7, turns).tolist(),
+        luck.random(turns).tolist(),
+    )
     found, events = Chronicle(), log(asks, rewards)
     for start in range(0, len(events), 97):
         found.take(events[start : start + 97])
     assert found.asked.sum() == turns
-    np.testing.assert_array_equal(found.asked, np.bincount(asks, minlength=len(found.asked)) if asks else [])
+    np.testing.assert_array_equal(
+        found.asked, np.bincount(asks, minlength=len(found.asked)) if asks else []
+    )
     shares = found.shares()
     assert len(shares.decisions) <= chronicle.SHOWN + 1
     widths = np.diff(np.concatenate([[0], shares.decisions]))
@@ -83,7 +90,9 @@ def test_a_view_says_what_the_study_says(storage):
     }
     assert view["arms"][0]["label"] == "c"
     assert view["earned"]["total"][-1] == study.status()["reward"]
-    assert view["earned"]["uniform"][-1] == pytest.approx(20 * np.mean(table["expected reward"]), rel=1e-4)
+    assert view["earned"]["uniform"][-1] == pytest.approx(
+        20 * np.mean(table["expected reward"]), rel=1e-4
+    )
     assert view["earned"]["low"][-1] < view["earned"]["uniform"][-1] < view["earned"]["high"][-1]
     shares = np.array([*view["shares"]["series"], view["shares"]["rest"]])
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, atol=1e-4)
@@ -112,8 +121,16 @@ def test_pinned_arms_are_shown_beside_the_top_ones(storage):
     assert len(feed.view([])["arms"]) == 6
     pinned = feed.view([3, 49, 999])
     assert [arm["id"] for arm in pinned["arms"][-1:]] == [49]
-    assert len(pinned["densities"]["series"]) == len(pinned["arms"]) == len(pinned["manifold"]["points"])
-    assert [arm["label"] for arm in feed.search("ARM 4", 3)["arms"]] == ["arm 4", "arm 40", "arm 41"]
+    assert (
+        len(pinned["densities"]["series"])
+        == len(pinned["arms"])
+        == len(pinned["manifold"]["points"])
+    )
+    assert [arm["label"] for arm in feed.search("ARM 4", 3)["arms"]] == [
+        "arm 4",
+        "arm 40",
+        "arm 41",
+    ]
 
 
 def test_a_stream_sends_a_view_when_something_happens(tmp_path):
@@ -154,7 +171,9 @@ def test_a_demo_plays_and_finds_the_best_button(storage, monkeypatch):
 
 
 def test_a_demo_ends_with_the_service(storage, monkeypatch):
-    """Visitors who have not decided yet go home too: nothing asks or tells where nobody answers any more."""
+    """Visitors who have not decided yet go home too: nothing asks or tells where nobody answers any
+    more.
+    """
     monkeypatch.setattr(demo, "PER_SECOND", 1e9)
 
     async def run():
@@ -176,7 +195,14 @@ def test_the_dial_reads_back(dial):
     assert dial_of(exposure_at(dial)) == pytest.approx(dial)
 
 
-OTHERS = [Constant(0.5), Paper(), Evidence(pool=7.0), Evidence(gain=0.0), Evidence(horizon=50), FadingEvidence(p=2.0)]
+OTHERS = [
+    Constant(0.5),
+    Paper(),
+    Evidence(pool=7.0),
+    Evidence(gain=0.0),
+    Evidence(horizon=50),
+    FadingEvidence(p=2.0),
+]
 
 
 @pytest.mark.parametrize("exposure", OTHERS)

@@ -1,4 +1,6 @@
-"""The dispatcher: who is busy, what is learnt, who waits, what survives; from threads and from coroutines."""
+"""The dispatcher: who is busy, what is learnt, who waits, what survives; from threads and from
+coroutines.
+"""
 
 from __future__ import annotations
 
@@ -163,7 +165,15 @@ def test_bad_input_changes_nothing(act, error, words):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"learns": "speed"}, {"limit": 0}, {"limit": True}, {"penalty": 0.5}, {"queues": []}, {"queues": ["a", "a"]}]
+    "settings",
+    [
+        {"learns": "speed"},
+        {"limit": 0},
+        {"limit": True},
+        {"penalty": 0.5},
+        {"queues": []},
+        {"queues": ["a", "a"]},
+    ],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingError):
@@ -173,7 +183,9 @@ def test_bad_settings_are_refused(settings):
 def test_it_goes_on_where_it_was_saved(tmp_path):
     times = {"slow": 3.0, "fast": 1.0, ("rack", 2): 2.0}
     clock = Clock()
-    dispatcher = Dispatcher(times, queues=["x", "y"], limit=2, policy=belman.q_ths(), seed=9, clock=clock)
+    dispatcher = Dispatcher(
+        times, queues=["x", "y"], limit=2, policy=belman.q_ths(), seed=9, clock=clock
+    )
     for turn in range(40):
         server = dispatcher.assign("xy"[turn % 2])
         dispatcher.completed(server, time=times[server])
@@ -286,7 +298,12 @@ def test_an_exception_is_a_failure_and_a_cancelled_job_is_none():
 
     dispatcher = asyncio.run(program())
     assert dispatcher.free == ("a",)
-    assert dispatcher.status().row("a") == {"server": "a", "now": "free", "completed": 1, "failed": 1}
+    assert dispatcher.status().row("a") == {
+        "server": "a",
+        "now": "free",
+        "completed": 1,
+        "failed": 1,
+    }
 
 
 def test_a_closed_loop_keeps_no_server():

@@ -1,4 +1,6 @@
-"""The worked example of the guide, with few tasks: it ends, and the dispatcher has found the two fastest processes."""
+"""The worked example of the guide, with few tasks: it ends, and the dispatcher has found the two
+fastest processes.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,23 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_worked_example_runs(tmp_path):
     picture = tmp_path / "dispatch.png"
-    command = [sys.executable, "-W", "error", str(ROOT / "docs" / "examples" / "dispatch.py"), "400", str(picture)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")]))}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        str(ROOT / "docs" / "examples" / "dispatch.py"),
+        "400",
+        str(picture),
+    ]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")])
+        ),
+    }
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
     assert done.returncode == 0, done.stderr
     assert "400 tasks" in done.stdout
     served = {name: int(count) for name, count in re.findall(r"'(\w+)': (\d+)", done.stdout)}

@@ -23,7 +23,9 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("means", PUBLISHED)
 def test_published_proportions(means: tuple[float, ...]) -> None:
-    assert characteristic_time(belman.bernoulli(means)).proportions == pytest.approx(PUBLISHED[means], abs=6e-4)
+    assert characteristic_time(belman.bernoulli(means)).proportions == pytest.approx(
+        PUBLISHED[means], abs=6e-4
+    )
 
 
 def least_evidence(problem: Stationary, m: int, shares: np.ndarray) -> float:
@@ -35,16 +37,23 @@ def least_evidence(problem: Stationary, m: int, shares: np.ndarray) -> float:
         for b in order[m:]:
 
             def total(x: float, a: int = a, b: int = b) -> float:
-                return shares[a] * family.reward_divergence(means[a], x) + shares[b] * family.reward_divergence(means[b], x)
+                return shares[a] * family.reward_divergence(means[a], x) + shares[
+                    b
+                ] * family.reward_divergence(means[b], x)
 
             found = min(
-                found, minimize_scalar(total, bounds=(means[b], means[a]), method="bounded", options={"xatol": 1e-12}).fun
+                found,
+                minimize_scalar(
+                    total, bounds=(means[b], means[a]), method="bounded", options={"xatol": 1e-12}
+                ).fun,
             )
     return found
 
 
 def brute(problem: Stationary, m: int) -> float:
-    """1/max over proportions, by a simplex search from several starts, with no use of gradients or of convexity."""
+    """1/max over proportions, by a simplex search from several starts, with no use of gradients or
+    of convexity.
+    """
 
     def loss(z: np.ndarray) -> float:
         shares = np.exp(np.append(z, 0.0) - z.max(initial=0.0))
@@ -54,7 +63,12 @@ def brute(problem: Stationary, m: int) -> float:
     for seed in range(2):
         z = np.random.default_rng(seed).normal(size=problem.arms - 1)
         for _ in range(6):  # a simplex that has shrunk on a ridge is spread out anew
-            found = minimize(loss, z, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-13, "maxiter": 1_500})
+            found = minimize(
+                loss,
+                z,
+                method="Nelder-Mead",
+                options={"xatol": 1e-10, "fatol": 1e-13, "maxiter": 1_500},
+            )
             z = found.x
         best = min(best, found.fun)
     return math.exp(best)
@@ -112,7 +126,28 @@ def test_gaussian_arms_have_a_closed_form() -> None:
 def test_nested_bisection() -> None:
     """Garivier and Kaufmann's own recipe, Theorem 5, on the paper's 20 arms."""
     means = sorted(
-        [0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07, 0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01]
+        [
+            0.25,
+            0.22,
+            0.2,
+            0.17,
+            0.17,
+            0.2,
+            0.13,
+            0.13,
+            0.1,
+            0.07,
+            0.07,
+            0.05,
+            0.05,
+            0.05,
+            0.02,
+            0.02,
+            0.02,
+            0.01,
+            0.01,
+            0.01,
+        ]
     )[::-1]
 
     def d(p: float, q: float) -> float:
@@ -123,11 +158,22 @@ def test_nested_bisection() -> None:
         return d(means[0], middle) + x * d(mean, middle)
 
     def ratios(y: float) -> list[float]:
-        return [brentq(lambda x, mean=mean: level(x, mean) - y, 0.0, 1e6, xtol=1e-15) for mean in means[1:]]
+        return [
+            brentq(lambda x, mean=mean: level(x, mean) - y, 0.0, 1e6, xtol=1e-15)
+            for mean in means[1:]
+        ]
 
     def excess(y: float) -> float:
-        middles = [(means[0] + x * mean) / (1 + x) for x, mean in zip(ratios(y), means[1:], strict=True)]
-        return sum(d(means[0], middle) / d(mean, middle) for mean, middle in zip(means[1:], middles, strict=True)) - 1.0
+        middles = [
+            (means[0] + x * mean) / (1 + x) for x, mean in zip(ratios(y), means[1:], strict=True)
+        ]
+        return (
+            sum(
+                d(means[0], middle) / d(mean, middle)
+                for mean, middle in zip(means[1:], middles, strict=True)
+            )
+            - 1.0
+        )
 
     y = brentq(excess, 1e-8, d(means[0], means[1]) * 0.99, xtol=1e-16)
     wanted = (1.0 + sum(ratios(y))) / y

@@ -38,7 +38,10 @@ def test_an_unstable_system_warns_and_the_result_says_so():
         ({"services": [0.5], "arrivals": 0.1, "service_law": "gamma"}, "geometric"),
         ({"services": [0.5], "arrivals": 0.1, "weighting": "lengths"}, "did you mean 'length'"),
         ({"services": [0.5, 0.0], "arrivals": 0.1, "service_law": "geometric"}, "above 0"),
-        ({"services": [0.5], "arrivals": 0.1, "service_law": "geometric", "serves_empty": True}, "no job to size"),
+        (
+            {"services": [0.5], "arrivals": 0.1, "service_law": "geometric", "serves_empty": True},
+            "no job to size",
+        ),
     ],
 )
 def test_bad_input_is_refused(settings, words):
@@ -47,7 +50,9 @@ def test_bad_input_is_refused(settings, words):
 
 
 def test_the_start_is_computed_or_burnt_in():
-    """Bernoulli arrivals and services: the stationary law solves its balance equations; otherwise the genie plays first."""
+    """Bernoulli arrivals and services: the stationary law solves its balance equations; otherwise
+    the genie plays first.
+    """
     problem = belman.queue([0.5, 0.3], 0.35, arrival_law="bernoulli")
     turns, (ratio,) = problem.start
     up, down = 0.35 * 0.5, 0.5 * 0.65
@@ -56,7 +61,9 @@ def test_the_start_is_computed_or_burnt_in():
     for other in (
         belman.queue([0.5, 0.3], 0.35),
         belman.queue([0.5, 0.3], 0.35, arrival_law="bernoulli", service_law="geometric"),
-        belman.queue([[0.5, 0.3], [0.3, 0.5]], [0.35, 0.1], arrival_law="bernoulli", weighting="length"),
+        belman.queue(
+            [[0.5, 0.3], [0.3, 0.5]], [0.35, 0.1], arrival_law="bernoulli", weighting="length"
+        ),
     ):
         turns, ratios = other.start
         assert turns >= 200

@@ -1,4 +1,6 @@
-"""The generic family against closed forms (Poisson and exponential laws written as generic ones) and against mpmath."""
+"""The generic family against closed forms (Poisson and exponential laws written as generic ones)
+and against mpmath.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ CHANCE_OF_FALSE_ALARM = 1e-6
 
 @pytest.fixture(autouse=True)
 def templates_are_interpreted(monkeypatch):
-    """Python loops over compiled kernels: a third of the compilation that an entry per question would take."""
+    """Python loops over compiled kernels: a third of the compilation that an entry per question
+    would take.
+    """
 
     def run(family, template, *arguments):
         return getattr(template, "py_func", template)(family.kernels, family.law, *arguments)
@@ -88,7 +92,9 @@ def logistic(law, theta):
 
 
 class GenericPoisson(OneParameter):
-    """θ = ln λ on the line, so that λ ~ Gamma(χ, ν); neither B′ nor the inverse of the mean is given."""
+    """θ = ln λ on the line, so that λ ~ Gamma(χ, ν); neither B′ nor the inverse of the mean is
+    given.
+    """
 
     name, support = "generic poisson", "whole numbers"
     kernels = generic_kernels(RewardLaw(identity, exponential, exponential, no_quantile))
@@ -102,7 +108,9 @@ class GenericExponential(OneParameter):
     """θ = −rate below 0, so that the rate is Gamma(ν + 1, χ)."""
 
     name, support = "generic exponential", "positive numbers"
-    kernels = generic_kernels(RewardLaw(identity, minus_log_negative, minus_inverse, no_quantile, slope=minus_inverse))
+    kernels = generic_kernels(
+        RewardLaw(identity, minus_log_negative, minus_inverse, no_quantile, slope=minus_inverse)
+    )
     range = (-math.inf, 0.0)
     statistic_range = mean_range = (0.0, math.inf)
 
@@ -111,10 +119,14 @@ class GenericExponential(OneParameter):
 
 
 class FallingMean(GenericExponential):
-    """The same with θ = rate above 0 and T(x) = −x, so that the mean falls as θ rises: the rate is Gamma(ν + 1, −χ)."""
+    """The same with θ = rate above 0 and T(x) = −x, so that the mean falls as θ rises: the rate is
+    Gamma(ν + 1, −χ).
+    """
 
     name = "falling mean"
-    kernels = generic_kernels(RewardLaw(negative, minus_log, inverse, no_quantile, slope=minus_inverse))
+    kernels = generic_kernels(
+        RewardLaw(negative, minus_log, inverse, no_quantile, slope=minus_inverse)
+    )
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
 
@@ -194,7 +206,9 @@ def reference(name, chi, nu):
         line = [ends[0] + step * k for k in range(nodes + 1)]
         weights = [mp.exp(height(u) - peak) for u in line]
         total = mp.fsum(weights)
-        return Reference(peak + mp.log(total * step), [mp.exp(u) for u in line], [w / total for w in weights])
+        return Reference(
+            peak + mp.log(total * step), [mp.exp(u) for u in line], [w / total for w in weights]
+        )
 
 
 @pytest.mark.parametrize(("name", "chi", "nu"), BELIEFS)
@@ -213,7 +227,9 @@ def test_belief_is_its_integral(name, chi, nu):
     metric = family.metric(belief)
     assert family.log_partition(belief) == pytest.approx(float(exact.log_partition), rel=1e-11)
     assert family.mean_parameters(belief) == pytest.approx([float(x) for x in point], rel=1e-11)
-    assert [metric[0, 0], metric[0, 1], metric[1, 1]] == pytest.approx([float(x) for x in variances], rel=2e-11, abs=0.0)
+    assert [metric[0, 0], metric[0, 1], metric[1, 1]] == pytest.approx(
+        [float(x) for x in variances], rel=2e-11, abs=0.0
+    )
     assert metric[1, 0] == metric[0, 1]
     assert family.expected_reward(belief) == pytest.approx(float(expected), rel=1e-11)
 
@@ -248,16 +264,25 @@ def test_beta_rewards_with_b_one_have_a_gamma_belief(nu):
     twin, rival = (nu + 1.0, 0.7 * nu), (nu + 2.0, 0.6 * nu + 0.3)
     scale = np.sqrt(np.diag(gamma.metric(twin)))
     assert family.log_partition(belief) == pytest.approx(gamma.log_partition(twin), rel=1e-12)
-    assert family.mean_parameters(belief) == pytest.approx(gamma.mean_parameters(twin)[[1, 0]] * [-1, 1], rel=1e-12)
+    assert family.mean_parameters(belief) == pytest.approx(
+        gamma.mean_parameters(twin)[[1, 0]] * [-1, 1], rel=1e-12
+    )
     metric = gamma.metric(twin)[::-1, ::-1] * [[1, -1], [-1, 1]]
     assert family.metric(belief) / np.outer(scale[::-1], scale[::-1]) == pytest.approx(
         metric / np.outer(scale[::-1], scale[::-1]), abs=1e-10
     )
-    assert family.divergence(belief, other) == pytest.approx(gamma.divergence(twin, rival), rel=1e-9, abs=0.0)
+    assert family.divergence(belief, other) == pytest.approx(
+        gamma.divergence(twin, rival), rel=1e-9, abs=0.0
+    )
     for theta in np.array([0.5, 1.0, 2.0]) * twin[0] / twin[1]:
         with mp.workdps(30):
             shape, rate = mp.mpf(nu) + 1, -mp.mpf(belief[0])
-            exact = (shape - 1) * mp.log(theta) - rate * theta - mp.loggamma(shape) + shape * mp.log(rate)
+            exact = (
+                (shape - 1) * mp.log(theta)
+                - rate * theta
+                - mp.loggamma(shape)
+                + shape * mp.log(rate)
+            )
         assert float(family.log_density(belief, theta)) == pytest.approx(float(exact), rel=1e-9)
 
 
@@ -266,9 +291,15 @@ def test_solve_inverts_the_mean_parameters(family):
     rng = np.random.default_rng(5)
     for trial in range(60):
         nu = 10 ** rng.uniform(-1, 9)
-        chi = nu * rng.normal(0.0, 2.0) if isinstance(family, ChiSquared) else -nu * math.exp(rng.normal(0.0, 2.0))
+        chi = (
+            nu * rng.normal(0.0, 2.0)
+            if isinstance(family, ChiSquared)
+            else -nu * math.exp(rng.normal(0.0, 2.0))
+        )
         target = family.mean_parameters((chi, nu))
-        guess = [(1.1 * chi, 1.1 * nu), family.prior, (1.0, 1.0)][trial % 3]  # the last is no belief where rewards are beta
+        guess = [(1.1 * chi, 1.1 * nu), family.prior, (1.0, 1.0)][
+            trial % 3
+        ]  # the last is no belief where rewards are beta
         found = family.from_mean_parameters(target, guess)
         assert family.mean_parameters(found) == pytest.approx(target, rel=1e-10)
         if nu < 1e4:
@@ -277,8 +308,14 @@ def test_solve_inverts_the_mean_parameters(family):
 
 @pytest.mark.parametrize("family", [ChiSquared(), BetaRewards(b=0.5), BetaRewards(b=5.0)], ids=repr)
 def test_solve_of_a_wide_average_is_the_least_of_its_objective(family):
-    """Beliefs far apart have a barycentre at the floor of ν, or below ν = 0; it beats every other belief."""
-    beliefs = [(-8.0, 4.0), (-900.0, 30.0)] if isinstance(family, BetaRewards) else [(-80.0, 4.0), (150.0, 30.0)]
+    """Beliefs far apart have a barycentre at the floor of ν, or below ν = 0; it beats every other
+    belief.
+    """
+    beliefs = (
+        [(-8.0, 4.0), (-900.0, 30.0)]
+        if isinstance(family, BetaRewards)
+        else [(-80.0, 4.0), (150.0, 30.0)]
+    )
     floor = -1.0 / max(1.0, family.b) if isinstance(family, BetaRewards) else 0.0
     target = np.mean([family.mean_parameters(belief) for belief in beliefs], axis=0)
     found = family.from_mean_parameters(target)
@@ -296,12 +333,16 @@ def test_generic_poisson_is_poisson(nu):
     family, closed = GenericPoisson(), Poisson()
     belief, other = (2.5 * nu, nu), (2.5 * nu + 4.0, nu + 1.0)
     assert family.log_partition(belief) == pytest.approx(closed.log_partition(belief), rel=1e-10)
-    assert family.divergence(belief, other) == pytest.approx(closed.divergence(belief, other), rel=1e-8)
+    assert family.divergence(belief, other) == pytest.approx(
+        closed.divergence(belief, other), rel=1e-8
+    )
     assert family.expected_reward(belief) == pytest.approx(2.5, rel=1e-10)
     for level in (1e-9, 0.01, 0.5):
         for upper in (False, True):
             quantile = closed.mean_quantile(belief, level, upper=upper)
-            assert family.mean_quantile(belief, level, upper=upper) == pytest.approx(quantile, rel=1e-9)
+            assert family.mean_quantile(belief, level, upper=upper) == pytest.approx(
+                quantile, rel=1e-9
+            )
     assert family.parameter_of(7.0) == pytest.approx((math.log(7.0),), rel=1e-14)
 
 
@@ -312,7 +353,9 @@ def test_generic_exponential_is_exponential(nu):
     assert family.log_partition(belief) == pytest.approx(closed.log_partition(twin), rel=1e-11)
     assert family.expected_reward(belief) == pytest.approx(closed.expected_reward(twin), rel=1e-9)
     assert family.expected_reward((3.0, -0.2)) == math.inf
-    assert family.reward_divergence(2.0, 3.0) == pytest.approx(closed.reward_divergence(2.0, 3.0), rel=1e-12)
+    assert family.reward_divergence(2.0, 3.0) == pytest.approx(
+        closed.reward_divergence(2.0, 3.0), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("nu", [0.15, 1.0, 50.0, 1e9])
@@ -323,8 +366,12 @@ def test_a_mean_that_falls_with_the_parameter(nu):
         for upper in (False, True):
             quantile = family.mean_quantile(belief, level, upper=upper)
             if nu < 1e3:  # SciPy's far tails are no reference beyond
-                assert quantile == pytest.approx(closed.mean_quantile(twin, level, upper=upper), rel=1e-9)
-            assert family.mean_cdf(belief, quantile) == pytest.approx(1.0 - level if upper else level, rel=1e-9)
+                assert quantile == pytest.approx(
+                    closed.mean_quantile(twin, level, upper=upper), rel=1e-9
+                )
+            assert family.mean_cdf(belief, quantile) == pytest.approx(
+                1.0 - level if upper else level, rel=1e-9
+            )
 
 
 @pytest.mark.parametrize("nu", [0.4, 8.0, 1e9])
@@ -341,10 +388,16 @@ def test_tails_of_the_expected_reward_are_the_integral_of_the_density(nu):
                 def density(u):
                     return mp.exp((nu + 1) * u - mp.exp(u) - mp.loggamma(nu + 1))
 
-                reach = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0] if nu > 50 or side < 0 else [0.0, 0.2, 0.5, 1.0, 2.0, 3.0]
+                reach = (
+                    [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0]
+                    if nu > 50 or side < 0
+                    else [0.0, 0.2, 0.5, 1.0, 2.0, 3.0]
+                )
                 mass = abs(mp.quad(density, [edge + side * k * spread for k in reach]))
                 assert float(mass) == pytest.approx(level, rel=2e-8)
-                assert family.mean_cdf((-2.0 * nu, nu), mean) == pytest.approx(level if side < 0 else 1.0 - level, rel=1e-8)
+                assert family.mean_cdf((-2.0 * nu, nu), mean) == pytest.approx(
+                    level if side < 0 else 1.0 - level, rel=1e-8
+                )
 
 
 def test_an_interval_whose_ends_carry_density():
@@ -396,7 +449,11 @@ def test_update_is_bayes_on_a_grid(family, reward, likelihood):
 
 @pytest.mark.parametrize(
     ("name", "parameter", "other", "accuracy"),
-    [("chi-squared", 2.5, 4.0, 1e-12), ("chi-squared", 2.5, 2.5 + 2.0**-20, 1e-8), ("beta", 3.0, 0.5, 1e-12)],
+    [
+        ("chi-squared", 2.5, 4.0, 1e-12),
+        ("chi-squared", 2.5, 2.5 + 2.0**-20, 1e-8),
+        ("beta", 3.0, 0.5, 1e-12),
+    ],
 )
 def test_reward_divergence_and_its_linear_form(name, parameter, other, accuracy):
     family, partition, slope, _ = LAWS[name]
@@ -412,7 +469,9 @@ def test_reward_divergence_and_its_linear_form(name, parameter, other, accuracy)
     family.kernels.terms(family.law, means[0], 1.0, column)
     terms[:, 0] = column
     family.kernels.weights(family.law, means[1], weights)
-    assert family.kernels.evidence(terms, 0, weights) == pytest.approx(exact, rel=1e-9, abs=1e-13 * abs(terms).max())
+    assert family.kernels.evidence(terms, 0, weights) == pytest.approx(
+        exact, rel=1e-9, abs=1e-13 * abs(terms).max()
+    )
 
 
 def test_draws_follow_their_laws():
@@ -420,16 +479,23 @@ def test_draws_follow_their_laws():
     beta, chi = BetaRewards(), ChiSquared()
     for nu in (0.3, 40.0):
         draws = beta.sample_parameters((-2.0 * nu, nu), chance.generator(1, int(nu)), 20_000)[:, 0]
-        assert stats.kstest(draws, stats.gamma(nu + 1.0, scale=0.5 / nu).cdf).pvalue > CHANCE_OF_FALSE_ALARM
+        assert (
+            stats.kstest(draws, stats.gamma(nu + 1.0, scale=0.5 / nu).cdf).pvalue
+            > CHANCE_OF_FALSE_ALARM
+        )
     rewards = chi.sample_rewards(1.7, chance.generator(2), 20_000)
     assert stats.kstest(rewards, stats.chi2(3.4).cdf).pvalue > CHANCE_OF_FALSE_ALARM
     rewards = BetaRewards(b=2.5).sample_rewards(0.8, chance.generator(3), 20_000)
     assert stats.kstest(rewards, stats.beta(0.8, 2.5).cdf).pvalue > CHANCE_OF_FALSE_ALARM
     theta = chi.sample_parameters((0.3, 2.0), chance.generator(4), 1)[0, 0]
-    assert chi.kernels.sample_mean(chi.law, np.array([0.3, 2.0]), chance.generator(4)) == 2.0 * theta
+    assert (
+        chi.kernels.sample_mean(chi.law, np.array([0.3, 2.0]), chance.generator(4)) == 2.0 * theta
+    )
 
 
-@pytest.mark.parametrize(("family", "least", "largest"), [(ChiSquared(), 0.0, math.inf), (BetaRewards(b=0.01), 0.0, 1.0)])
+@pytest.mark.parametrize(
+    ("family", "least", "largest"), [(ChiSquared(), 0.0, math.inf), (BetaRewards(b=0.01), 0.0, 1.0)]
+)
 def test_rewards_stay_inside_the_open_support(family, least, largest):
     """So that T(x) is finite even where shapes of 1e-3 send rewards to the ends."""
     rewards = family.sample_rewards(1e-3, chance.generator(9), 1000)
@@ -478,7 +544,9 @@ def test_doors():
 
 @pytest.mark.skipif(INTERPRETED, reason="interpreted code has no cache")
 def test_code_from_the_cache_is_not_another_law(tmp_path):
-    """The kernels of two laws share their names: a process that compiles one and loads the other must not mix them."""
+    """The kernels of two laws share their names: a process that compiles one and loads the other
+    must not mix them.
+    """
     program = """
 import sys
 from belman.families import BetaRewards, ChiSquared
@@ -489,7 +557,9 @@ for name in sys.argv[1:]:
 
     def run(*names):
         command = [sys.executable, "-c", program, *names]
-        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.split()
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        ).stdout.split()
 
     alone = run("beta")
     assert run("chi", "beta")[1:] == alone

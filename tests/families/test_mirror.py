@@ -22,14 +22,22 @@ def case(request):
 
 def test_beliefs(case):
     base, family = case.family, Mirror(case.family)
-    assert (family.prior, family.coordinates, family.parameters) == (base.prior, base.coordinates, base.parameters)
+    assert (family.prior, family.coordinates, family.parameters) == (
+        base.prior,
+        base.coordinates,
+        base.parameters,
+    )
     for belief in case.ordinary:
         assert (family.mean_parameters(belief) == base.mean_parameters(belief)).all()
-        assert family.divergence(belief, case.ordinary[0]) == base.divergence(belief, case.ordinary[0])
+        assert family.divergence(belief, case.ordinary[0]) == base.divergence(
+            belief, case.ordinary[0]
+        )
         for reward in case.rewards:
             assert (family.update(belief, -reward) == base.update(belief, reward)).all()
         expected = base.expected_reward(belief)
-        assert family.expected_reward(belief) == (-expected if math.isfinite(expected) else math.inf)
+        assert family.expected_reward(belief) == (
+            -expected if math.isfinite(expected) else math.inf
+        )
         for level in (1e-9, 0.2, 0.7):
             x = family.mean_quantile(belief, level)
             assert x == -base.mean_quantile(belief, level, upper=True)
@@ -46,7 +54,9 @@ def test_rewards(case):
     base._run(_rewards_at, theta, 1.0 - UNIFORMS, mirrored)
     assert (np.diff(found) >= 0.0).all()
     assert (found == -mirrored).all()
-    drawn = [each.sample_parameters(case.ordinary[1], chance.generator(1), 5) for each in (family, base)]
+    drawn = [
+        each.sample_parameters(case.ordinary[1], chance.generator(1), 5) for each in (family, base)
+    ]
     assert (drawn[0] == drawn[1]).all()
 
 
@@ -55,12 +65,16 @@ def test_divergence_of_rewards(case):
     low, high = case.means
     assert family.reward_divergence(-low, -high, 0.8) == base.reward_divergence(low, high, 0.8)
     buffers = np.zeros(3), np.zeros((3, 1)), np.zeros(3)
-    assert family._run(_evidence, -low, -high, 0.8, *buffers) == pytest.approx(base.reward_divergence(low, high, 0.8), rel=1e-9)
+    assert family._run(_evidence, -low, -high, 0.8, *buffers) == pytest.approx(
+        base.reward_divergence(low, high, 0.8), rel=1e-9
+    )
 
 
 def test_doors():
     family = Mirror(CASES["exponential"].family)
-    with pytest.raises(RewardError, match="mirrored exponential rewards are the negatives of numbers from 0 up"):
+    with pytest.raises(
+        RewardError, match="mirrored exponential rewards are the negatives of numbers from 0 up"
+    ):
         family.update(family.prior, 1.0)
     with pytest.raises(FamilyError, match="must lie strictly between"):
         family.parameter_of(1.0)

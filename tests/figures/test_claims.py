@@ -33,7 +33,13 @@ def lines(slope, noise=0.1):
 
 @pytest.mark.parametrize(
     ("estimate", "half", "below", "holds"),
-    [(1, 0.5, True, True), (3, 0.5, True, False), (2.2, 0.5, True, None), (1, 0.5, False, False), (3, 0.5, False, True)],
+    [
+        (1, 0.5, True, True),
+        (3, 0.5, True, False),
+        (2.2, 0.5, True, None),
+        (1, 0.5, False, False),
+        (3, 0.5, False, True),
+    ],
 )
 def test_a_check_holds_by_its_whole_interval(estimate, half, below, holds):
     assert Check("it", estimate, half, 2.0, below).holds is holds
@@ -51,7 +57,9 @@ def test_a_check_holds_by_its_whole_interval(estimate, half, below, holds):
     ],
 )
 def test_verdicts(estimates, verdict):
-    judgement = Judgement([Check("it", estimate, 0.5, 2.0) for estimate in estimates], [Check("cause", 9.0, 0.0, 2.0)])
+    judgement = Judgement(
+        [Check("it", estimate, 0.5, 2.0) for estimate in estimates], [Check("cause", 9.0, 0.0, 2.0)]
+    )
     assert judgement.verdict == verdict
     assert judgement.table()["counts"] == ["yes"] * len(estimates) + ["no"]
 

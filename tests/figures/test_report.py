@@ -1,4 +1,6 @@
-"""The report, played with three runs: one page, whole in itself, that says what its pictures show, and goes on after a stop."""
+"""The report, played with three runs: one page, whole in itself, that says what its pictures show,
+and goes on after a stop.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,14 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.images, self.links, self.sources, self.ids, self.columns = [], [], [], [], [], 0
+        self.open, self.images, self.links, self.sources, self.ids, self.columns = (
+            [],
+            [],
+            [],
+            [],
+            [],
+            0,
+        )
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -44,7 +53,9 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     said = []
-    found = reproduce(tmp_path_factory.mktemp("report"), THREE, Watcher(said.append, lambda words, done, of: None))
+    found = reproduce(
+        tmp_path_factory.mktemp("report"), THREE, Watcher(said.append, lambda words, done, of: None)
+    )
     return found, said
 
 
@@ -77,8 +88,14 @@ def test_every_link_leads_somewhere(report):
 
 
 def test_the_page_in_a_browser(report):
-    """Chromium at the width of a phone and of a desk, light and dark: no console message, every picture shown, nothing cut off."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    """Chromium at the width of a phone and of a desk, light and dark: no console message, every
+    picture shown, nothing cut off.
+    """
+    chromium = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     if chromium is None:
         pytest.skip("there is no Chromium here: `make browser` installs it on Debian and Ubuntu")
     from playwright import sync_api as playwright
@@ -92,8 +109,12 @@ def test_the_page_in_a_browser(report):
             tab.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
             tab.on("requestfailed", lambda request, heard=heard: heard.append(request.url[:100]))
             tab.goto(report[0].path.as_uri())
-            tab.evaluate("document.querySelectorAll('img').forEach(image => image.loading = 'eager')")
-            tab.wait_for_function("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+            tab.evaluate(
+                "document.querySelectorAll('img').forEach(image => image.loading = 'eager')"
+            )
+            tab.wait_for_function(
+                "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
+            )
             assert heard == []
             assert tab.evaluate("document.documentElement.scrollWidth") == width
         browser.close()
@@ -108,8 +129,15 @@ def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_las
     for path in (lost, table):
         path.unlink()
     said = []
-    again = reproduce(found.path.parent, THREE, Watcher(said.append, lambda words, done, of: None), ["focal", "bernoulli-2"])
-    assert [line for line in said if not line.startswith(("figure ", "writing"))] == ["bernoulli-2: Bernoulli 0.8, 0.9"]
+    again = reproduce(
+        found.path.parent,
+        THREE,
+        Watcher(said.append, lambda words, done, of: None),
+        ["focal", "bernoulli-2"],
+    )
+    assert [line for line in said if not line.startswith(("figure ", "writing"))] == [
+        "bernoulli-2: Bernoulli 0.8, 0.9"
+    ]
     assert (lost.read_bytes(), table.read_bytes()) == before
     assert [claim.number for claim, _ in again.judged] == [1]
 
@@ -129,7 +157,11 @@ def test_descriptions_are_json_and_tell_efforts_apart():
     for figure in FIGURES.values():
         for part in figure.parts(THREE).values():
             json.dumps(part.description)
-    runs = {effort.name: part.description["runs"] for effort in (THREE, Effort("full")) for part in [_first(effort)]}
+    runs = {
+        effort.name: part.description["runs"]
+        for effort in (THREE, Effort("full"))
+        for part in [_first(effort)]
+    }
     assert runs == {"three runs": 3, "full": 1_000}
 
 

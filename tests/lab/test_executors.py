@@ -27,13 +27,17 @@ def exact():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as running:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as running:
         yield running
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_dask_gives_the_same_numbers(exact, cluster):
-    result = belman.simulate(PLAYERS, PROBLEM, horizon=2_000, runs=200, seed=7, executor=cluster.scheduler_address)
+    result = belman.simulate(
+        PLAYERS, PROBLEM, horizon=2_000, runs=200, seed=7, executor=cluster.scheduler_address
+    )
     assert result.identical(exact)
 
 
@@ -46,7 +50,9 @@ def test_dask_survives_a_killed_worker(exact, cluster):
 
     killer = threading.Thread(target=kill_one)
     killer.start()
-    slow = belman.simulate(PLAYERS, PROBLEM, horizon=2_000, runs=200, seed=7, executor=cluster.scheduler_address)
+    slow = belman.simulate(
+        PLAYERS, PROBLEM, horizon=2_000, runs=200, seed=7, executor=cluster.scheduler_address
+    )
     killer.join()
     assert slow.identical(exact)
 

@@ -1,6 +1,8 @@
-"""Pure exploration in the lab: judged by definition, the same numbers however they are made, and doors that say no.
+"""Pure exploration in the lab: judged by definition, the same numbers however they are made, and
+doors that say no.
 
-The stopping rule's errors are tested at a level of 1e-6; `benchmarks/stopping.py` measures them with 10,000 runs an instance.
+The stopping rule's errors are tested at a level of 1e-6; `benchmarks/stopping.py` measures them
+with 10,000 runs an instance.
 """
 
 from __future__ import annotations
@@ -14,7 +16,16 @@ import xarray
 from scipy import stats
 
 import belman
-from belman import KLLUCB, BelMan, SequentialHalving, SuccessiveRejects, Thompson, TrackAndStop, Uniform, explore
+from belman import (
+    KLLUCB,
+    BelMan,
+    SequentialHalving,
+    SuccessiveRejects,
+    Thompson,
+    TrackAndStop,
+    Uniform,
+    explore,
+)
 from belman.errors import PolicyError, SettingError, StateError
 from belman.measures import chance_of_error
 
@@ -40,7 +51,9 @@ def test_dimensions(found: xarray.Dataset) -> None:
 
 
 def test_simple_regret_and_error_by_definition(found: xarray.Dataset) -> None:
-    """The two best of 0.3, 0.6, 0.5, 0.6 have 1.2: what lacks is what other arms have less, and nothing lacks without an error."""
+    """The two best of 0.3, 0.6, 0.5, 0.6 have 1.2: what lacks is what other arms have less, and
+    nothing lacks without an error.
+    """
     lacks = np.unique(np.round(found.simple_regret.values, 9))
     assert set(lacks.tolist()) <= {0.0, 0.1, 0.3, 0.4}
     assert len(lacks) > 2
@@ -64,7 +77,9 @@ def test_plays_are_those_of_a_simulation() -> None:
 
 
 def test_recommendation_is_the_largest_expected_reward() -> None:
-    """A run of one turn: the arm that was played is recommended if it paid, and any of the others if not."""
+    """A run of one turn: the arm that was played is recommended if it paid, and any of the others
+    if not.
+    """
     found = explore([Uniform()], belman.bernoulli([1.0, 0.0]), 400, 5, budget=1)
     played_best = found.plays.sel(arm=0).isel(player=0) == 1
     assert not found.error.isel(player=0, turn=0).any()
@@ -80,9 +95,18 @@ def test_stopping_rule_errs_less_than_it_may() -> None:
     assert bool(found.stopped.all())
     assert (found.error.sum("run") <= stats.binom.isf(LEVEL, 300, 0.1)).all()
     assert (found.turns == found.plays.sum("arm")).all()
-    shortest = belman.characteristic_time(belman.bernoulli([0.5, 0.35, 0.3])).turns * np.log(1 / 0.1)
+    shortest = belman.characteristic_time(belman.bernoulli([0.5, 0.35, 0.3])).turns * np.log(
+        1 / 0.1
+    )
     assert float(found.turns.sel(player="track").mean()) > shortest
-    proven = explore({"track": TrackAndStop()}, belman.bernoulli([0.5, 0.35, 0.3]), 50, 11, delta=0.1, threshold="proven")
+    proven = explore(
+        {"track": TrackAndStop()},
+        belman.bernoulli([0.5, 0.35, 0.3]),
+        50,
+        11,
+        delta=0.1,
+        threshold="proven",
+    )
     assert (proven.turns.sel(player="track") > found.turns.sel(player="track")[:50]).all()
     table = belman.compare(found, against="uniform", variable="turns")
     assert table["player"][-1] == "uniform"
@@ -97,7 +121,14 @@ def test_a_run_that_does_not_stop_ends_all_the_same() -> None:
 
 
 def test_chance_of_error_has_an_honest_interval() -> None:
-    wrong = xarray.Dataset({"error": (("player", "run"), np.array([[False] * 50, [True] * 10 + [False] * 40, [True] * 50]))})
+    wrong = xarray.Dataset(
+        {
+            "error": (
+                ("player", "run"),
+                np.array([[False] * 50, [True] * 10 + [False] * 40, [True] * 50]),
+            )
+        }
+    )
     found = chance_of_error(wrong)
     exact = [stats.binomtest(k, 50).proportion_ci(method="exact") for k in (0, 10, 50)]
     assert found.low.values == pytest.approx([interval.low for interval in exact], abs=1e-9)
@@ -107,7 +138,9 @@ def test_chance_of_error_has_an_honest_interval() -> None:
 def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept")
     monkeypatch.setattr("belman.lab.carry_out.in_threads", None)  # whoever plays now would fail
-    assert identical(explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept"), whole)
+    assert identical(
+        explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept"), whole
+    )
     with pytest.raises(StateError, match="differs in delta"):
         explore([Uniform()], PROBLEM, 200, 5, delta=0.1, most=300, store=tmp_path / "kept")
     with pytest.raises(StateError, match="belongs to another design: it differs in"):
@@ -122,8 +155,16 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"delta": 1.0}, SettingError, "delta=1.0 is no risk"),
     ({"delta": 0.1, "threshold": "costumary"}, SettingError, "did you mean 'customary'"),
     ({"budget": 100, "threshold": "own"}, SettingError, "give delta="),
-    ({"delta": 0.1, "threshold": "own"}, PolicyError, "player 'uniform' has no stopping rule of its own"),
-    ({"budget": 4, "players": [SequentialHalving]}, PolicyError, "budget=4 is too small for 4 arms"),
+    (
+        {"delta": 0.1, "threshold": "own"},
+        PolicyError,
+        "player 'uniform' has no stopping rule of its own",
+    ),
+    (
+        {"budget": 4, "players": [SequentialHalving]},
+        PolicyError,
+        "budget=4 is too small for 4 arms",
+    ),
     ({"delta": 0.1, "players": [SuccessiveRejects]}, PolicyError, "is made for a budget"),
     ({"budget": 100, "players": {"me": 3}}, PolicyError, "player 'me' is 3: give a policy"),
     ({"budget": 100, "players": []}, PolicyError, "the list of players is empty"),

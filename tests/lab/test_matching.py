@@ -1,4 +1,6 @@
-"""Matching: as good as SciPy's, infinite weights first, closed rows and columns left alone, ties uniform, one row as `pick`."""
+"""Matching: as good as SciPy's, infinite weights first, closed rows and columns left alone, ties
+uniform, one row as `pick`.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,15 @@ def test_as_good_as_scipy_on_random_matrices():
         pairs = matched(weights)
         best = weights[linear_sum_assignment(weights, maximize=True)].sum()
         assert len(pairs) == min(rows, columns)
-        assert total(weights, pairs) == pytest.approx(best, rel=1e-12, abs=1e-12 * np.abs(weights).max())
+        assert total(weights, pairs) == pytest.approx(
+            best, rel=1e-12, abs=1e-12 * np.abs(weights).max()
+        )
 
 
 def best_by_brute_force(weights):
-    """The most infinities, or the fewest negative ones, then the largest sum, over all matchings of as many pairs as can be."""
+    """The most infinities, or the fewest negative ones, then the largest sum, over all matchings of
+    as many pairs as can be.
+    """
     rows, columns = weights.shape
     swapped = weights.T if rows > columns else weights
     keys = []
@@ -81,15 +87,21 @@ def test_closed_rows_and_columns_stay_out():
         pairs = matched(weights, rows, columns)
         assert all(rows[u] and columns[k] for u, k in pairs.items())
         part = weights[np.ix_(rows, columns)]
-        assert total(weights, pairs) == pytest.approx(part[linear_sum_assignment(part, maximize=True)].sum())
+        assert total(weights, pairs) == pytest.approx(
+            part[linear_sum_assignment(part, maximize=True)].sum()
+        )
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 3), (3, 2)])
 def test_equal_weights_are_matched_uniformly(rows, columns):
     """Six matchings, 6,000 draws: each within 5 sigma of 1,000 (false alarm 4e-6 in all)."""
-    counts = Counter(tuple(sorted(matched(np.zeros((rows, columns))).items())) for _ in range(6_000))
+    counts = Counter(
+        tuple(sorted(matched(np.zeros((rows, columns))).items())) for _ in range(6_000)
+    )
     assert len(counts) == 6
-    assert max(abs(count - 1_000) for count in counts.values()) < 5 * np.sqrt(6_000 * (1 / 6) * (5 / 6))
+    assert max(abs(count - 1_000) for count in counts.values()) < 5 * np.sqrt(
+        6_000 * (1 / 6) * (5 / 6)
+    )
 
 
 def test_one_row_is_chosen_as_pick_chooses_draw_by_draw():

@@ -1,6 +1,8 @@
-"""Queue regret against independent values: queue 3 of the paper, Poisson arrivals 0.35, T = 10,000, 200 runs.
+"""Queue regret against independent values: queue 3 of the paper, Poisson arrivals 0.35, T = 10,000,
+200 runs.
 
-The values are of another code and another seed, within 30 %, which is 3 to 5 standard errors of 200 runs for the peaks.
+The values are of another code and another seed, within 30 %, which is 3 to 5 standard errors of 200
+runs for the peaks.
 """
 
 from __future__ import annotations
@@ -11,7 +13,11 @@ import pytest
 import belman
 from belman import measures
 
-SETTINGS = [[0.5, 0.33, 0.33, 0.33, 0.25], [0.33, 0.5, 0.25, 0.33, 0.25], [0.25, 0.33, 0.5, 0.25, 0.25]]
+SETTINGS = [
+    [0.5, 0.33, 0.33, 0.33, 0.25],
+    [0.33, 0.5, 0.25, 0.33, 0.25],
+    [0.25, 0.33, 0.5, 0.25, 0.25],
+]
 PLAYERS = {
     "Thompson": belman.Thompson(),
     "authors' Thompson": belman.CoinThompson(),
@@ -23,7 +29,9 @@ PLAYERS = {
 
 @pytest.fixture(scope="module")
 def result():
-    return belman.simulate(PLAYERS, belman.queue(SETTINGS[2], 0.35), horizon=10_000, runs=200, seed=2024)
+    return belman.simulate(
+        PLAYERS, belman.queue(SETTINGS[2], 0.35), horizon=10_000, runs=200, seed=2024
+    )
 
 
 def curve(result, player):
@@ -33,7 +41,9 @@ def curve(result, player):
 
 
 def test_thompson_peaks_at_three_and_returns(result):
-    """Peak about 3 near t = 100, 0.02 at the end: a mean of 200 runs whose values are nearly all 0 is below 0.15."""
+    """Peak about 3 near t = 100, 0.02 at the end: a mean of 200 runs whose values are nearly all 0
+    is below 0.15.
+    """
     peak, when, end = curve(result, "Thompson")
     assert 2.1 < peak < 3.9
     assert 50 < when < 250
@@ -56,7 +66,9 @@ def test_forced_exploration_peaks_at_thirty_and_returns(result, player):
 
 
 def test_the_papers_exposure_locks_some_runs_on_a_wrong_server(result):
-    """About 12 % of the runs by an independent count, 15 % by ours of 1,000: of 200 runs, 7 to 22 %, with an error of 4 in 1,000."""
+    """About 12 % of the runs by an independent count, 15 % by ours of 1,000: of 200 runs, 7 to 22
+    %, with an error of 4 in 1,000.
+    """
     plays = result.plays.sel(player="BelMan (paper)")
     locked = plays.isel(server=2) < 0.5 * plays.sum("server")
     assert 0.07 < float(locked.mean()) < 0.22
@@ -68,7 +80,9 @@ def test_the_papers_exposure_locks_some_runs_on_a_wrong_server(result):
 def test_the_default_is_stable_in_all_settings():
     """Below 0.5 at the end, and no run unstable: of 1,000 runs, 0.01 and none; here of 200."""
     for services in SETTINGS:
-        found = belman.simulate([belman.BelMan()], belman.queue(services, 0.35), horizon=10_000, runs=200, seed=2024)
+        found = belman.simulate(
+            [belman.BelMan()], belman.queue(services, 0.35), horizon=10_000, runs=200, seed=2024
+        )
         assert float(found.queue_regret.isel(turn=-1).mean()) < 0.5
         assert not measures.unstable(found).any()
         assert np.isfinite(found.waiting_p99).all()

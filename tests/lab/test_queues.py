@@ -1,4 +1,6 @@
-"""Queues: the recursion against a slow twin, the genie, the stationary start, matching, conservation, doors."""
+"""Queues: the recursion against a slow twin, the genie, the stationary start, matching,
+conservation, doors.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,15 @@ from belman.lab.play import NATURE, WORLD
 from belman.lab.serve import quantile
 from tests.members import interpreted
 
-PAPER = [[0.5, 0.33, 0.33, 0.33, 0.25], [0.33, 0.5, 0.25, 0.33, 0.25], [0.25, 0.33, 0.5, 0.25, 0.25]]
+PAPER = [
+    [0.5, 0.33, 0.33, 0.33, 0.25],
+    [0.33, 0.5, 0.25, 0.33, 0.25],
+    [0.25, 0.33, 0.5, 0.25, 0.25],
+]
 AUTHORS = {"services": PAPER, "arrivals": [0.3, 0.25, 0.2]}
-MEAN_OF_OPT = 1.575  # (λ + λ² + μ − 2λμ − (μ − λ)) / (2(μ − λ)) at λ = 0.35, μ = 0.5, Poisson arrivals
+MEAN_OF_OPT = (
+    1.575  # (λ + λ² + μ − 2λμ − (μ − λ)) / (2(μ − λ)) at λ = 0.35, μ = 0.5, Poisson arrivals
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,9 @@ def twin(seed, run, rate, arrivals, horizon):
 def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
     horizon, runs, seed = 250, 6, 11
     problem = belman.queue([0.45], 0.4, arrival_law="bernoulli")
-    result = belman.simulate([belman.Random()], problem, horizon=horizon, runs=runs, seed=seed).isel(player=0)
+    result = belman.simulate(
+        [belman.Random()], problem, horizon=horizon, runs=runs, seed=seed
+    ).isel(player=0)
     for run in range(runs):
         lengths, waits, came, out = twin(seed, run, 0.45, 0.4, horizon)
         found = result.sel(run=run)
@@ -70,16 +80,25 @@ def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
             assert float(found[name]) == np.quantile(waits, share, method="inverted_cdf")
         late = np.array(lengths[125:])
         places = np.arange(125) * 20 // 125
-        assert np.allclose(found.late_backlog, [late[places == batch].mean() for batch in range(20)])
+        assert np.allclose(
+            found.late_backlog, [late[places == batch].mean() for batch in range(20)]
+        )
 
 
 def test_a_quantile_is_the_least_time_that_so_many_jobs_did_not_exceed():
     waits = np.array([95, 0, 4, 1])
-    assert [quantile(waits, 100, share) for share in (0.95, 0.96, 0.99, 1.0)] == [0.0, 2.0, 2.0, 3.0]
+    assert [quantile(waits, 100, share) for share in (0.95, 0.96, 0.99, 1.0)] == [
+        0.0,
+        2.0,
+        2.0,
+        3.0,
+    ]
 
 
 def test_dims_of_one_queue_and_of_several(three):
-    one = belman.simulate([belman.Oracle()], belman.queue(PAPER[0], 0.35), horizon=50, runs=4, seed=1)
+    one = belman.simulate(
+        [belman.Oracle()], belman.queue(PAPER[0], 0.35), horizon=50, runs=4, seed=1
+    )
     assert one.queue.dims == one.queue_regret.dims == ("player", "run", "turn")
     assert one.plays.dims == ("player", "run", "server")
     assert three["queue"].dims == three.queue_regret.dims == ("player", "run", "turn", "queue")
@@ -108,7 +127,13 @@ def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
 @pytest.mark.parametrize("law", ["bernoulli", "poisson"])
 def test_queues_start_in_the_stationary_law_of_the_genie(law):
     """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6 each)."""
-    result = belman.simulate([belman.Oracle()], belman.queue(PAPER[0], 0.35, arrival_law=law), horizon=300, runs=4_000, seed=9)
+    result = belman.simulate(
+        [belman.Oracle()],
+        belman.queue(PAPER[0], 0.35, arrival_law=law),
+        horizon=300,
+        runs=4_000,
+        seed=9,
+    )
     ratio = 0.35 * 0.5 / (0.5 * 0.65)
     exact = ratio / (1 - ratio) if law == "bernoulli" else MEAN_OF_OPT
     for turn in (1, 300):
@@ -116,19 +141,28 @@ def test_queues_start_in_the_stationary_law_of_the_genie(law):
         assert abs(lengths.mean() - exact) < 5 * lengths.std() / np.sqrt(lengths.size)
 
 
-POLICIES = {"Thompson": belman.Thompson(), "BelMan": belman.BelMan(), "Q-UCB": belman.q_ucb(), "Random": belman.Random()}
+POLICIES = {
+    "Thompson": belman.Thompson(),
+    "BelMan": belman.BelMan(),
+    "Q-UCB": belman.q_ucb(),
+    "Random": belman.Random(),
+}
 
 
 def test_one_row_of_a_matching_is_the_single_queue_choice_by_choice():
     one = belman.simulate(POLICIES, belman.queue(PAPER[2], 0.35), horizon=1_500, runs=6, seed=2)
-    row = belman.simulate(POLICIES, belman.queue([PAPER[2]], [0.35]), horizon=1_500, runs=6, seed=2).isel(queue=0)
+    row = belman.simulate(
+        POLICIES, belman.queue([PAPER[2]], [0.35]), horizon=1_500, runs=6, seed=2
+    ).isel(queue=0)
     for name in ("queue", "queue_regret", "plays", "waiting_mean", "late_backlog", "jobs_out"):
         assert (row[name].values == one[name].values).all(), name
 
 
 @pytest.mark.parametrize("law", ["geometric", "exponential"])
 def test_jobs_of_random_size_hold_their_servers(law):
-    """Busy turns per job are the mean of the law, rounded up to whole turns; players learn times and find the fast server."""
+    """Busy turns per job are the mean of the law, rounded up to whole turns; players learn times
+    and find the fast server.
+    """
     rates = np.array([[0.5, 0.2, 0.1], [0.2, 0.5, 0.1]])
     problem = belman.queue(rates, [0.25, 0.25], service_law=law)
     assert problem.throughput == pytest.approx(rates if law == "geometric" else 1 - np.exp(-rates))
@@ -141,7 +175,9 @@ def test_jobs_of_random_size_hold_their_servers(law):
 
 
 def test_more_queues_than_servers_and_weighting_by_length():
-    """Two servers, four queues: only lengths keep all of them bounded, and only then is the system stable."""
+    """Two servers, four queues: only lengths keep all of them bounded, and only then is the system
+    stable.
+    """
     rates = np.full((4, 2), 0.9)
     with pytest.warns(UnstableQueueWarning, match="unstable"):
         unfair = belman.queue(rates, [0.3] * 4)
@@ -155,10 +191,14 @@ def test_more_queues_than_servers_and_weighting_by_length():
 
 
 def test_beliefs_may_be_shared_by_all_queues():
-    """Players whose indices look at one arm alone do not mind; one pseudobelief for all pairs changes BelMan's choices."""
+    """Players whose indices look at one arm alone do not mind; one pseudobelief for all pairs
+    changes BelMan's choices.
+    """
     players = {"UCB1": belman.UCB1(), "BelMan": belman.BelMan.paper("natural")}
     apart = belman.simulate(players, belman.queue(**AUTHORS), horizon=400, runs=5, seed=8)
-    together = belman.simulate(players, belman.queue(**AUTHORS, shared=True), horizon=400, runs=5, seed=8)
+    together = belman.simulate(
+        players, belman.queue(**AUTHORS, shared=True), horizon=400, runs=5, seed=8
+    )
     assert (apart.plays.sel(player="UCB1") == together.plays.sel(player="UCB1")).all()
     assert (apart.plays.sel(player="BelMan") != together.plays.sel(player="BelMan")).any()
 
@@ -199,6 +239,10 @@ print(json.dumps([one.plays.values.tolist(), one.queue.values.tolist(), three.pl
 """
     players = {"T": belman.Thompson(), "Q": belman.q_ucb()}
     one = belman.simulate(players, belman.queue(PAPER[2], 0.35), horizon=120, runs=2, seed=11)
-    three = belman.simulate({"T": players["T"]}, belman.queue(**AUTHORS), horizon=60, runs=2, seed=11)
-    compiled = [array.values.tolist() for array in (one.plays, one.queue, three.plays, three["queue"])]
+    three = belman.simulate(
+        {"T": players["T"]}, belman.queue(**AUTHORS), horizon=60, runs=2, seed=11
+    )
+    compiled = [
+        array.values.tolist() for array in (one.plays, one.queue, three.plays, three["queue"])
+    ]
     assert interpreted(script) == compiled

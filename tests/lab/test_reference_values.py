@@ -1,7 +1,8 @@
 """Mean regret against independent values, each confirmed by two codes.
 
-A difference may be 3 combined standard errors, those of the reference (1,000 runs, or as said) taken equal to ours. A right
-policy fails one comparison with chance 0.3 % over seeds; the seed is fixed, and was not chosen.
+A difference may be 3 combined standard errors, those of the reference (1,000 runs, or as said)
+taken equal to ours. A right policy fails one comparison with chance 0.3 % over seeds; the seed is
+fixed, and was not chosen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ B2, B2_CLOSE = [0.8, 0.9], [0.45, 0.55]
 B10 = [0.1, *[0.05] * 3, *[0.02] * 3, *[0.01] * 3]
 RUNS = 1_000
 
-#: Policy: regret on 0.8/0.9 and on 0.45/0.55 at T = 1,000, on the paper's 10 arms at T = 500 and on its 20 at T = 1,000.
+#: Policy: regret on 0.8/0.9 and on 0.45/0.55 at T = 1,000, on the paper's 10 arms at T = 500 and on
+#: its 20 at T = 1,000.
 VALUES = {
     belman.UCB1(): (24.82, 25.06, 31.38, 128.14),
     belman.UCBTuned(): (8.70, 10.06, 27.94, 86.17),
@@ -32,7 +34,8 @@ VALUES = {
 }
 INSTANCES = [(B2, 1_000), (B2_CLOSE, 1_000), (B10, 500), (list(B20), 1_000)]
 
-#: BelMan with the paper's schedule, by reading: 0.8/0.9 and the 20 arms, with two standard errors of the reference.
+#: BelMan with the paper's schedule, by reading: 0.8/0.9 and the 20 arms, with two standard errors
+#: of the reference.
 READINGS = {
     "barycentre": ((33.5, 1.2), (42.7, 0.7)),
     "joint": ((34.2, 1.7), (45.0, 0.7)),
@@ -41,14 +44,20 @@ READINGS = {
 
 
 def last_regrets(players, problem, horizon, runs, seed=2024):
-    result = belman.simulate({str(i): player for i, player in enumerate(players)}, problem, horizon, runs, seed)
+    result = belman.simulate(
+        {str(i): player for i, player in enumerate(players)}, problem, horizon, runs, seed
+    )
     return result.regret.isel(turn=-1).values
 
 
 def assert_near(regrets, reference, reference_error=None):
     error = regrets.std(ddof=1) / np.sqrt(len(regrets))
     combined = np.hypot(error, error if reference_error is None else reference_error)
-    assert abs(regrets.mean() - reference) <= 3.0 * combined + 0.005, (regrets.mean(), reference, combined)
+    assert abs(regrets.mean() - reference) <= 3.0 * combined + 0.005, (
+        regrets.mean(),
+        reference,
+        combined,
+    )
 
 
 @pytest.mark.parametrize("place", range(4), ids=["0.8/0.9", "0.45/0.55", "10 arms", "20 arms"])
@@ -67,31 +76,50 @@ def test_belman_as_published(reading):
     (two, two_error), (twenty, twenty_error) = READINGS[reading]
     policy = [belman.BelMan.paper(reading)]
     assert_near(last_regrets(policy, belman.bernoulli(B2), 1_000, RUNS)[0], two, two_error / 2.0)
-    assert_near(last_regrets(policy, belman.bernoulli(B20), 1_000, RUNS)[0], twenty, twenty_error / 2.0)
+    assert_near(
+        last_regrets(policy, belman.bernoulli(B20), 1_000, RUNS)[0], twenty, twenty_error / 2.0
+    )
 
 
 def test_exponential():
-    """Means 0.2 to 1: KL-UCB with the exponential divergence 35.6, KL-UCB+ between 28 and 30, Thompson 33.2."""
+    """Means 0.2 to 1: KL-UCB with the exponential divergence 35.6, KL-UCB+ between 28 and 30,
+    Thompson 33.2.
+    """
     problem = belman.exponential([0.2, 0.25, 0.33, 0.5, 1.0])
-    exact, plus, thompson = last_regrets([belman.KLUCB(), belman.KLUCBPlus(), belman.Thompson()], problem, 1_000, RUNS)
+    exact, plus, thompson = last_regrets(
+        [belman.KLUCB(), belman.KLUCBPlus(), belman.Thompson()], problem, 1_000, RUNS
+    )
     assert_near(exact, 35.6)
     assert_near(thompson, 33.2)
-    assert 28.0 - 3.0 * plus.std() / np.sqrt(RUNS) < plus.mean() < 30.0 + 3.0 * plus.std() / np.sqrt(RUNS)
+    assert (
+        28.0 - 3.0 * plus.std() / np.sqrt(RUNS)
+        < plus.mean()
+        < 30.0 + 3.0 * plus.std() / np.sqrt(RUNS)
+    )
 
 
 def test_long_horizon():
-    """T = 50,000 on the 20 arms, 50 runs: Thompson 307 ± 20, KL-UCB 446 ± 14, UCB1 2,047 ± 26 (two standard errors)."""
+    """T = 50,000 on the 20 arms, 50 runs: Thompson 307 ± 20, KL-UCB 446 ± 14, UCB1 2,047 ± 26 (two
+    standard errors).
+    """
     players = [belman.Thompson(), belman.KLUCB(), belman.UCB1()]
     for found, (value, two_errors) in zip(
-        last_regrets(players, belman.bernoulli(B20), 50_000, 50), ((307, 20), (446, 14), (2_047, 26)), strict=True
+        last_regrets(players, belman.bernoulli(B20), 50_000, 50),
+        ((307, 20), (446, 14), (2_047, 26)),
+        strict=True,
     ):
         assert_near(found, value, two_errors / 2.0)
 
 
 def test_random_arms():
-    """Ten uniform arms, T = 1,000: Thompson 28.1, and the first form of BelMan's evidence exposure 19.3."""
+    """Ten uniform arms, T = 1,000: Thompson 28.1, and the first form of BelMan's evidence exposure
+    19.3.
+    """
     thompson, evidence = last_regrets(
-        [belman.Thompson(), belman.BelMan(FadingEvidence())], belman.random_bernoulli(10), 1_000, RUNS
+        [belman.Thompson(), belman.BelMan(FadingEvidence())],
+        belman.random_bernoulli(10),
+        1_000,
+        RUNS,
     )
     assert_near(thompson, 28.1)
     assert_near(evidence, 19.3)

@@ -29,7 +29,13 @@ def test_dims_and_variables(result):
     assert set(result.data_vars) == {"regret", "suboptimal_draws", "reward", "plays"}
     assert json.loads(result.attrs["problem"])["means"] == [0.8, 0.9, 0.3]
     assert result.attrs["seed"] == 7
-    assert set(json.loads(result.attrs["versions"])) == {"belman", "python", "numpy", "scipy", "numba"}
+    assert set(json.loads(result.attrs["versions"])) == {
+        "belman",
+        "python",
+        "numpy",
+        "scipy",
+        "numba",
+    }
 
 
 def test_accounts_balance(result):
@@ -48,9 +54,16 @@ def test_same_numbers_whatever_the_workers(result):
 
 
 def test_same_numbers_whatever_the_other_players_and_runs(result):
-    alone = belman.simulate({"Thompson": PLAYERS["Thompson"]}, PROBLEM, horizon=150, runs=25, seed=7)
-    assert (alone.regret.sel(player="Thompson") == result.regret.sel(player="Thompson", run=slice(0, 24))).all()
-    swapped = belman.simulate(dict(reversed(PLAYERS.items())), PROBLEM, horizon=150, runs=40, seed=7)
+    alone = belman.simulate(
+        {"Thompson": PLAYERS["Thompson"]}, PROBLEM, horizon=150, runs=25, seed=7
+    )
+    assert (
+        alone.regret.sel(player="Thompson")
+        == result.regret.sel(player="Thompson", run=slice(0, 24))
+    ).all()
+    swapped = belman.simulate(
+        dict(reversed(PLAYERS.items())), PROBLEM, horizon=150, runs=40, seed=7
+    )
     assert (swapped.reward.sel(player="BelMan") == result.reward.sel(player="BelMan")).all()
 
 
@@ -67,9 +80,17 @@ def test_players_of_a_run_meet_the_same_nature():
 
 
 def test_random_problems_draw_new_arms_from_the_prior():
-    """Uniform play on one arm of Beta(2, 6): the average reward is 1/4; 5-sigma limits (false alarm 6e-7)."""
+    """Uniform play on one arm of Beta(2, 6): the average reward is 1/4; 5-sigma limits (false alarm
+    6e-7).
+    """
     runs = 4_000
-    result = belman.simulate({"T": belman.Thompson()}, belman.random_bernoulli(1, (2.0, 6.0)), horizon=1, runs=runs, seed=5)
+    result = belman.simulate(
+        {"T": belman.Thompson()},
+        belman.random_bernoulli(1, (2.0, 6.0)),
+        horizon=1,
+        runs=runs,
+        seed=5,
+    )
     mean = float(result.reward.isel(turn=-1).mean())
     assert abs(mean - 0.25) < 5 * np.sqrt(0.25 * 0.75 / runs)
     scaled = belman.random_bernoulli(1, between=(0.25, 0.75))
@@ -97,8 +118,12 @@ def test_a_player_in_plain_python_meets_the_same_nature():
     result = belman.simulate({"mine": Alternate, **PLAYERS}, PROBLEM, horizon=30, runs=5, seed=7)
     assert (result.plays.sel(player="mine") == 10).all()
     assert np.allclose(result.regret.sel(player="mine").isel(turn=-1), 10 * (0.1 + 0.6))
-    single = belman.simulate({"mine": Alternate, **PLAYERS}, belman.exponential([2.0]), horizon=30, runs=5, seed=7)
-    assert np.allclose(single.reward.sel(player="mine"), single.reward.sel(player="Thompson"), rtol=1e-12)
+    single = belman.simulate(
+        {"mine": Alternate, **PLAYERS}, belman.exponential([2.0]), horizon=30, runs=5, seed=7
+    )
+    assert np.allclose(
+        single.reward.sel(player="mine"), single.reward.sel(player="Thompson"), rtol=1e-12
+    )
 
 
 def test_compiled_and_interpreted_runs_are_the_same():
@@ -115,7 +140,13 @@ def test_compiled_and_interpreted_runs_are_the_same():
     outputs = []
     for disabled in ("0", "1"):
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
-        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert len(outputs[0].splitlines()) == 3
@@ -137,7 +168,11 @@ def test_a_large_design_fits_in_a_gibibyte():
 
 def test_tasks_cover_every_run_once():
     design = Simulation(PLAYERS, PROBLEM, horizon=3_000, runs=101, seed=0)
-    covered = [(task.player, run) for task in design.tasks() for run in range(task.first, task.first + task.runs)]
+    covered = [
+        (task.player, run)
+        for task in design.tasks()
+        for run in range(task.first, task.first + task.runs)
+    ]
     assert sorted(covered) == [(player, run) for player in range(2) for run in range(101)]
 
 
@@ -153,7 +188,14 @@ def test_tasks_cover_every_run_once():
         ({"players": {"x": 3}}, PolicyError, "ask and tell"),
         ({"executor": "cluster"}, SettingError, "threads"),
         ({"workers": 0}, SettingError, "workers=0"),
-        ({"players": {"J": belman.BelMan.paper("joint")}, "problem": belman.gaussian([0.0, 1.0])}, PolicyError, "cancels"),
+        (
+            {
+                "players": {"J": belman.BelMan.paper("joint")},
+                "problem": belman.gaussian([0.0, 1.0]),
+            },
+            PolicyError,
+            "cancels",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(changes, error, words):

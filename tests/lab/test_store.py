@@ -63,7 +63,12 @@ def test_damaged_data_is_played_again(tmp_path, exact):
     store = tmp_path / "store"
     belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store)
     chunk = max(
-        (path for path in (store / "regret").rglob("*") if path.is_file() and path.name != "zarr.json"), key=os.path.getsize
+        (
+            path
+            for path in (store / "regret").rglob("*")
+            if path.is_file() and path.name != "zarr.json"
+        ),
+        key=os.path.getsize,
     )
     belman_mark = next((store / "belman-done").glob("[0-9]*"))
     belman_mark.write_text("0" * 64)

@@ -1,4 +1,6 @@
-"""Compiling ahead: who compiles what, once for each family and loop, and processes that end with their work."""
+"""Compiling ahead: who compiles what, once for each family and loop, and processes that end with
+their work.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def test_players_of_a_family_are_compiled_in_one_process():
     crew = Jobs(2)
     Warming([simulation(COINS), simulation(WAITS), simulation(QUEUE)], crew, lambda done, all: None)
     families = [{type(job.problem.family).__name__ for job in given} for given in crew.given]
-    assert families == [{"Bernoulli"}, {"Bernoulli", "Exponential"}]  # six Bernoulli players are more than half of nine
+    assert families == [
+        {"Bernoulli"},
+        {"Bernoulli", "Exponential"},
+    ]  # six Bernoulli players are more than half of nine
     assert [len(given) for given in crew.given] == [5, 4]
     assert all(len(job.players) == 1 and job.runs == 1 for given in crew.given for job in given)
 
@@ -55,7 +60,13 @@ def test_a_player_is_compiled_once_for_each_loop():
     crew, said = Jobs(1), []
     question = Question(1, 10)
     explored = Exploration(PLAYERS, COINS, 10, 2, 1, question)
-    several = [simulation(COINS), simulation(belman.bernoulli([0.1, 0.2, 0.3])), explored, simulation(QUEUE), simulation(QUEUES)]
+    several = [
+        simulation(COINS),
+        simulation(belman.bernoulli([0.1, 0.2, 0.3])),
+        explored,
+        simulation(QUEUE),
+        simulation(QUEUES),
+    ]
     Warming(several, crew, lambda *progress: said.append(progress))
     assert len(crew.futures) == 4 * len(PLAYERS)
     for future in crew.futures:

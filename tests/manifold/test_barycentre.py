@@ -1,4 +1,6 @@
-"""The two barycentres against the objectives they are named for, by brute force; Theorem 1 and its corollary."""
+"""The two barycentres against the objectives they are named for, by brute force; Theorem 1 and its
+corollary.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,21 @@ _REAL = ("mean", "chi")
 
 def spread_out(family, belief):
     """Coordinates on the whole line: positive ones by their logarithm."""
-    return np.array([x if name in _REAL else math.log(x) for name, x in zip(family.coordinates, belief, strict=True)])
+    return np.array(
+        [
+            x if name in _REAL else math.log(x)
+            for name, x in zip(family.coordinates, belief, strict=True)
+        ]
+    )
 
 
 def gathered(family, point):
-    return np.array([x if name in _REAL else math.exp(x) for name, x in zip(family.coordinates, point, strict=True)])
+    return np.array(
+        [
+            x if name in _REAL else math.exp(x)
+            for name, x in zip(family.coordinates, point, strict=True)
+        ]
+    )
 
 
 def from_arms(family, rows, belief):
@@ -38,7 +50,9 @@ def family(request):
     return member(request.param)
 
 
-BOTH = pytest.mark.parametrize(("centre", "objective"), [(least_kl_from_arms, from_arms), (least_kl_to_arms, to_arms)])
+BOTH = pytest.mark.parametrize(
+    ("centre", "objective"), [(least_kl_from_arms, from_arms), (least_kl_to_arms, to_arms)]
+)
 
 
 @BOTH
@@ -80,7 +94,9 @@ def test_no_optimiser_does_better_from_any_start(family, centre, objective):
 
 def worst_error(family, rows, belief):
     average = np.mean([family.mean_parameters(row) for row in rows], axis=0)
-    return np.max(np.abs(family.mean_parameters(belief) - average) / np.maximum(1.0, np.abs(average)))
+    return np.max(
+        np.abs(family.mean_parameters(belief) - average) / np.maximum(1.0, np.abs(average))
+    )
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.5, 50.0), (1e-3, 0.1), (1e5, 1e9), (1e-3, 1e9)])
@@ -135,7 +151,9 @@ def test_one_arm_is_its_own_barycentre(family):
 
 
 def test_of_normals_in_closed_form():
-    """Mean: the average of the means. Variance: the average variance plus the variance of the means."""
+    """Mean: the average of the means. Variance: the average variance plus the variance of the
+    means.
+    """
     means, variances = np.array([1.0, -2.0, 4.0]), np.array([0.5, 1.0, 3.0])
     mean, precision = least_kl_from_arms(Gaussian(), np.column_stack([means, 1.0 / variances]))
     assert mean == pytest.approx(1.0, rel=1e-12)
@@ -154,7 +172,12 @@ def rule(edges):
 
 
 MIXTURES = {
-    "bernoulli": (Bernoulli(), [(3.0, 1.5), (2.0, 6.0), (9.0, 4.0)], stats.beta, special.expit(np.linspace(-30.0, 30.0, 121))),
+    "bernoulli": (
+        Bernoulli(),
+        [(3.0, 1.5), (2.0, 6.0), (9.0, 4.0)],
+        stats.beta,
+        special.expit(np.linspace(-30.0, 30.0, 121)),
+    ),
     "gaussian": (
         Gaussian(),
         [(0.0, 1.0), (2.0, 4.0), (-1.0, 0.5)],
@@ -175,7 +198,9 @@ def mixture_to(law, arms, belief, edges):
     theta, weights = rule(edges)
     density = np.mean([law(*arm).pdf(theta) for arm in arms], axis=0)
     seen = density > 1e-300
-    return weights[seen] @ (density[seen] * (np.log(density[seen]) - law(*belief).logpdf(theta[seen])))
+    return weights[seen] @ (
+        density[seen] * (np.log(density[seen]) - law(*belief).logpdf(theta[seen]))
+    )
 
 
 @pytest.mark.parametrize("name", MIXTURES)

@@ -1,4 +1,6 @@
-"""The projections of Algorithm 1 against their literal definitions, integrated over rewards and parameters."""
+"""The projections of Algorithm 1 against their literal definitions, integrated over rewards and
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,27 @@ BOUND = 10.0
 PULLS = (0.0, 1.0, 5.0, 36.0, 400.0)
 
 
-# Σ_a KL(P_a ‖ Q̄) with Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x): the KL of beliefs from SciPy, ln Z̄ by summing or integrating over x.
+# Σ_a KL(P_a ‖ Q̄) with Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x): the KL of beliefs from SciPy, ln Z̄ by
+# summing or integrating over x.
 
 
 def beta_kl(belief, other):
     (a, b), (c, d) = belief, other
-    gain = (a - c) * special.psi(a) + (b - d) * special.psi(b) + (c + d - a - b) * special.psi(a + b)
+    gain = (
+        (a - c) * special.psi(a) + (b - d) * special.psi(b) + (c + d - a - b) * special.psi(a + b)
+    )
     return special.betaln(c, d) - special.betaln(a, b) + gain
 
 
 def gamma_kl(belief, other):
     (a, b), (c, d) = belief, other
-    return (a - c) * special.psi(a) - special.gammaln(a) + special.gammaln(c) + c * math.log(b / d) + a * (d - b) / b
+    return (
+        (a - c) * special.psi(a)
+        - special.gammaln(a)
+        + special.gammaln(c)
+        + c * math.log(b / d)
+        + a * (d - b) / b
+    )
 
 
 def log_z_bernoulli(belief, pull):
@@ -45,16 +56,24 @@ _X, _W = rule(np.concatenate([[0.0], _LADDER[::-1], BOUND - _LADDER[1:45], [BOUN
 
 
 def log_z_bounded(belief, pull):
-    """ln E[e^(pull·X)]: X has the density αβ^α/(β + x)^(α + 1) below the bound and an atom (β/(β + M))^α at it."""
+    """ln E[e^(pull·X)]: X has the density αβ^α/(β + x)^(α + 1) below the bound and an atom (β/(β +
+    M))^α at it.
+    """
     a, b = belief
     density = math.log(a / b) - (a + 1.0) * np.log1p(_X / b)
     atom = -a * math.log1p(BOUND / b)
-    return special.logsumexp(np.append(pull * _X + density, pull * BOUND + atom), b=np.append(_W, 1.0))
+    return special.logsumexp(
+        np.append(pull * _X + density, pull * BOUND + atom), b=np.append(_W, 1.0)
+    )
 
 
 JOINT = {
     "bernoulli": (beta_kl, log_z_bernoulli, lambda a, b: a / (a + b)),
-    "bounded-exponential": (gamma_kl, log_z_bounded, lambda a, b: b / (a - 1.0) * (1.0 - (b / (b + BOUND)) ** (a - 1.0))),
+    "bounded-exponential": (
+        gamma_kl,
+        log_z_bounded,
+        lambda a, b: b / (a - 1.0) * (1.0 - (b / (b + BOUND)) ** (a - 1.0)),
+    ),
 }
 
 
@@ -82,7 +101,9 @@ def test_the_literal_objective_is_the_kl_between_joint_laws(name):
     mass, rival = weight * ours.pdf(theta), weight * theirs.pdf(theta)
     z = sum(w * math.exp(pull * x) * (rival @ likelihood) for x, w, likelihood in rewards)
     gap = ours.logpdf(theta) - theirs.logpdf(theta)
-    kl = sum(w * (mass @ (likelihood * (gap - pull * x + math.log(z)))) for x, w, likelihood in rewards)
+    kl = sum(
+        w * (mass @ (likelihood * (gap - pull * x + math.log(z)))) for x, w, likelihood in rewards
+    )
     assert literal(name, [arm], belief, pull) == pytest.approx(kl, rel=1e-8)
 
 
@@ -101,10 +122,15 @@ def test_joint_minimises_the_literal_objective(name, pull):
         here = np.log(found)
         for size in (1e-2, 0.3, 3.0):
             for step in rng.normal(0.0, size, (100, 2)):
-                assert literal(name, rows, np.exp(np.clip(here + step, -600.0, 600.0)), pull) >= least - slack
+                assert (
+                    literal(name, rows, np.exp(np.clip(here + step, -600.0, 600.0)), pull)
+                    >= least - slack
+                )
         ends = [
             optimize.minimize(
-                lambda point, rows=rows: literal(name, rows, np.exp(np.clip(point, -600.0, 600.0)), pull),
+                lambda point, rows=rows: literal(
+                    name, rows, np.exp(np.clip(point, -600.0, 600.0)), pull
+                ),
                 start,
                 method="Nelder-Mead",
                 options={"xatol": 1e-7, "fatol": 1e-12, "maxfev": 800},
@@ -121,11 +147,17 @@ def test_joint_without_a_pull_is_the_barycentre(name):
     rng = np.random.default_rng(9)
     for _ in range(20):
         rows = random_beliefs(family, rng, 4, 0.05, 200.0)
-        np.testing.assert_allclose(least_kl_from_arms_tilted(family, rows, 0.0), least_kl_from_arms(family, rows), rtol=1e-6)
+        np.testing.assert_allclose(
+            least_kl_from_arms_tilted(family, rows, 0.0),
+            least_kl_from_arms(family, rows),
+            rtol=1e-6,
+        )
 
 
 def test_alpha_may_run_to_zero_and_indices_stay_finite():
-    """Bernoulli arms under a strong pull: the infimum lies at α = 0, where differences of indices have limits."""
+    """Bernoulli arms under a strong pull: the infimum lies at α = 0, where differences of indices
+    have limits.
+    """
     family = member("bernoulli")
     rows = np.array([(0.2, 6.0), (9.0, 1.5), (0.3, 2.0)])
     smallest, previous = math.inf, None
@@ -195,41 +227,76 @@ def test_nearness_is_pull_times_reward_minus_kl_up_to_a_constant(name, pull):
     family = member(name)
     rng = np.random.default_rng(11)
     for high in (10.0, 1e4):
-        rows, pseudobelief = random_beliefs(family, rng, 6, 1.5, high), random_beliefs(family, rng, 1, 1.5, 10.0)[0]
+        rows, pseudobelief = (
+            random_beliefs(family, rng, 6, 1.5, high),
+            random_beliefs(family, rng, 1, 1.5, 10.0)[0],
+        )
         near = nearness(family, rows, pseudobelief, pull)
-        by_hand = [pull * family.expected_reward(row) - family.divergence(row, pseudobelief) for row in rows]
+        by_hand = [
+            pull * family.expected_reward(row) - family.divergence(row, pseudobelief)
+            for row in rows
+        ]
         shared = near - by_hand
         assert np.ptp(shared) <= 1e-11 * max(np.abs(near).max(), high)
-        assert shared[0] == pytest.approx(family.log_partition(pseudobelief), rel=1e-9, abs=1e-9 * high)
+        assert shared[0] == pytest.approx(
+            family.log_partition(pseudobelief), rel=1e-9, abs=1e-9 * high
+        )
 
 
 def gaussian_grid():
     theta, weight = rule(np.linspace(-14.0, 14.0, 29))
     x, width = rule(np.linspace(-18.0, 18.0, 37))
-    return lambda m, k: stats.norm(m, k**-0.5), theta, weight, x, width, stats.norm.pdf(x[:, None], theta, 0.7)
+    return (
+        lambda m, k: stats.norm(m, k**-0.5),
+        theta,
+        weight,
+        x,
+        width,
+        stats.norm.pdf(x[:, None], theta, 0.7),
+    )
 
 
 def poisson_grid():
     theta, weight = rule(np.exp(np.linspace(-25.0, 4.5, 61)))
     x = np.arange(160.0)
-    return lambda a, b: stats.gamma(a, scale=1.0 / b), theta, weight, x, np.ones(160), stats.poisson.pmf(x[:, None], theta)
+    return (
+        lambda a, b: stats.gamma(a, scale=1.0 / b),
+        theta,
+        weight,
+        x,
+        np.ones(160),
+        stats.poisson.pmf(x[:, None], theta),
+    )
 
 
 def bernoulli_grid():
     theta, weight = rule(special.expit(np.linspace(-30.0, 30.0, 61)))
-    return stats.beta, theta, weight, np.array([0.0, 1.0]), np.ones(2), np.array([1.0 - theta, theta])
+    return (
+        stats.beta,
+        theta,
+        weight,
+        np.array([0.0, 1.0]),
+        np.ones(2),
+        np.array([1.0 - theta, theta]),
+    )
 
 
 @pytest.mark.parametrize("pull", [0.0, 0.6])
 @pytest.mark.parametrize(
-    ("name", "grid"), [("bernoulli", bernoulli_grid), ("gaussian", gaussian_grid), ("poisson", poisson_grid)]
+    ("name", "grid"),
+    [("bernoulli", bernoulli_grid), ("gaussian", gaussian_grid), ("poisson", poisson_grid)],
 )
 def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pull):
-    """KL(P_a ‖ Q̄) with P_a = f_θ(x) b_a(θ) and Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x), summed over a grid of (x, θ)."""
+    """KL(P_a ‖ Q̄) with P_a = f_θ(x) b_a(θ) and Q̄ ∝ f_θ(x) b̄(θ) exp(pull·x), summed over a grid
+    of (x, θ).
+    """
     family = member(name)
     law, theta, weight, x, width, likelihood = grid()
     rng = np.random.default_rng(12)
-    rows, pseudobelief = random_beliefs(family, rng, 5, 2.0, 12.0), random_beliefs(family, rng, 1, 2.0, 6.0)[0]
+    rows, pseudobelief = (
+        random_beliefs(family, rng, 5, 2.0, 12.0),
+        random_beliefs(family, rng, 1, 2.0, 6.0)[0],
+    )
     if name == "gaussian":
         rows[:, 0] *= 0.5
     log_focal = law(*pseudobelief).logpdf(theta) + pull * x[:, None]
@@ -245,5 +312,9 @@ def test_the_largest_nearness_is_the_least_kl_between_joint_laws(name, grid, pul
 
 def test_an_arm_of_infinite_expected_reward_comes_first_unless_nothing_pulls():
     rows = [(3.0, 2.0), (1.0, 1.0), (0.5, 2.0)]
-    assert np.isposinf(nearness(Exponential(), rows, (2.0, 2.0), 1e-3)).tolist() == [False, True, True]
+    assert np.isposinf(nearness(Exponential(), rows, (2.0, 2.0), 1e-3)).tolist() == [
+        False,
+        True,
+        True,
+    ]
     assert np.all(np.isfinite(nearness(Exponential(), rows, (2.0, 2.0), 0.0)))

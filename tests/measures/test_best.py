@@ -1,4 +1,6 @@
-"""The probability of being best against ∫ f_a Π F_b on a fine grid of the parameter, with SciPy's distribution functions."""
+"""The probability of being best against ∫ f_a Π F_b on a fine grid of the parameter, with SciPy's
+distribution functions.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,22 @@ def quantiles(law):
 
 
 def distribution_functions(family, rows, points):
-    """F_a of every arm's expected reward on a common grid, in its order; the grid is fine in θ, not in the reward."""
+    """F_a of every arm's expected reward on a common grid, in its order; the grid is fine in θ, not
+    in the reward.
+    """
     if family.name in ("bernoulli", "geometric"):
-        u = np.unique(np.concatenate([np.sinh(np.linspace(-7.2, 7.2, points)), *(_logits(row) for row in rows)]))
+        u = np.unique(
+            np.concatenate(
+                [np.sinh(np.linspace(-7.2, 7.2, points)), *(_logits(row) for row in rows)]
+            )
+        )
         x, y = special.expit(u), special.expit(-u)
-        lower = np.array([np.where(u < 0.0, special.betainc(a, b, x), 1.0 - special.betainc(b, a, y)) for a, b in rows])
+        lower = np.array(
+            [
+                np.where(u < 0.0, special.betainc(a, b, x), 1.0 - special.betainc(b, a, y))
+                for a, b in rows
+            ]
+        )
         return lower if family.name == "bernoulli" else 1.0 - lower[:, ::-1]
     if family.coordinates == ("alpha", "beta"):
         peaks = [special.gammaincinv(a, np.linspace(1e-9, 1.0 - 1e-9, 2_000)) / b for a, b in rows]
@@ -42,7 +55,9 @@ def distribution_functions(family, rows, points):
         else stats.t(2.0 * row[2], row[0], math.sqrt(row[3] / (row[2] * row[1])))
         for row in rows
     ]
-    x = np.unique(np.concatenate([np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, laws)]))
+    x = np.unique(
+        np.concatenate([np.sinh(np.linspace(-300.0, 300.0, points)), *map(quantiles, laws)])
+    )
     return np.array([law.cdf(x) for law in laws])
 
 
@@ -83,7 +98,9 @@ def family(request):
     return member(request.param)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.5, 20.0), (0.15, 1.5), (0.15, 1e4), (1e3, 1e9), (0.15, 1e9)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.5, 20.0), (0.15, 1.5), (0.15, 1e4), (1e3, 1e9), (0.15, 1e9)]
+)
 def test_random_beliefs(family, low, high):
     """Down to counts of 0.15, where expected rewards such as 1/θ have tails of astronomical length."""
     rng = np.random.default_rng(1)
@@ -103,7 +120,12 @@ NARROW = {
     "bounded-exponential": [(2e6, 4e6), (2.0, 2.0), (1.5, 3.0), (5.0, 9.0)],
     "poisson": [(2e6, 1e6), (2.0, 2.0), (1.5, 0.5), (5.0, 3.0)],
     "gaussian": [(0.5, 1e8), (0.0, 1.0), (1.0, 0.3), (-1.0, 0.1)],
-    "gaussian-unknown": [(0.5, 1e8, 1e6, 1e6), (0.0, 1.0, 2.0, 2.0), (1.0, 0.3, 1.0, 1.0), (-1.0, 0.1, 0.6, 1.0)],
+    "gaussian-unknown": [
+        (0.5, 1e8, 1e6, 1e6),
+        (0.0, 1.0, 2.0, 2.0),
+        (1.0, 0.3, 1.0, 1.0),
+        (-1.0, 0.1, 0.6, 1.0),
+    ],
     "gamma": [(2e6, 4e6), (2.0, 2.0), (1.5, 3.0), (5.0, 9.0)],
     "geometric": [(4e5, 6e5), (1.0, 1.0), (2.0, 1.5), (3.0, 3.0)],
 }
@@ -117,7 +139,9 @@ def test_one_narrow_arm_among_wide_ones(family):
 def test_identical_arms_share_alike(family):
     for arms in (2, 7, 300):
         row = random_beliefs(family, np.random.default_rng(arms), 1)
-        np.testing.assert_allclose(best_probabilities(family, np.tile(row, (arms, 1))), 1.0 / arms, rtol=1e-9)
+        np.testing.assert_allclose(
+            best_probabilities(family, np.tile(row, (arms, 1))), 1.0 / arms, rtol=1e-9
+        )
 
 
 def test_one_arm_is_best(family):
@@ -130,11 +154,15 @@ def test_a_thousand_arms():
     beliefs = random_beliefs(Bernoulli(), rng, 1_000, 1.0, 300.0)
     x = 1.0 - np.append(np.geomspace(0.7, 1e-9, 3_000), 0.0)
     functions = special.betainc(beliefs[:, :1], beliefs[:, 1:], x)
-    np.testing.assert_allclose(best_probabilities(Bernoulli(), beliefs), share(functions), atol=LIMIT, rtol=0.0)
+    np.testing.assert_allclose(
+        best_probabilities(Bernoulli(), beliefs), share(functions), atol=LIMIT, rtol=0.0
+    )
     beliefs = random_beliefs(Gaussian(), rng, 1_000, 0.05, 50.0)
     x = np.linspace(beliefs[:, 0].max() - 1.0, beliefs[:, 0].max() + 25.0, 4_000)
     functions = special.ndtr((x - beliefs[:, :1]) * np.sqrt(beliefs[:, 1:]))
-    np.testing.assert_allclose(best_probabilities(Gaussian(), beliefs), share(functions), atol=LIMIT, rtol=0.0)
+    np.testing.assert_allclose(
+        best_probabilities(Gaussian(), beliefs), share(functions), atol=LIMIT, rtol=0.0
+    )
 
 
 def share(functions):
@@ -147,15 +175,23 @@ def share(functions):
 
 
 def test_two_arms_in_closed_form():
-    assert best_probabilities(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]]))[0] == pytest.approx(5 / 6, abs=1e-4)
+    assert best_probabilities(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]]))[0] == pytest.approx(
+        5 / 6, abs=1e-4
+    )
     (m, k), (n, j) = (0.3, 2.0), (-0.1, 0.7)
     exact = special.ndtr((m - n) / math.sqrt(1.0 / k + 1.0 / j))
-    assert best_probabilities(Gaussian(), np.array([[m, k], [n, j]]))[0] == pytest.approx(exact, abs=1e-4)
+    assert best_probabilities(Gaussian(), np.array([[m, k], [n, j]]))[0] == pytest.approx(
+        exact, abs=1e-4
+    )
     # P(θ₁ < θ₂) for rates Gamma(a, b) and Gamma(c, d): bθ₁/(bθ₁ + dθ₂) is Beta(a, c)
     (a, b), (c, d) = (2.5, 1.0), (4.0, 2.5)
     exact = special.betainc(a, c, b / (b + d))
-    assert best_probabilities(Exponential(), np.array([[a, b], [c, d]]))[0] == pytest.approx(exact, abs=1e-4)
-    assert best_probabilities(Mirror(Exponential()), np.array([[a, b], [c, d]]))[0] == pytest.approx(1.0 - exact, abs=1e-4)
+    assert best_probabilities(Exponential(), np.array([[a, b], [c, d]]))[0] == pytest.approx(
+        exact, abs=1e-4
+    )
+    assert best_probabilities(Mirror(Exponential()), np.array([[a, b], [c, d]]))[
+        0
+    ] == pytest.approx(1.0 - exact, abs=1e-4)
 
 
 def test_a_better_belief_has_a_better_chance_and_leaves_less_to_the_others():
@@ -183,8 +219,13 @@ def test_counts_of_a_thousandth_have_no_nan(family):
 
 
 def test_beliefs_by_quadrature():
-    """b(θ) ∝ exp(χθ − νB(θ)) on a grid, for chi-squared (E = 2θ) and Beta(θ, 2) rewards (E = θ/(θ + 2))."""
-    rows = {"chi-squared": [(0.0, 1.0), (2.0, 3.0), (9.0, 9.0)], "beta": [(-1.0, 1.0), (-2.0, 3.0), (-9.0, 8.0)]}
+    """b(θ) ∝ exp(χθ − νB(θ)) on a grid, for chi-squared (E = 2θ) and Beta(θ, 2) rewards (E = θ/(θ +
+    2)).
+    """
+    rows = {
+        "chi-squared": [(0.0, 1.0), (2.0, 3.0), (9.0, 9.0)],
+        "beta": [(-1.0, 1.0), (-2.0, 3.0), (-9.0, 8.0)],
+    }
     assert set(rows) == set(BY_QUADRATURE)
     found = interpreted(f"""
 import json, numpy as np
@@ -200,4 +241,6 @@ print(json.dumps({{name: best_probabilities(member(name), np.array(beliefs)).tol
         logs = np.array([chi * theta - nu * partitions[name] + u for chi, nu in beliefs])
         density = np.exp(logs - logs.max(axis=1, keepdims=True))
         functions = np.cumsum(density, axis=1)
-        np.testing.assert_allclose(found[name], by_integration(functions / functions[:, -1:]), atol=LIMIT, rtol=0.0)
+        np.testing.assert_allclose(
+            found[name], by_integration(functions / functions[:, -1:]), atol=LIMIT, rtol=0.0
+        )

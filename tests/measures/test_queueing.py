@@ -27,16 +27,18 @@ def result_of(late, regret, horizon=1_000):
 
 
 def test_the_trend_is_kendalls():
-    """Without the correction for continuity, S over its deviation is Kendall's τ_b in the normal limit, ties and all."""
+    """Without the correction for continuity, S over its deviation is Kendall's τ_b in the normal
+    limit, ties and all.
+    """
     rng = np.random.default_rng(1)
     late = np.concatenate([rng.normal(size=(20, 20)), rng.integers(0, 4, (20, 20))])
     z = _trend(result_of(late, np.zeros(40))).values[0]
     for row, found in zip(late, z, strict=True):
         score = np.sign(row[None, :] - row[:, None])[np.triu_indices(20, 1)].sum()
         exact = stats.kendalltau(np.arange(20), row, method="asymptotic", alternative="greater")
-        assert found * (score / (score - np.sign(score)) if abs(score) > 1 else 1.0) == pytest.approx(
-            stats.norm.isf(exact.pvalue), abs=0.02 if abs(score) > 1 else 0.1
-        )
+        assert found * (
+            score / (score - np.sign(score)) if abs(score) > 1 else 1.0
+        ) == pytest.approx(stats.norm.isf(exact.pvalue), abs=0.02 if abs(score) > 1 else 0.1)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +57,20 @@ def test_a_run_is_unstable_if_it_ends_high_or_grows(late, regret, expected):
 
 
 def test_the_genie_is_never_called_unstable():
-    """2,000 runs of a stationary queue: the test for a trend has a false alarm of 1e-5 for independent parts."""
-    result = belman.simulate([belman.Oracle()], belman.queue([0.5, 0.3], 0.35), horizon=5_000, runs=2_000, seed=6)
+    """2,000 runs of a stationary queue: the test for a trend has a false alarm of 1e-5 for
+    independent parts.
+    """
+    result = belman.simulate(
+        [belman.Oracle()], belman.queue([0.5, 0.3], 0.35), horizon=5_000, runs=2_000, seed=6
+    )
     assert not measures.unstable(result).any()
 
 
 def test_tables_and_other_measures_take_queues():
     players = {"OPT": belman.Oracle(), "Random": belman.Random()}
-    result = belman.simulate(players, belman.queue([[0.6, 0.2], [0.2, 0.6]], [0.3, 0.3]), horizon=2_000, runs=10, seed=1)
+    result = belman.simulate(
+        players, belman.queue([[0.6, 0.2], [0.2, 0.6]], [0.3, 0.3]), horizon=2_000, runs=10, seed=1
+    )
     table = measures.queueing(result)
     assert table["player"] == ["OPT", "Random"]
     assert table.row("OPT")["queue regret"] == 0

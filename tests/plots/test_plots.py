@@ -38,7 +38,14 @@ def _close_figures() -> Iterator[None]:
 @pytest.fixture
 def agent() -> belman.Agent:
     agent = belman.Agent(["blue", "green", "red"], seed=7)
-    for arm, reward in [("blue", 1), ("blue", 1), ("blue", 0), ("green", 0), ("green", 1), ("red", 0)] * 3:
+    for arm, reward in [
+        ("blue", 1),
+        ("blue", 1),
+        ("blue", 0),
+        ("green", 0),
+        ("green", 1),
+        ("red", 0),
+    ] * 3:
         agent.tell(arm, reward)
     return agent
 
@@ -60,7 +67,10 @@ def test_densities_integrate_to_one(name: str, rewards: int) -> None:
     family = FAMILIES[name]()
     belief = family.prior
     for turn in range(rewards):  # a reward of 1 is in every support but that of beta rewards
-        belief = family.update(belief, 0.5 if name == "beta" else 0.0 if turn % 3 == 0 and family.supports(0.0) else 1.0)
+        belief = family.update(
+            belief,
+            0.5 if name == "beta" else 0.0 if turn % 3 == 0 and family.supports(0.0) else 1.0,
+        )
     x, density = density_of_mean(family, belief)
     assert (np.diff(x) >= 0.0).all()
     assert (density >= 0.0).all()
@@ -79,7 +89,9 @@ def test_densities_integrate_to_one(name: str, rewards: int) -> None:
         (Poisson(), (6.0, 2.0), stats.gamma(6.0, scale=0.5)),
     ],
 )
-def test_densities_are_those_of_the_law(family: belman.Family, belief: tuple[float, ...], law: stats.rv_continuous) -> None:
+def test_densities_are_those_of_the_law(
+    family: belman.Family, belief: tuple[float, ...], law: stats.rv_continuous
+) -> None:
     x, density = density_of_mean(family, belief, points=600)
     exact = law.pdf(x)
     assert density == pytest.approx(exact, abs=2e-3 * exact.max())
@@ -90,7 +102,9 @@ def test_the_pseudobelief_has_the_average_mean_parameters(agent: belman.Agent) -
     x, density = data.pseudobelief_x, data.pseudobelief_density
     found = [np.trapezoid(np.log(x) * density, x), np.trapezoid(np.log1p(-x) * density, x)]
     beliefs = np.array([agent.belief(arm) for arm in agent.arms])
-    wanted = (special.digamma(beliefs) - special.digamma(beliefs.sum(axis=1, keepdims=True))).mean(axis=0)
+    wanted = (special.digamma(beliefs) - special.digamma(beliefs.sum(axis=1, keepdims=True))).mean(
+        axis=0
+    )
     assert found == pytest.approx(wanted, rel=2e-3)
 
 
@@ -245,7 +259,9 @@ def test_a_picture_is_drawn_once(monkeypatch, tmp_path) -> None:
         twice, _ = pyplot.subplots()
         once, _ = pyplot.subplots()
         twice.savefig(tmp_path / "twice.png", dpi=150)
-        monkeypatch.setattr(mpl.figure.Figure, "draw", lambda *arguments: (drawn.append(1), draw(*arguments))[1])
+        monkeypatch.setattr(
+            mpl.figure.Figure, "draw", lambda *arguments: (drawn.append(1), draw(*arguments))[1]
+        )
         plots.style.save(once, tmp_path / "once.png", "png", dpi=150)
     assert len(drawn) == 1
     assert (tmp_path / "once.png").read_bytes() == (tmp_path / "twice.png").read_bytes()
@@ -257,7 +273,9 @@ def test_labels_of_one_point_stay_below_the_title(scale: str) -> None:
     with plots.style.theme():
         figure, ax = pyplot.subplots()
         ax.set(xlim=(0.0, 1.0), ylim=(1.0, 3.0), yscale=scale, title="a title")
-        plots.style.place_labels(ax, [plots.style.Label(0.0, 2.9, f"arm {a}", "black") for a in range(6)])
+        plots.style.place_labels(
+            ax, [plots.style.Label(0.0, 2.9, f"arm {a}", "black") for a in range(6)]
+        )
         figure.canvas.draw()
         frame = ax.get_window_extent()
         boxes = [Text.get_window_extent(note).padded(-1.0) for note in ax.texts]
@@ -297,7 +315,10 @@ def test_given_axes_are_drawn_on(agent: belman.Agent) -> None:
 
 
 def test_an_unknown_style_says_what_there_is() -> None:
-    with pytest.raises(SettingError, match=r"unknown style 'screan'.*did you mean 'screen'"), plots.style.theme("screan"):
+    with (
+        pytest.raises(SettingError, match=r"unknown style 'screan'.*did you mean 'screen'"),
+        plots.style.theme("screan"),
+    ):
         pass
 
 

@@ -1,6 +1,8 @@
-"""Bayes-UCB, top-two Thompson, Gittins, information-directed sampling, TS-UCB and the oracle against slow twins.
+"""Bayes-UCB, top-two Thompson, Gittins, information-directed sampling, TS-UCB and the oracle
+against slow twins.
 
-Statistical tests compare counts by chi-squared at a level of 1e-6 each: by chance fewer than one suite in 100,000 fails.
+Statistical tests compare counts by chi-squared at a level of 1e-6 each: by chance fewer than one
+suite in 100,000 fails.
 """
 
 from __future__ import annotations
@@ -40,34 +42,74 @@ Floats = NDArray[np.float64]
 
 LEVEL = 1e-6
 CONTEST = np.array([[3.0, 4.0], [5.0, 3.0], [1.0, 1.0], [9.0, 8.0]])
-EXTREMES = np.array([[1e-3, 1e-3], [1e9, 1e9], [1e-3, 1e9], [1e9, 1e-3], [0.3, 2.7], [1.0, 1.0], [1.0, 1.0], [1e5, 1.0]])
+EXTREMES = np.array(
+    [
+        [1e-3, 1e-3],
+        [1e9, 1e9],
+        [1e-3, 1e9],
+        [1e9, 1e-3],
+        [0.3, 2.7],
+        [1.0, 1.0],
+        [1.0, 1.0],
+        [1e5, 1.0],
+    ]
+)
 
 
 @kernel
-def _act(policy, family, law, params, ledger, memory, turn, dial, mind, index, counts, shares, closed):
-    """Refresh every arm, then decide again and again; count the arms and keep the chance that was said of each."""
+def _act(
+    policy, family, law, params, ledger, memory, turn, dial, mind, index, counts, shares, closed
+):
+    """Refresh every arm, then decide again and again; count the arms and keep the chance that was
+    said of each.
+    """
     for a in range(index.size):
         policy.refresh(family, law, params, ledger, memory, a)
     policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
     for _ in range(int(counts[-1])):
-        arm, ties = policy.choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)
+        arm, ties = policy.choose(
+            policy, family, law, params, ledger, memory, turn, dial, mind, index
+        )
         counts[arm] += 1.0
-        shares[arm] = policy.propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)
+        shares[arm] = policy.propensity(
+            family, law, params, ledger, memory, turn, dial, closed, arm, ties
+        )
 
 
 class Seen:
-    """What a policy makes of some beliefs: its memory, the indices, and the counts and chances of many decisions."""
+    """What a policy makes of some beliefs: its memory, the indices, and the counts and chances of
+    many decisions.
+    """
 
-    def __init__(self, policy: Policy, family: Family, beliefs: Floats, plays: Any = 0.0, turn: int = 9, decisions: int = 0):
+    def __init__(
+        self,
+        policy: Policy,
+        family: Family,
+        beliefs: Floats,
+        plays: Any = 0.0,
+        turn: int = 9,
+        decisions: int = 0,
+    ):
         arms = len(beliefs)
         self.ledger = Ledger(beliefs.copy(), np.zeros(arms) + plays, np.zeros(arms), np.zeros(arms))
         self.memory = policy.memory(arms, family.dimension)
         self.index, self.shares, counts = np.empty(arms), np.full(arms, np.nan), np.zeros(arms + 1)
         counts[-1] = decisions
         dial = float(policy.dial(np.array([float(turn)]), arms)[0])
-        bundles = {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)}
+        bundles = {
+            "policy": (policy.kernels, type(policy).__module__),
+            "family": (family.kernels, type(family).__module__),
+        }
         act = entry(_act, bundles, {"ledger": Ledger, "memory": type(self.memory)})
-        rest = (turn, dial, chance.generator(5), self.index, counts, self.shares, np.zeros(0, dtype=np.bool_))
+        rest = (
+            turn,
+            dial,
+            chance.generator(5),
+            self.index,
+            counts,
+            self.shares,
+            np.zeros(0, dtype=np.bool_),
+        )
         act(family.law, policy.params(family), *self.ledger, *self.memory, *rest)
         self.counts = counts[:-1]
 
@@ -82,14 +124,19 @@ def fits(counts: Floats, chances: Floats) -> bool:
     """Whether choices may have these chances."""
     likely = chances > 0.0
     expected = chances[likely] / chances[likely].sum() * counts.sum()
-    return bool(counts[~likely].sum() == 0 and stats.chisquare(counts[likely], expected).pvalue > LEVEL)
+    return bool(
+        counts[~likely].sum() == 0 and stats.chisquare(counts[likely], expected).pvalue > LEVEL
+    )
 
 
 # Bayes-UCB
 
 QUANTILES: dict[str, tuple[Family, Callable[[Floats, float], float]]] = {
     "bernoulli": (Bernoulli(), lambda row, tail: stats.beta.isf(tail, *row)),
-    "exponential": (Exponential(), lambda row, tail: 1.0 / stats.gamma.ppf(tail, row[0], scale=1.0 / row[1])),
+    "exponential": (
+        Exponential(),
+        lambda row, tail: 1.0 / stats.gamma.ppf(tail, row[0], scale=1.0 / row[1]),
+    ),
     "gaussian": (Gaussian(), lambda row, tail: stats.norm.isf(tail, row[0], row[1] ** -0.5)),
 }
 
@@ -112,8 +159,12 @@ def test_bayes_ucb_tail_knows_the_horizon() -> None:
 
 
 @kernel
-def _compare(policy, family, law, params, ledger, memory, dials, means, index, other, mind, twin, nature):
-    """Play, and count the turns at which `choose` differs from the largest index, in its arm, its ties or its draws."""
+def _compare(
+    policy, family, law, params, ledger, memory, dials, means, index, other, mind, twin, nature
+):
+    """Play, and count the turns at which `choose` differs from the largest index, in its arm, its
+    ties or its draws.
+    """
     wrong = 0
     for a in range(index.size):
         policy.refresh(family, law, params, ledger, memory, a)
@@ -122,46 +173,84 @@ def _compare(policy, family, law, params, ledger, memory, dials, means, index, o
             twin[i] = mind[i]
         policy.indices(family, law, params, ledger, memory, t + 1, dials[t], twin, other)
         expected, expected_ties = pick(other, twin)
-        arm, ties = policy.choose(policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index)
+        arm, ties = policy.choose(
+            policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index
+        )
         wrong += arm != expected or ties != expected_ties or mind[0] != twin[0]
         played = chance.below(nature, index.size) if chance.uniform(nature) < 0.1 else arm
-        record(family, law, ledger, played, family.reward(law, means[played], chance.uniform(nature)))
+        record(
+            family, law, ledger, played, family.reward(law, means[played], chance.uniform(nature))
+        )
         policy.refresh(family, law, params, ledger, memory, played)
     return wrong
 
 
-@pytest.mark.parametrize(("name", "prior"), [("bernoulli", (1.0, 1.0)), ("bernoulli", (0.4, 1.3)), ("exponential", (1.0, 1.0))])
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [("bernoulli", (1.0, 1.0)), ("bernoulli", (0.4, 1.3)), ("exponential", (1.0, 1.0))],
+)
 def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> None:
     family, policy = QUANTILES[name][0], BayesUCB()
     means = np.array([[0.2], [0.2], [0.5], [0.45], [0.9], [0.88], [0.01]])
     arms, turns = len(means), 4000
     ledger = Ledger(np.tile(prior, (arms, 1)), *(np.zeros(arms) for _ in range(3)))
     memory = policy.memory(arms, 2)
-    bundles = {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)}
+    bundles = {
+        "policy": (policy.kernels, type(policy).__module__),
+        "family": (family.kernels, type(family).__module__),
+    }
     call = entry(_compare, bundles, {"ledger": Ledger, "memory": type(memory)})
     dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
     minds = (chance.generator(3), chance.generator(3), chance.generator(4))
-    assert call(family.law, policy.params(family), *ledger, *memory, dials, means, np.empty(arms), np.empty(arms), *minds) == 0
+    assert (
+        call(
+            family.law,
+            policy.params(family),
+            *ledger,
+            *memory,
+            dials,
+            means,
+            np.empty(arms),
+            np.empty(arms),
+            *minds,
+        )
+        == 0
+    )
 
 
 def test_bayes_ucb_regret() -> None:
-    """Within 4 combined standard errors of independent values (1,000 runs each): by chance once in 10,000 suites."""
+    """Within 4 combined standard errors of independent values (1,000 runs each): by chance once in
+    10,000 suites.
+    """
     low = (0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
     for means, horizon, known in (((0.45, 0.55), 1000, 10.99), (low, 500, 25.96)):
-        regret = simulate({"Bayes-UCB": BayesUCB()}, bernoulli(list(means)), horizon=horizon, runs=1000, seed=2).regret[0, :, -1]
-        assert abs(float(regret.mean()) - known) < 4.0 * math.sqrt(2.0) * float(regret.std()) / math.sqrt(1000)
+        regret = simulate(
+            {"Bayes-UCB": BayesUCB()}, bernoulli(list(means)), horizon=horizon, runs=1000, seed=2
+        ).regret[0, :, -1]
+        assert abs(float(regret.mean()) - known) < 4.0 * math.sqrt(2.0) * float(
+            regret.std()
+        ) / math.sqrt(1000)
 
 
 # Gittins
 
 KNOWN = {
-    0.9: {(1, 1): 0.7029, (1, 2): 0.5001, (1, 3): 0.3796, (2, 1): 0.8001, (2, 2): 0.6346, (3, 1): 0.8452},
+    0.9: {
+        (1, 1): 0.7029,
+        (1, 2): 0.5001,
+        (1, 3): 0.3796,
+        (2, 1): 0.8001,
+        (2, 2): 0.6346,
+        (3, 1): 0.8452,
+    },
     0.99: {(1, 1): 0.8699, (1, 2): 0.7005, (2, 1): 0.9102, (2, 2): 0.7844},
 }
 
 
 def slow_index(discount: float, alpha: float, beta: float, depth: int) -> float:
-    """Bisection on the certain reward, with the value of all states from (α, β) on down to a depth of no more learning."""
+    """Bisection on the certain reward, with the value of all states from (α, β) on down to a depth
+    of no more learning.
+    """
     low, high = alpha / (alpha + beta), 1.0
     for _ in range(24):
         sure = 0.5 * (low + high)
@@ -187,13 +276,18 @@ def test_gittins_known_values(discount: float, known: dict[tuple[int, int], floa
     [
         *((0.9, a, b, 1e-4) for a, b in ((1, 9), (30, 2), (60, 50))),
         *((0.99, a, b, 1e-4) for a, b in ((4, 3), (20, 90), (150, 1))),
-        *((0.9, a, b, 2e-3) for a, b in ((1.5, 2.5), (10.5, 7.3), (0.05, 3.0), (3.0, 0.05), (20.0, 0.5))),  # between whole counts
+        *(
+            (0.9, a, b, 2e-3)
+            for a, b in ((1.5, 2.5), (10.5, 7.3), (0.05, 3.0), (3.0, 0.05), (20.0, 0.5))
+        ),  # between whole counts
         *((0.99, a, b, 4e-4) for a, b in ((450, 450), (700, 40), (1e-3, 800))),  # beyond the table
     ],
 )
 def test_gittins_slow_twin(discount: float, alpha: float, beta: float, error: float) -> None:
     depth = 200 if discount == 0.9 else 1000
-    assert Gittins(discount=discount).index(alpha, beta) == pytest.approx(slow_index(discount, alpha, beta, depth), abs=error)
+    assert Gittins(discount=discount).index(alpha, beta) == pytest.approx(
+        slow_index(discount, alpha, beta, depth), abs=error
+    )
 
 
 @pytest.mark.parametrize("steps", [(0, 0), (0, 1), (5, 3), (20, 0)])
@@ -210,7 +304,9 @@ def test_gittins_table_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     made = gittins._params(0.5, (1.0, 1.0))
     (file,) = tmp_path.iterdir()
     gittins._params.cache_clear()
-    monkeypatch.setattr(gittins_table, "lifts", lambda discount, starts: pytest.fail("computed twice"))
+    monkeypatch.setattr(
+        gittins_table, "lifts", lambda discount, starts: pytest.fail("computed twice")
+    )
     assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)
     monkeypatch.undo()
     monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
@@ -231,7 +327,10 @@ def test_gittins_rises_with_successes_and_falls_to_the_mean() -> None:
     for beta in counts:
         along = [policy.index(alpha, beta) for alpha in counts]
         assert along == sorted(along)
-        assert all(alpha / (alpha + beta) <= index * (1 + 1e-15) <= 1 + 1e-15 for alpha, index in zip(counts, along, strict=True))
+        assert all(
+            alpha / (alpha + beta) <= index * (1 + 1e-15) <= 1 + 1e-15
+            for alpha, index in zip(counts, along, strict=True)
+        )
     assert policy.index(1e9, 1e9) == pytest.approx(0.5, abs=1e-7)
 
 
@@ -280,7 +379,9 @@ def test_ids_integrals(beliefs: Floats) -> None:
 
 
 def test_ids_columns_follow_the_rewards() -> None:
-    """After hundreds of single steps and new meshes the integrals are those of the beliefs at the end."""
+    """After hundreds of single steps and new meshes the integrals are those of the beliefs at the
+    end.
+    """
     agent = Agent(range(4), policy=IDS(), seed=1)
     rng = np.random.default_rng(2)
     for _ in range(600):
@@ -304,7 +405,9 @@ def test_ids_pair_is_the_least() -> None:
         regret, gain = rng.exponential(size=5) ** 2, rng.exponential(size=5) ** 2
         first, second, weight = best_pair(regret, gain)
         found = _mixed(weight, regret[first], regret[second], gain[first], gain[second])
-        mixed = [_mixed(q, regret[i], regret[j], gain[i], gain[j]) for i in range(5) for j in range(5)]
+        mixed = [
+            _mixed(q, regret[i], regret[j], gain[i], gain[j]) for i in range(5) for j in range(5)
+        ]
         assert found <= np.min(mixed) * (1 + 1e-12)
     assert best_pair(np.array([0.2, 0.0]), np.zeros(2)) == (1, 1, 1.0)
 
@@ -320,7 +423,9 @@ def test_ids_chances_are_those_of_its_choices() -> None:
 
 
 def test_ids_draws_estimate_the_variance() -> None:
-    """Of the conditional means, which 200,000 draws of our own and 20,000 of IDS give to 10 %, more than 5 standard errors."""
+    """Of the conditional means, which 200,000 draws of our own and 20,000 of IDS give to 10 %, more
+    than 5 standard errors.
+    """
     beliefs = np.array([[0.0, 1.0], [0.3, 4.0], [-0.2, 0.5]])
     draws = np.random.default_rng(4).normal(beliefs[:, 0], beliefs[:, 1] ** -0.5, (200_000, 3))
     best = draws.argmax(axis=1)
@@ -329,12 +434,18 @@ def test_ids_draws_estimate_the_variance() -> None:
     memory = Seen(IDS(draws=20_000), Gaussian(), beliefs).memory
     assert memory.share == pytest.approx(share, abs=0.02)
     assert memory.regret == pytest.approx(draws.max(axis=1).mean() - beliefs[:, 0], rel=0.05)
-    assert memory.gain == pytest.approx((share[:, None] * (given - beliefs[:, 0]) ** 2).sum(axis=0), rel=0.1)
+    assert memory.gain == pytest.approx(
+        (share[:, None] * (given - beliefs[:, 0]) ** 2).sum(axis=0), rel=0.1
+    )
 
 
 def test_ids_regret_of_the_paper() -> None:
-    """Russo and Van Roy report 18.0 on ten uniform arms after 1,000 turns; 200 runs are within 4 standard errors, about 5."""
-    regret = simulate({"IDS": IDS()}, random_bernoulli(10), horizon=1000, runs=200, seed=5).regret[0, :, -1]
+    """Russo and Van Roy report 18.0 on ten uniform arms after 1,000 turns; 200 runs are within 4
+    standard errors, about 5.
+    """
+    regret = simulate({"IDS": IDS()}, random_bernoulli(10), horizon=1000, runs=200, seed=5).regret[
+        0, :, -1
+    ]
     assert abs(float(regret.mean()) - 18.0) < 4.0 * float(regret.std()) / math.sqrt(200)
 
 
@@ -388,7 +499,9 @@ def test_top_two_plays_the_runner_up_of_a_sure_thing() -> None:
     seen = Seen(TopTwoThompson(), Bernoulli(), sure, decisions=400)
     assert seen.counts[1] == 0
     assert 120 < seen.counts[2] < 280
-    assert TopTwoThompson().chances(np.array([1.0, 0.0, 0.0])).tolist() == pytest.approx([0.5, 0.25, 0.25])
+    assert TopTwoThompson().chances(np.array([1.0, 0.0, 0.0])).tolist() == pytest.approx(
+        [0.5, 0.25, 0.25]
+    )
     assert TopTwoThompson().chances(np.ones(1)).tolist() == [1.0]
 
 
@@ -400,7 +513,14 @@ BAYESIAN = [BayesUCB(), TopTwoThompson(), TSUCB(), Gittins(discount=0.99), IDS()
 @pytest.mark.parametrize("policy", BAYESIAN, ids=lambda policy: policy.name)
 def test_extremes_without_nan(policy: Policy) -> None:
     for turn in (1, 2, 10**9):
-        seen = Seen(policy, Bernoulli(), EXTREMES, np.linspace(0.0, 3.5, len(EXTREMES)), turn=turn, decisions=3)
+        seen = Seen(
+            policy,
+            Bernoulli(),
+            EXTREMES,
+            np.linspace(0.0, 3.5, len(EXTREMES)),
+            turn=turn,
+            decisions=3,
+        )
         assert not np.isnan(seen.index).any()
         assert seen.counts.sum() == 3
     assert Seen(policy, Bernoulli(), EXTREMES[:1], decisions=2).counts.tolist() == [2.0]
@@ -431,7 +551,10 @@ def test_oracle_knows() -> None:
         (lambda: BayesUCB(c=-1.0), "c=-1.0 makes no bayes-ucb: it must be a number from 0 up"),
         (lambda: BayesUCB(c=math.nan), "c=nan"),
         (lambda: BayesUCB(horizon=0), "horizon=0 makes no bayes-ucb"),
-        (lambda: TopTwoThompson(beta=0.0), "beta=0.0 makes no top-two-thompson: it must be above 0 and at most 1"),
+        (
+            lambda: TopTwoThompson(beta=0.0),
+            "beta=0.0 makes no top-two-thompson: it must be above 0 and at most 1",
+        ),
         (lambda: TopTwoThompson(beta="half"), "beta='half'"),
         (lambda: TSUCB(draws=0), "draws=0 makes no ts-ucb: it must be a whole number from 1 up"),
         (lambda: TSUCB(draws=2.5), "draws=2.5"),

@@ -1,4 +1,5 @@
-"""Players of pure exploration against slow twins, on rewards that do not depend on the order of play, and against theory's bounds.
+"""Players of pure exploration against slow twins, on rewards that do not depend on the order of
+play, and against theory's bounds.
 
 Bounds on chances are tested at a level of 1e-6: by chance fewer than one suite in 100,000 fails.
 """
@@ -38,13 +39,19 @@ LEVEL = 1e-6
 
 
 def streams(means: list[float], length: int, seed: int) -> Streams:
-    """Gaussian rewards, row a for the plays of arm a: whoever plays when, the k-th play of an arm gives the same."""
+    """Gaussian rewards, row a for the plays of arm a: whoever plays when, the k-th play of an arm
+    gives the same.
+    """
     return np.array(means)[:, None] + np.random.default_rng(seed).normal(size=(len(means), length))
 
 
 def play(policy: Policy, rewards: Streams, turns: int) -> tuple[Table, list[int]]:
     family = Gaussian()
-    table, mind, chosen = Table(policy, family, blank(family, len(rewards))), chance.generator(9), []
+    table, mind, chosen = (
+        Table(policy, family, blank(family, len(rewards))),
+        chance.generator(9),
+        [],
+    )
     for turn in range(1, turns + 1):
         arm, _ = table.choose(turn, mind)
         table.tell(arm, rewards[arm][int(table.ledger.plays[arm])])
@@ -86,7 +93,9 @@ def naive_accepts_rejects(rewards: Streams, budget: int, m: int) -> tuple[set[in
             accepted.add(out)
         else:
             gap = {
-                a: mean[a] - mean[ranked[wanted]] if i < wanted else mean[ranked[wanted - 1]] - mean[a]
+                a: mean[a] - mean[ranked[wanted]]
+                if i < wanted
+                else mean[ranked[wanted - 1]] - mean[a]
                 for i, a in enumerate(ranked)
             }
             out = max(left, key=lambda a: (gap[a], -mean[a]))
@@ -103,7 +112,9 @@ def naive_halving(rewards: Streams, budget: int, m: int) -> tuple[set[int], list
         each = max(1, budget // (len(left) * rounds))
         for a in left:
             plays[a] += each
-        left = sorted(left, key=lambda a: -rewards[a][: plays[a]].mean())[: max(m, math.ceil(len(left) / 2))]
+        left = sorted(left, key=lambda a: -rewards[a][: plays[a]].mean())[
+            : max(m, math.ceil(len(left) / 2))
+        ]
     return set(left), plays
 
 
@@ -147,7 +158,10 @@ def test_sequential_halving_is_its_pseudocode(arms: int, m: int) -> None:
 def test_arms_that_never_differ_are_rejected_one_by_one_at_random() -> None:
     left = set()
     for seed in range(40):
-        table, mind = Table(SuccessiveRejects(40), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(seed)
+        table, mind = (
+            Table(SuccessiveRejects(40), Bernoulli(), blank(Bernoulli(), 3)),
+            chance.generator(seed),
+        )
         for turn in range(1, 41):
             table.tell(table.choose(turn, mind)[0], 1.0)
         table.indices(41)
@@ -163,13 +177,17 @@ def test_what_is_only_imagined_rejects_nobody() -> None:
 
 
 def test_successive_rejects_keeps_the_bound_of_its_authors() -> None:
-    """P(error) ≤ K(K − 1)/2 exp(−(T − K)/(c H₂)) with H₂ = max_i i/Δ_i² (Audibert et al., Theorem 2)."""
+    """P(error) ≤ K(K − 1)/2 exp(−(T − K)/(c H₂)) with H₂ = max_i i/Δ_i² (Audibert et al., Theorem
+    2).
+    """
     means, budget, runs = [0.9, 0.5, 0.5, 0.5], 200, 2_000
     arms = len(means)
     log_bar, hardness = 0.5 + sum(1.0 / i for i in range(2, arms + 1)), 4 / 0.4**2
     bound = arms * (arms - 1) / 2 * math.exp(-(budget - arms) / (log_bar * hardness))
     assert 0.01 < bound < 0.1
-    found = belman.explore([SuccessiveRejects(budget)], belman.bernoulli(means), runs, 3, budget=budget)
+    found = belman.explore(
+        [SuccessiveRejects(budget)], belman.bernoulli(means), runs, 3, budget=budget
+    )
     assert int(found.error.isel(turn=-1).sum()) <= stats.binom.isf(LEVEL, runs, bound)
 
 
@@ -188,12 +206,18 @@ def naive_bound(plays: float, mean: float, f: float, up: bool) -> float:
     return brentq(lambda q: plays * divergence(mean, q) - f, mean, far, xtol=1e-15, rtol=1e-14)
 
 
-def naive_round(plays: NDArray[np.float64], sums: NDArray[np.float64], m: int, f: float) -> tuple[int, int, float]:
-    """The weakest of the leaders, the strongest of the others, and by how much their bounds overlap."""
+def naive_round(
+    plays: NDArray[np.float64], sums: NDArray[np.float64], m: int, f: float
+) -> tuple[int, int, float]:
+    """The weakest of the leaders, the strongest of the others, and by how much their bounds
+    overlap.
+    """
     means = sums / plays
     leads = np.argsort(-means)[:m].tolist()
     lower = {a: naive_bound(plays[a], means[a], f, False) for a in leads}
-    upper = {a: naive_bound(plays[a], means[a], f, True) for a in range(len(plays)) if a not in leads}
+    upper = {
+        a: naive_bound(plays[a], means[a], f, True) for a in range(len(plays)) if a not in leads
+    }
     weak, strong = min(lower, key=lambda a: lower[a]), max(upper, key=lambda a: upper[a])
     return weak, strong, upper[strong] - lower[weak]
 
@@ -202,7 +226,9 @@ def naive_round(plays: NDArray[np.float64], sums: NDArray[np.float64], m: int, f
 def test_kl_lucb_is_its_pseudocode(m: int) -> None:
     """Choice by choice, until its own rule stops it, and not a round later."""
     family, policy = Exponential(), KLLUCB(delta=0.2, m=m)
-    rewards = np.random.default_rng(m).exponential(size=(4, 3_000)) * np.array([[3.0], [2.0], [1.0], [0.7]])
+    rewards = np.random.default_rng(m).exponential(size=(4, 3_000)) * np.array(
+        [[3.0], [2.0], [1.0], [0.7]]
+    )
     table, mind, turn = Table(policy, family, blank(family, 4)), chance.generator(1), 1
     for _ in range(4):
         arm, _ = table.choose(turn, mind)
@@ -237,9 +263,18 @@ def chernoff(mean: float, other: float) -> float:
 
 
 def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
-    """With its proven rate: wrong with chance δ at most, in turns of the order H* ln(k₁K(H*)^α/δ) (Theorems 2 and 4, constant 4α)."""
+    """With its proven rate: wrong with chance δ at most, in turns of the order H* ln(k₁K(H*)^α/δ)
+    (Theorems 2 and 4, constant 4α).
+    """
     means, delta, runs = [0.6, 0.3, 0.2], 0.1, 300
-    found = belman.explore([KLLUCB(delta, rate="proven")], belman.bernoulli(means), runs, 5, delta=delta, threshold="own")
+    found = belman.explore(
+        [KLLUCB(delta, rate="proven")],
+        belman.bernoulli(means),
+        runs,
+        5,
+        delta=delta,
+        threshold="own",
+    )
     assert bool(found.stopped.all())
     assert int(found.error.sum()) <= stats.binom.isf(LEVEL, runs, delta)
     border = brentq(lambda c: chernoff(0.6, c) - chernoff(0.3, c), 0.31, 0.59)
@@ -255,7 +290,9 @@ def test_lucb_has_the_bounds_of_hoeffding() -> None:
     first, _ = table.choose(161, mind)
     second, _ = table.choose(162, mind)
     assert (first, second) == (0, 2)
-    assert table.memory.overlap[0] == pytest.approx(0.4 + math.sqrt(f / 60.0) - (0.6 - math.sqrt(f / 80.0)))
+    assert table.memory.overlap[0] == pytest.approx(
+        0.4 + math.sqrt(f / 60.0) - (0.6 - math.sqrt(f / 80.0))
+    )
 
 
 # Track-and-stop
@@ -294,7 +331,10 @@ def test_uniform_plays_in_turn() -> None:
 
 
 BAD: list[tuple[Callable[[], Policy], str]] = [
-    (lambda: SuccessiveRejects(0), "budget=0 makes no successive-rejects: it must be a whole number of turns"),
+    (
+        lambda: SuccessiveRejects(0),
+        "budget=0 makes no successive-rejects: it must be a whole number of turns",
+    ),
     (lambda: SuccessiveAcceptsRejects(10, m=0), "m=0"),
     (lambda: SequentialHalving(2.5), "budget=2.5"),  # type: ignore[arg-type]
     (lambda: KLLUCB(delta=1.0), "delta=1.0 makes no kl-lucb"),

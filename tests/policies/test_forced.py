@@ -1,4 +1,6 @@
-"""Forced exploration, worn by any policy; Q-UCB, Q-ThS and QBelMan; Thompson as in the authors' code."""
+"""Forced exploration, worn by any policy; Q-UCB, Q-ThS and QBelMan; Thompson as in the authors'
+code.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ from belman.exposure import Paper
 MEANS = [0.5, 0.33, 0.33, 0.33, 0.25]
 
 
-@pytest.mark.parametrize(("turn", "exponent"), [(2, 2.0), (1_000, 2.0), (9_999, 2.0), (50_000, 3.0), (10**6, 3.0)])
+@pytest.mark.parametrize(
+    ("turn", "exponent"), [(2, 2.0), (1_000, 2.0), (9_999, 2.0), (50_000, 3.0), (10**6, 3.0)]
+)
 def test_the_chance_of_exploring(turn, exponent):
     expected = min(1.0, 3 * 5 * math.log(turn) ** exponent / turn)
-    assert Forced(Thompson(), exponent=exponent).chance(turn, arms=5) == pytest.approx(expected, rel=1e-12)
-    assert Forced(Thompson(), exponent=exponent, arms=5).chance(turn, arms=15) == pytest.approx(expected, rel=1e-12)
+    assert Forced(Thompson(), exponent=exponent).chance(turn, arms=5) == pytest.approx(
+        expected, rel=1e-12
+    )
+    assert Forced(Thompson(), exponent=exponent, arms=5).chance(turn, arms=15) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_the_exponent_of_theory_explores_up_to_turn_ten_thousand():
@@ -29,19 +37,29 @@ def test_the_exponent_of_theory_explores_up_to_turn_ten_thousand():
 
 
 def test_so_many_turns_explore():
-    """A greedy player that knows its arms plays others only when forced: 4/5 of those turns; 5-sigma limits (6e-7)."""
+    """A greedy player that knows its arms plays others only when forced: 4/5 of those turns;
+    5-sigma limits (6e-7).
+    """
     horizon, runs = 4_000, 40
     sure = belman.problem(belman.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0])
     result = belman.simulate([Forced(belman.Greedy())], sure, horizon, runs, seed=3)
     chances = np.array([Forced().chance(turn, 5) for turn in range(1, horizon + 1)])
     missed = result.suboptimal_draws.isel(player=0)
     late = missed.sel(turn=horizon) - missed.sel(turn=500)
-    expected, variance = 0.8 * chances[500:].sum(), (0.8 * chances * (1 - 0.8 * chances))[500:].sum()
+    expected, variance = (
+        0.8 * chances[500:].sum(),
+        (0.8 * chances * (1 - 0.8 * chances))[500:].sum(),
+    )
     assert abs(float(late.mean()) - expected) < 5 * math.sqrt(variance / runs)
 
 
 def test_a_second_process_finds_the_kernels_by_name():
-    for policy in (Forced(Thompson()), belman.qbelman(), belman.q_ucb(), Forced(belman.KLUCB(divergence="exponential"))):
+    for policy in (
+        Forced(Thompson()),
+        belman.qbelman(),
+        belman.q_ucb(),
+        Forced(belman.KLUCB(divergence="exponential")),
+    ):
         found = entry._home(policy.kernels, type(policy).__module__)
         assert found is not None
         module, expression = found
@@ -52,7 +70,9 @@ def test_the_published_policies():
     assert belman.q_ucb().policy == belman.LogUCB(exponent=2.0)
     assert belman.q_ths(3.0) == Forced(Thompson(), 3.0, 3.0)
     assert belman.qbelman().policy == BelMan(Paper(C=200.0), "natural")
-    assert np.allclose(belman.LogUCB().dial(np.array([1.0, 100.0]), 5), [0.0, math.log(100.0) / math.sqrt(2.0)])
+    assert np.allclose(
+        belman.LogUCB().dial(np.array([1.0, 100.0]), 5), [0.0, math.log(100.0) / math.sqrt(2.0)]
+    )
 
 
 def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
@@ -60,11 +80,15 @@ def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
         agent = Agent(["a", "b", "c"], policy=policy, seed=3)
         for reward in (1, 0, 1, 1, 0, 0, 1):
             agent.tell(agent.ask(), reward)
-        assert math.isnan(agent.last[0].probability) or agent.last[0].probability == pytest.approx(1 / 3)
+        assert math.isnan(agent.last[0].probability) or agent.last[0].probability == pytest.approx(
+            1 / 3
+        )
         agent.save(tmp_path / "state.json")
         again = Agent.load(tmp_path / "state.json")
         assert again.policy == policy
-        assert [agent.ask(among=["a", "c"]) for _ in range(5)] == [again.ask(among=["a", "c"]) for _ in range(5)]
+        assert [agent.ask(among=["a", "c"]) for _ in range(5)] == [
+            again.ask(among=["a", "c"]) for _ in range(5)
+        ]
 
 
 def test_the_command_line_knows_them():
@@ -95,7 +119,9 @@ def test_bad_settings_are_refused(make):
 
 
 def test_coins_tell_less_than_draws():
-    """The authors' variant tosses a coin with each draw: among arms whose coins agree the choice is uniform. 20 runs suffice."""
+    """The authors' variant tosses a coin with each draw: among arms whose coins agree the choice is
+    uniform. 20 runs suffice.
+    """
     players = {"draws": Thompson(), "coins": belman.CoinThompson()}
     result = belman.simulate(players, belman.bernoulli(MEANS), horizon=3_000, runs=20, seed=1)
     draws, coins = result.regret.isel(turn=-1).mean("run").values
@@ -103,7 +129,14 @@ def test_coins_tell_less_than_draws():
 
 
 def test_coin_indices_have_the_expected_reward_as_their_chance():
-    """The chance that a coin shows 1 is the belief's mean; with one arm sure and one hopeless, plays are 1 : 0."""
-    agent = Agent(["sure", "hopeless"], policy=belman.CoinThompson(), priors={"sure": (1e6, 1.0), "hopeless": (1.0, 1e6)}, seed=1)
+    """The chance that a coin shows 1 is the belief's mean; with one arm sure and one hopeless,
+    plays are 1 : 0.
+    """
+    agent = Agent(
+        ["sure", "hopeless"],
+        policy=belman.CoinThompson(),
+        priors={"sure": (1e6, 1.0), "hopeless": (1.0, 1e6)},
+        seed=1,
+    )
     asked = agent.ask(2) + [agent.ask() for _ in range(50)]
     assert asked[2:].count("sure") == 50

@@ -38,24 +38,53 @@ from belman.policies import (
 from belman.policies.policy import pick
 
 HORIZON = 5_000
-MEANS: dict[str, list[float]] = {"gaussian": [-0.5, 0.0, 0.4], "gaussian-unknown": [-0.5, 0.0, 0.4], "geometric": [1.3, 2.0, 4.0]}
-BERNOULLI, POISSON, EXPONENTIAL = (FAMILIES[name]() for name in ("bernoulli", "poisson", "exponential"))
+MEANS: dict[str, list[float]] = {
+    "gaussian": [-0.5, 0.0, 0.4],
+    "gaussian-unknown": [-0.5, 0.0, 0.4],
+    "geometric": [1.3, 2.0, 4.0],
+}
+BERNOULLI, POISSON, EXPONENTIAL = (
+    FAMILIES[name]() for name in ("bernoulli", "poisson", "exponential")
+)
 PLAIN: list[Family] = [*(FAMILIES[name]() for name in FAMILIES), Gaussian(sigma=2.0)]
-COSTS: list[Family] = [Mirror(FAMILIES[name]()) for name in ("bernoulli", "exponential", "poisson", "geometric", "chi-squared")]
+COSTS: list[Family] = [
+    Mirror(FAMILIES[name]())
+    for name in ("bernoulli", "exponential", "poisson", "geometric", "chi-squared")
+]
 BOUNDED: list[Policy] = [UCB1(), UCBTuned(), UCBTuned(cap=False), MOSS()]
 UNBOUNDED: list[Policy] = [
     *(Random(), Greedy(), EpsilonGreedy(), ExploreThenCommit(3), DMED(), IMED()),
     *(KLUCB(), KLUCB(c=3.0), KLUCBPlus(), KLUCBPlusPlus(HORIZON)),
 ]
-#: Every policy at Bernoulli rewards; those that use a divergence at all families, and the others where it may make a difference.
+#: Every policy at Bernoulli rewards; those that use a divergence at all families, and the others
+#: where it may make a difference.
 CASES: list[tuple[Policy, Family]] = [
     *((policy, BERNOULLI) for policy in (*UNBOUNDED, *BOUNDED)),
     *((policy, family) for policy in (KLUCB(), IMED()) for family in (*PLAIN[1:], *COSTS)),
-    *((policy, family) for policy in (KLUCBPlus(), KLUCBPlusPlus(HORIZON)) for family in (EXPONENTIAL, COSTS[2], PLAIN[5])),
+    *(
+        (policy, family)
+        for policy in (KLUCBPlus(), KLUCBPlusPlus(HORIZON))
+        for family in (EXPONENTIAL, COSTS[2], PLAIN[5])
+    ),
     *((DMED(), family) for family in (EXPONENTIAL, COSTS[2], PLAIN[5])),
-    *((policy, family) for policy in (Greedy(), EpsilonGreedy(), ExploreThenCommit(3)) for family in (EXPONENTIAL, COSTS[1])),
-    *((policy, family) for policy in BOUNDED for family in (belman.BoundedExponential(bound=4.0), COSTS[0])),
-    *((policy, PLAIN[4]) for policy in (UCB1(range=(-1.0, 4.0)), UCBTuned(range=(-1.0, 4.0)), MOSS(range=(-1.0, 4.0)))),
+    *(
+        (policy, family)
+        for policy in (Greedy(), EpsilonGreedy(), ExploreThenCommit(3))
+        for family in (EXPONENTIAL, COSTS[1])
+    ),
+    *(
+        (policy, family)
+        for policy in BOUNDED
+        for family in (belman.BoundedExponential(bound=4.0), COSTS[0])
+    ),
+    *(
+        (policy, PLAIN[4])
+        for policy in (
+            UCB1(range=(-1.0, 4.0)),
+            UCBTuned(range=(-1.0, 4.0)),
+            MOSS(range=(-1.0, 4.0)),
+        )
+    ),
 ]
 
 
@@ -69,7 +98,9 @@ REFRESH, INDICES, CHOOSE, PROPENSITY = range(4)
 
 
 @kernel
-def _act(policy, family, law, params, ledger, memory, what, turn, dial, mind, index, closed, arm, ties):
+def _act(
+    policy, family, law, params, ledger, memory, what, turn, dial, mind, index, closed, arm, ties
+):
     """One entry for all kernels of a policy, so that it is compiled once."""
     chance = 0.0
     if what == REFRESH:
@@ -77,9 +108,13 @@ def _act(policy, family, law, params, ledger, memory, what, turn, dial, mind, in
     elif what == INDICES:
         policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
     elif what == CHOOSE:
-        arm, ties = policy.choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)
+        arm, ties = policy.choose(
+            policy, family, law, params, ledger, memory, turn, dial, mind, index
+        )
     else:
-        chance = policy.propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)
+        chance = policy.propensity(
+            family, law, params, ledger, memory, turn, dial, closed, arm, ties
+        )
     return arm, ties, chance
 
 
@@ -92,19 +127,40 @@ class Table:
         self.memory = policy.memory(self.arms, family.dimension)
         self._call = entry(
             _act,
-            {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)},
+            {
+                "policy": (policy.kernels, type(policy).__module__),
+                "family": (family.kernels, type(family).__module__),
+            },
             {"ledger": Ledger, "memory": type(self.memory)},
         )
         for a in range(self.arms):
             self.act(REFRESH, arm=a)
 
-    def act(self, what: int, turn: int = 1, mind: Any = None, closed: Any = (), arm: int = 0, ties: int = 1) -> tuple[Any, ...]:
+    def act(
+        self,
+        what: int,
+        turn: int = 1,
+        mind: Any = None,
+        closed: Any = (),
+        arm: int = 0,
+        ties: int = 1,
+    ) -> tuple[Any, ...]:
         """The arm, the number of ties, the chance and the indices that a kernel gives."""
         dial = float(self.policy.dial(np.array([float(turn)]), self.arms)[0])
         index = np.zeros(self.arms)
-        arguments = (what, turn, dial, chance.generator(1) if mind is None else mind, index, np.array(closed, dtype=np.bool_))
+        arguments = (
+            what,
+            turn,
+            dial,
+            chance.generator(1) if mind is None else mind,
+            index,
+            np.array(closed, dtype=np.bool_),
+        )
         params = self.policy.params(self.family)
-        return (*self._call(self.family.law, params, *self.ledger, *self.memory, *arguments, arm, ties), index)
+        return (
+            *self._call(self.family.law, params, *self.ledger, *self.memory, *arguments, arm, ties),
+            index,
+        )
 
     def indices(self, turn: int, mind: chance.Words | None = None) -> np.ndarray[Any, Any]:
         return self.act(INDICES, turn, mind)[3]  # type: ignore[no-any-return]
@@ -124,7 +180,9 @@ class Table:
 
 
 def blank(family: Family, arms: int) -> Ledger:
-    return Ledger(np.tile(np.array(family.prior), (arms, 1)), np.zeros(arms), np.zeros(arms), np.zeros(arms))
+    return Ledger(
+        np.tile(np.array(family.prior), (arms, 1)), np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    )
 
 
 def played(family: Family, plays: list[int], seed: int, fade: float = 1.0) -> Ledger:
@@ -134,7 +192,9 @@ def played(family: Family, plays: list[int], seed: int, fade: float = 1.0) -> Le
     ledger = blank(family, len(plays))
     means = itertools.cycle(MEANS.get(base.name, [0.3, 0.5, 0.8]))
     for a, (count, mean) in enumerate(zip(plays, means, strict=False)):
-        for reward in sign * base.sample_rewards(base.parameter_of(mean), chance.generator(seed, a), count):
+        for reward in sign * base.sample_rewards(
+            base.parameter_of(mean), chance.generator(seed, a), count
+        ):
             ledger.beliefs[a] = family.update(ledger.beliefs[a], reward)
             ledger.plays[a] += fade
             ledger.sums[a] += fade * reward
@@ -151,7 +211,16 @@ def xlog(x: float, y: float) -> float:
 
 def rate_of(mean: float, bound: float) -> float:
     share = mean / bound
-    return brentq(lambda r: -math.expm1(-r) / r - share, 1e-12, 1e4 / max(share, 1e-3), xtol=1e-15, rtol=1e-14) / bound
+    return (
+        brentq(
+            lambda r: -math.expm1(-r) / r - share,
+            1e-12,
+            1e4 / max(share, 1e-3),
+            xtol=1e-15,
+            rtol=1e-14,
+        )
+        / bound
+    )
 
 
 def d(family: Family, m: float, q: float, spread: float) -> float:
@@ -221,13 +290,21 @@ def naive(policy: Policy, family: Family, ledger: Ledger, turn: int) -> list[flo
             return [m + width * math.sqrt(2.0 * log_turn / n) for n, m, _ in arms]
         if isinstance(policy, MOSS):
             logs = [max(0.0, math.log(turn / (len(arms) * n))) for n, _, _ in arms]
-            return [m + width * math.sqrt((1 + policy.alpha) / 2 * x / n) for (n, m, _), x in zip(arms, logs, strict=True)]
+            return [
+                m + width * math.sqrt((1 + policy.alpha) / 2 * x / n)
+                for (n, m, _), x in zip(arms, logs, strict=True)
+            ]
         most = 0.25 if policy.cap else math.inf
         variances = [min(most, v / width**2 + math.sqrt(2.0 * log_turn / n)) for n, _, v in arms]
-        return [m + width * math.sqrt(log_turn / n * v) for (n, m, _), v in zip(arms, variances, strict=True)]
+        return [
+            m + width * math.sqrt(log_turn / n * v)
+            for (n, m, _), v in zip(arms, variances, strict=True)
+        ]
     if isinstance(policy, IMED):
         best = max(m for _, m, _ in arms)
-        return [-(n * (0.0 if m == best else d(family, m, best, v)) + math.log(n)) for n, m, v in arms]
+        return [
+            -(n * (0.0 if m == best else d(family, m, best, v)) + math.log(n)) for n, m, v in arms
+        ]
     values = []
     for n, m, v in arms:
         if isinstance(policy, KLUCBPlus):
@@ -237,11 +314,15 @@ def naive(policy: Policy, family: Family, ledger: Ledger, turn: int) -> list[flo
             f = max(0.0, math.log(x * (max(0.0, math.log(x)) ** 2 + 1.0)))
         else:
             f = log_turn + policy.c * math.log(max(log_turn, 1.0))
-        values.append(largest(lambda q, n=n, m=m, v=v: n * d(family, m, q, v), m, f, top_of(family)))
+        values.append(
+            largest(lambda q, n=n, m=m, v=v: n * d(family, m, q, v), m, f, top_of(family))
+        )
     return values
 
 
-WITH_FORMULAS = [(p, f) for p, f in CASES if not isinstance(p, Random | EpsilonGreedy | ExploreThenCommit | DMED)]
+WITH_FORMULAS = [
+    (p, f) for p, f in CASES if not isinstance(p, Random | EpsilonGreedy | ExploreThenCommit | DMED)
+]
 
 
 @pytest.mark.parametrize("fade", [1.0, 0.61])
@@ -249,12 +330,17 @@ WITH_FORMULAS = [(p, f) for p, f in CASES if not isinstance(p, Random | EpsilonG
 def test_indices_are_the_formulas(policy: Policy, family: Family, fade: float) -> None:
     ledger = played(family, [5, 6, 9, 15, 40, 300], 3, fade)
     for turn in (400, 100_000):
-        found, expected = Table(policy, family, ledger).indices(turn), naive(policy, family, ledger, turn)
+        found, expected = (
+            Table(policy, family, ledger).indices(turn),
+            naive(policy, family, ledger, turn),
+        )
         assert found == pytest.approx(expected, rel=2e-9, abs=2e-9)
 
 
 def test_named_divergence_on_scaled_rewards() -> None:
-    """KL-UCB with the Bernoulli divergence on rewards/10, with the exponential one on bounded rewards, and so on."""
+    """KL-UCB with the Bernoulli divergence on rewards/10, with the exponential one on bounded
+    rewards, and so on.
+    """
     family = belman.BoundedExponential(bound=10.0)
     ledger = played(family, [4, 10, 50], 5)
     forms = {
@@ -266,10 +352,16 @@ def test_named_divergence_on_scaled_rewards() -> None:
     for name, (form, top) in forms.items():
         found = Table(KLUCB(divergence=name), family, ledger).indices(100)
         for n, m, index in zip(ledger.plays, ledger.sums / ledger.plays, found, strict=True):
-            scaled = largest(lambda q, n=n, m=m, form=form: n * form(m / 10.0, q), m / 10.0, math.log(100), top)
+            scaled = largest(
+                lambda q, n=n, m=m, form=form: n * form(m / 10.0, q), m / 10.0, math.log(100), top
+            )
             assert index == pytest.approx(10.0 * scaled, rel=1e-9)
-    same = Table(KLUCB(divergence="gaussian"), Gaussian(sigma=2.0), played(Gaussian(sigma=2.0), [3, 4], 1))
-    assert same.indices(9) == pytest.approx(Table(KLUCB(), Gaussian(sigma=2.0), same.ledger).indices(9))
+    same = Table(
+        KLUCB(divergence="gaussian"), Gaussian(sigma=2.0), played(Gaussian(sigma=2.0), [3, 4], 1)
+    )
+    assert same.indices(9) == pytest.approx(
+        Table(KLUCB(), Gaussian(sigma=2.0), same.ledger).indices(9)
+    )
 
 
 @pytest.mark.parametrize(("policy", "family"), CASES, ids=label)
@@ -277,8 +369,13 @@ def test_choice_is_the_largest_index(policy: Policy, family: Family) -> None:
     """Turn by turn, from no knowledge on, with arms that tie."""
     base = family.of if isinstance(family, Mirror) else family
     sign = -1.0 if isinstance(family, Mirror) else 1.0
-    thetas = [base.parameter_of(mean) for mean in MEANS.get(base.name, [0.3, 0.5, 0.8]) for _ in range(2)]
-    rewards = [sign * base.sample_rewards(theta, chance.generator(2, a // 2), 60) for a, theta in enumerate(thetas)]
+    thetas = [
+        base.parameter_of(mean) for mean in MEANS.get(base.name, [0.3, 0.5, 0.8]) for _ in range(2)
+    ]
+    rewards = [
+        sign * base.sample_rewards(theta, chance.generator(2, a // 2), 60)
+        for a, theta in enumerate(thetas)
+    ]
     table, mind = Table(policy, family, blank(family, len(thetas))), chance.generator(4)
     for turn in range(1, 61):
         held, other = mind.copy(), mind.copy()
@@ -297,15 +394,26 @@ def test_choice_is_the_largest_index(policy: Policy, family: Family) -> None:
 
 @pytest.mark.parametrize(("policy", "family"), CASES, ids=label)
 def test_edges_are_never_nan(policy: Policy, family: Family) -> None:
-    """Arms never played, faded to nothing, played 1e9 times, and always rewarded alike at either end of what is possible."""
+    """Arms never played, faded to nothing, played 1e9 times, and always rewarded alike at either
+    end of what is possible.
+    """
     low, high = family.reward_range or (-3.0, 7.0)
     ends = [x for x in (low, high, -1.0, 0.0, 0.25, 1.0, 2.0) if family.supports(x)]
     plays = [0.0, 1.0, 5e-324, 1e-300, 1e-9, 0.4, 2.0, 1e9]
     cases = list(itertools.product(plays, ends))
     ledger = blank(family, len(cases))
     for a, (count, reward) in enumerate(cases):
-        ledger.plays[a], ledger.sums[a], ledger.squares[a] = count, count * reward, count * reward**2
-    for rows in (slice(None), slice(1, None, 3), [i for i, (n, _) in enumerate(cases) if n >= 0.4], slice(0, 1)):
+        ledger.plays[a], ledger.sums[a], ledger.squares[a] = (
+            count,
+            count * reward,
+            count * reward**2,
+        )
+    for rows in (
+        slice(None),
+        slice(1, None, 3),
+        [i for i, (n, _) in enumerate(cases) if n >= 0.4],
+        slice(0, 1),
+    ):
         some = Ledger(*(np.ascontiguousarray(column[rows]) for column in ledger))
         for turn in (1, 2, 3, 1_000, 10**12):
             table, mind = Table(policy, family, some), chance.generator(turn)
@@ -352,7 +460,9 @@ def test_propensity_of_epsilon_greedy() -> None:
     table = Table(EpsilonGreedy(0.2), BERNOULLI, ledger)
     assert table.propensity(9, [], 3, 1) == 1.0
     closed = [False, False, False, True]
-    assert [table.propensity(9, closed, a, 2) for a in range(3)] == pytest.approx([0.2 / 3 + 0.4, 0.2 / 3, 0.2 / 3 + 0.4])
+    assert [table.propensity(9, closed, a, 2) for a in range(3)] == pytest.approx(
+        [0.2 / 3 + 0.4, 0.2 / 3, 0.2 / 3 + 0.4]
+    )
     best_closed = [True, False, True, True]
     assert table.propensity(9, best_closed, 1, 1) == pytest.approx(1.0)
     ledger.plays[3] = 1.0
@@ -379,7 +489,10 @@ def test_explore_then_commit_commits() -> None:
 def test_explore_then_commit_breaks_a_tie_once() -> None:
     chosen = set()
     for seed in range(30):
-        table, mind = Table(ExploreThenCommit(1), BERNOULLI, blank(BERNOULLI, 2)), chance.generator(seed)
+        table, mind = (
+            Table(ExploreThenCommit(1), BERNOULLI, blank(BERNOULLI, 2)),
+            chance.generator(seed),
+        )
         table.tell(0, 1.0)
         table.tell(1, 1.0)
         first, ties = table.choose(3, mind)
@@ -390,8 +503,14 @@ def test_explore_then_commit_breaks_a_tie_once() -> None:
 
 
 def test_dmed_plays_through_its_list() -> None:
-    """Every arm on a list is played once before the next list is made, and the list is what the definition says."""
-    table, mind, nature = Table(DMED(), BERNOULLI, blank(BERNOULLI, 5)), chance.generator(6), np.random.default_rng(6)
+    """Every arm on a list is played once before the next list is made, and the list is what the
+    definition says.
+    """
+    table, mind, nature = (
+        Table(DMED(), BERNOULLI, blank(BERNOULLI, 5)),
+        chance.generator(6),
+        np.random.default_rng(6),
+    )
     for turn in range(1, 6):
         table.tell(table.choose(turn, mind)[0], float(nature.random() < 0.5))
     waiting: set[int] = set()
@@ -399,7 +518,11 @@ def test_dmed_plays_through_its_list() -> None:
         if not waiting:
             arms = statistics(table.ledger)
             best = max(m for _, m, _ in arms)
-            waiting = {a for a, (n, m, _) in enumerate(arms) if m == best or n * d(BERNOULLI, m, best, 1.0) <= math.log(turn / n)}
+            waiting = {
+                a
+                for a, (n, m, _) in enumerate(arms)
+                if m == best or n * d(BERNOULLI, m, best, 1.0) <= math.log(turn / n)
+            }
         arm, ties = table.choose(turn, mind)
         assert arm in waiting
         assert ties == len(waiting)
@@ -408,10 +531,16 @@ def test_dmed_plays_through_its_list() -> None:
 
 
 BAD: list[tuple[Callable[[], Policy], str]] = [
-    (lambda: EpsilonGreedy(1.5), "epsilon=1.5 makes no epsilon-greedy: it must be a number from 0 to 1"),
+    (
+        lambda: EpsilonGreedy(1.5),
+        "epsilon=1.5 makes no epsilon-greedy: it must be a number from 0 to 1",
+    ),
     (lambda: EpsilonGreedy(math.nan), "epsilon=nan"),
     (lambda: EpsilonGreedy("0.1"), "epsilon='0.1'"),  # type: ignore[arg-type]
-    (lambda: ExploreThenCommit(0), "explore=0 makes no explore-then-commit: it must be a whole number"),
+    (
+        lambda: ExploreThenCommit(0),
+        "explore=0 makes no explore-then-commit: it must be a whole number",
+    ),
     (lambda: ExploreThenCommit(2.5), "explore=2.5"),  # type: ignore[arg-type]
     (lambda: UCB1(range=(1.0, 0.0)), r"range=\(1.0, 0.0\) makes no ucb1: it must be \(low, high\)"),
     (lambda: UCB1(range=(0.0, math.inf)), "range="),
@@ -419,7 +548,10 @@ BAD: list[tuple[Callable[[], Policy], str]] = [
     (lambda: UCBTuned(cap=2), "cap=2"),  # type: ignore[arg-type]
     (lambda: MOSS(alpha=-1.0), "alpha=-1.0"),
     (lambda: KLUCB(c=-1.0), "c=-1.0"),
-    (lambda: KLUCB(divergence="bernouli"), "unknown divergence 'bernouli'.*did you mean 'bernoulli'"),
+    (
+        lambda: KLUCB(divergence="bernouli"),
+        "unknown divergence 'bernouli'.*did you mean 'bernoulli'",
+    ),
     (lambda: KLUCB(divergence=["bernoulli"]), "unknown divergence"),  # type: ignore[arg-type]
     (lambda: KLUCB(range=(0.0, 1.0)), "give divergence="),
     (lambda: KLUCBPlus(divergence="poisson", range=(0.0, 0.0)), "range="),
@@ -434,8 +566,17 @@ def test_bad_settings(make: Callable[[], Policy], message: str) -> None:
 
 
 def test_policies_that_need_bounds_say_so() -> None:
-    for policy in (UCB1(), UCBTuned(), MOSS(), KLUCB(divergence="bernoulli"), KLUCBPlus(divergence="gaussian")):
-        with pytest.raises(PolicyError, match=r"poisson rewards \(whole numbers from 0 up\) have none: give range=\(low, high\)"):
+    for policy in (
+        UCB1(),
+        UCBTuned(),
+        MOSS(),
+        KLUCB(divergence="bernoulli"),
+        KLUCBPlus(divergence="gaussian"),
+    ):
+        with pytest.raises(
+            PolicyError,
+            match=r"poisson rewards \(whole numbers from 0 up\) have none: give range=\(low, high\)",
+        ):
             policy.check(POISSON, 2)
     with pytest.raises(PolicyError, match="range="):
         KLUCB(divergence="exponential").check(FAMILIES["gaussian"](), 2)
@@ -457,10 +598,16 @@ def test_in_an_agent(policy: Policy) -> None:
         agent = belman.Agent(list("abcd"), policy=policy, discount=discount, seed=5)
         nature = np.random.default_rng(1)
         for turn in range(60):
-            arms = agent.ask(3) if turn % 7 == 0 else [agent.ask(among=["b", "c", "d"] if turn % 5 == 0 else None)]
+            arms = (
+                agent.ask(3)
+                if turn % 7 == 0
+                else [agent.ask(among=["b", "c", "d"] if turn % 5 == 0 else None)]
+            )
             assert all(0.0 < choice.probability <= 1.0 for choice in agent.last)
             for arm in arms:
-                agent.tell(arm, float(nature.random() < {"a": 0.2, "b": 0.4, "c": 0.6, "d": 0.8}[arm]))
+                agent.tell(
+                    arm, float(nature.random() < {"a": 0.2, "b": 0.4, "c": 0.6, "d": 0.8}[arm])
+                )
         twin = belman.Agent.from_json(agent.to_json())
         for _ in range(20):
             arm = agent.ask()
@@ -476,10 +623,15 @@ def test_a_batch_does_not_commit_before_rewards_are_told() -> None:
 
 @pytest.mark.parametrize("name", ["belman", "imed", "dmed", "thompson"])
 def test_a_leader_that_is_closed_hides_no_other(name):
-    """Every second turn the best arm is closed: then the second best is played nearly always, with ten seeds in at least 90 %."""
+    """Every second turn the best arm is closed: then the second best is played nearly always, with
+    ten seeds in at least 90 %.
+    """
     means, good, asked = {"best": 0.9, "second": 0.5, "worst": 0.1}, 0, 0
     for seed in range(10):
-        agent, luck = belman.Agent(list(means), policy=POLICIES[name](), seed=seed), np.random.default_rng(seed)
+        agent, luck = (
+            belman.Agent(list(means), policy=POLICIES[name](), seed=seed),
+            np.random.default_rng(seed),
+        )
         for turn in range(300):
             arm = agent.ask(among=["second", "worst"] if turn % 2 else None)
             agent.tell(arm, int(luck.random() < means[arm]))

@@ -1,4 +1,6 @@
-"""Chernoff's stopping rule: its statistic against brute force in every family, its thresholds, and what they promise."""
+"""Chernoff's stopping rule: its statistic against brute force in every family, its thresholds, and
+what they promise.
+"""
 
 from __future__ import annotations
 
@@ -61,25 +63,36 @@ print(json.dumps(worst))
 
 
 def test_statistic_is_the_least_over_all_common_means() -> None:
-    """In all families, costs included, to 1e-7; where d is not Bregman the common mean is no weighted mean."""
+    """In all families, costs included, to 1e-7; where d is not Bregman the common mean is no
+    weighted mean.
+    """
     worst = interpreted(BRUTE)
     assert len(worst) >= 20
     assert max(worst.values()) < 1e-7, worst
 
 
 def test_customary_threshold() -> None:
-    assert thresholds(np.array([50.0]), 0.01, 7) == pytest.approx([math.log((1.0 + math.log(50.0)) / 0.01)])
+    assert thresholds(np.array([50.0]), 0.01, 7) == pytest.approx(
+        [math.log((1.0 + math.log(50.0)) / 0.01)]
+    )
 
 
 def test_proven_threshold_is_about_what_its_authors_say() -> None:
-    """C(x) ≈ x + 4 ln(1 + x + sqrt(2x)) for large x, to a tenth; and the definition, as a minimum over its base, at x = ½."""
+    """C(x) ≈ x + 4 ln(1 + x + sqrt(2x)) for large x, to a tenth; and the definition, as a minimum
+    over its base, at x = ½.
+    """
     for x in (10.0, 20.0, 100.0):
         share = thresholds(np.array([2.0]), math.exp(-2.0 * x), 2, rule="proven")[0]
-        assert share == pytest.approx(2.0 * (x + 4.0 * math.log(1.0 + x + math.sqrt(2.0 * x))), rel=0.1)
+        assert share == pytest.approx(
+            2.0 * (x + 4.0 * math.log(1.0 + x + math.sqrt(2.0 * x))), rel=0.1
+        )
     u = np.linspace(1.0, 30.0, 2_000_001)
     h = u - np.log(u)
     y = 0.5 * (np.interp(1.5, h, u) + math.log(2.0 * zeta(2.0)))  # at x = ½
-    cost = min(2.0 * math.exp(1.0 / z) * (y + math.log(z)) for z in np.linspace(1.0 / math.log(1.5), 50.0, 100_001))
+    cost = min(
+        2.0 * math.exp(1.0 / z) * (y + math.log(z))
+        for z in np.linspace(1.0 / math.log(1.5), 50.0, 100_001)
+    )
     found = thresholds(np.array([100.0]), math.exp(-1.0), 2, rule="proven")[0]
     assert found == pytest.approx(2.0 * cost + 6.0 * math.log(1.0 + math.log(50.0)), rel=1e-4)
     assert (np.diff(thresholds(np.arange(1.0, 1e4), 0.1, 5, rule="proven")) >= 0.0).all()
@@ -90,13 +103,17 @@ def test_confidence_undoes_the_threshold(rule: str) -> None:
     for delta in (0.5, 0.1, 1e-6):
         for turn, arms, m in ((3, 2, 1), (1_000, 10, 3), (10**9, 50, 1)):
             enough = float(thresholds(np.array([float(turn)]), delta, arms, m, rule)[0])
-            assert 1.0 - confidence_of(enough, turn, arms, m, rule) == pytest.approx(delta, rel=1e-6)
+            assert 1.0 - confidence_of(enough, turn, arms, m, rule) == pytest.approx(
+                delta, rel=1e-6
+            )
     assert confidence_of(0.0, 10, 3, 1, rule) == 0.0
     assert confidence_of(math.inf, 10, 3, 1, rule) == 1.0
 
 
 def test_rules_that_do_not_exist_or_hold() -> None:
-    with pytest.raises(SettingError, match=r"unknown threshold 'costumary'.*did you mean 'customary'"):
+    with pytest.raises(
+        SettingError, match=r"unknown threshold 'costumary'.*did you mean 'customary'"
+    ):
         check_rule("costumary", Gaussian())
     for family in (GaussianUnknown(), BoundedExponential(), Mirror(BoundedExponential())):
         assert check_rule("customary", family) == "customary"

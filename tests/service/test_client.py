@@ -36,7 +36,9 @@ def client(service):
 
 
 def test_a_study_from_afar_is_the_study(service, client):
-    study = client.create("far", ["blue", ("red", 1)], family=belman.Bernoulli(prior=(2.0, 3.0)), seed=3)
+    study = client.create(
+        "far", ["blue", ("red", 1)], family=belman.Bernoulli(prior=(2.0, 3.0)), seed=3
+    )
     near = Study("far", service.storage)
     ticket = study.ask()
     assert ticket.arm in ("blue", ("red", 1))
@@ -59,7 +61,9 @@ def test_an_export_from_afar_is_the_same_file(service, client, tmp_path):
     for ending in ("csv", "parquet"):
         study.export(tmp_path / f"far.{ending}")
         near.export(tmp_path / f"near.{ending}")
-        assert (tmp_path / f"far.{ending}").read_bytes() == (tmp_path / f"near.{ending}").read_bytes()
+        assert (tmp_path / f"far.{ending}").read_bytes() == (
+            tmp_path / f"near.{ending}"
+        ).read_bytes()
     with pytest.raises(ServiceError, match="csv"):
         study.export(tmp_path / "far.xlsx")
 

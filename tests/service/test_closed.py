@@ -1,4 +1,6 @@
-"""Closed: every route of the OpenAPI document, without a key, with a wrong one, with each role; and nothing that breaks it."""
+"""Closed: every route of the OpenAPI document, without a key, with a wrong one, with each role; and
+nothing that breaks it.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,26 @@ OPEN = {"/healthz", "/readyz"}
 def service(tmp_path_factory):
     with running(tmp_path_factory.mktemp("closed"), closed=True) as found:
         found.keys = keys_of(found.storage)
-        made = found.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=found.keys[Role.ADMIN])
+        made = found.send(
+            "POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=found.keys[Role.ADMIN]
+        )
         assert made.status == 201
         yield found
 
 
 def routes(service):
     document = service.send("GET", "/openapi.json").json
-    return [(method.upper(), path, what) for path, methods in document["paths"].items() for method, what in methods.items()]
+    return [
+        (method.upper(), path, what)
+        for path, methods in document["paths"].items()
+        for method, what in methods.items()
+    ]
 
 
 def test_every_route_asks_for_its_role(service):
-    """A route that is open, or lets the role below its own in, or does not let its own in, is found here."""
+    """A route that is open, or lets the role below its own in, or does not let its own in, is found
+    here.
+    """
     found = routes(service)
     assert len(found) >= 22
     before = service.send("GET", "/api/studies/one", key=service.keys[Role.READ]).json
@@ -48,10 +58,16 @@ def test_every_route_asks_for_its_role(service):
         service.app.state.shelf._known.clear()
         for role in Role:
             if role < needed:
-                assert service.send(method, at, raw="{", key=service.keys[role]).status == 403, (method, path, role)
+                assert service.send(method, at, raw="{", key=service.keys[role]).status == 403, (
+                    method,
+                    path,
+                    role,
+                )
         if path.endswith("/live") or path == "/api/demo":
             continue
-        status = service.send(method, at, raw=None if body is None else "{", key=service.keys[needed]).status
+        status = service.send(
+            method, at, raw=None if body is None else "{", key=service.keys[needed]
+        ).status
         assert status == (200 if method == "GET" else 422), (method, path)
     assert service.send("GET", "/api/studies/one", key=service.keys[Role.READ]).json == before
 
@@ -62,7 +78,9 @@ def test_every_change_needs_more_than_read_and_has_an_example(service):
         if method != "GET":
             assert what["x-role"] in ("play", "admin"), path
         if "requestBody" in what:
-            name = what["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            name = what["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition(
+                "/"
+            )[2]
             assert document["components"]["schemas"][name]["examples"], name
 
 

@@ -1,4 +1,6 @@
-"""The service as a process: killed, stopped, started anew, and with PostgreSQL restarted underneath."""
+"""The service as a process: killed, stopped, started anew, and with PostgreSQL restarted
+underneath.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,24 @@ from tests.studies.postgres import REASON, Postgres, programs
 
 @contextmanager
 def process(storage, *options, largest_file=None):
-    """`belman serve` in a process of its own: the process and its address. Its files may not grow beyond `largest_file` bytes."""
+    """`belman serve` in a process of its own: the process and its address. Its files may not grow
+    beyond `largest_file` bytes.
+    """
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
-    command = [sys.executable, "-m", "belman", "serve", "--storage", storage, "--port", "0", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "belman",
+        "serve",
+        "--storage",
+        storage,
+        "--port",
+        "0",
+        *options,
+    ]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     server = subprocess.Popen(command, preexec_fn=limit if largest_file else None, **streams)
     try:
@@ -77,7 +91,9 @@ def compare(storage, players):
     assert len(noted) == len(set(noted))
     assert set(noted) <= asked
     assert {int(one.split("-")[0]) for player in players for one in player.tells} <= set(told)
-    assert len(asked) <= len(noted) + len(players)  # of others at most the one that each had under way
+    assert len(asked) <= len(noted) + len(
+        players
+    )  # of others at most the one that each had under way
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
@@ -103,13 +119,17 @@ def test_what_was_answered_is_there(tmp_path, end):
 
 
 def ask_on(client, player):
-    """Ask until it is refused: a log that was full may have been emptied meanwhile, and have room for some more."""
+    """Ask until it is refused: a log that was full may have been emptied meanwhile, and have room
+    for some more.
+    """
     while True:
         player.asks.append(client.study("load").ask().id)
 
 
 def test_a_full_disk_is_said_and_nothing_answered_is_lost(tmp_path):
-    """The service answers 503 and lives on; after a start with room again all that was answered is there, and it goes on."""
+    """The service answers 503 and lives on; after a start with room again all that was answered is
+    there, and it goes on.
+    """
     storage = f"sqlite:///{tmp_path}/studies.db"
     with process(storage) as (server, address), belman.Client(address) as client:
         client.create("load", ["a", "b"], seed=1).ask(key="warm")
@@ -120,7 +140,10 @@ def test_a_full_disk_is_said_and_nothing_answered_is_lost(tmp_path):
             player.start()
         for player in players:
             player.join(60)
-        with belman.Client(address, retries=0) as client, pytest.raises(StorageError, match="try again"):
+        with (
+            belman.Client(address, retries=0) as client,
+            pytest.raises(StorageError, match="try again"),
+        ):
             ask_on(client, players[0])
         assert server.poll() is None
         server.send_signal(signal.SIGTERM)
@@ -136,7 +159,9 @@ def test_a_page_that_watches_does_not_hold_up_the_end(tmp_path):
     with process(f"sqlite:///{tmp_path}/studies.db") as (server, address):
         with belman.Client(address) as client:
             client.create("watched", ["a", "b"])
-        connection = http.client.HTTPConnection("127.0.0.1", int(address.rpartition(":")[2]), timeout=20)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", int(address.rpartition(":")[2]), timeout=20
+        )
         connection.request("GET", "/api/studies/watched/live")
         response = connection.getresponse()
         assert response.readline() == b"event: view\n"
@@ -159,7 +184,10 @@ def test_elsewhere_only_with_keys_and_no_key_in_the_log(tmp_path):
     opened.close()
     with process(storage, "--host", "0.0.0.0") as (server, address):
         here = address.replace("0.0.0.0", "127.0.0.1")
-        with belman.Client(here, retries=0) as stranger, pytest.raises(ServiceError, match="Authorization"):
+        with (
+            belman.Client(here, retries=0) as stranger,
+            pytest.raises(ServiceError, match="Authorization"),
+        ):
             stranger.studies()
         with belman.Client(here, key) as client:
             client.create("guarded", ["a", "b"])
@@ -172,7 +200,9 @@ def test_elsewhere_only_with_keys_and_no_key_in_the_log(tmp_path):
 
 @pytest.mark.skipif(programs() is None, reason=REASON)
 def test_two_services_on_one_postgresql_that_is_restarted():
-    """Both answer 503 while it is away, and go on by themselves when it is back; what they answered is there."""
+    """Both answer 503 while it is away, and go on by themselves when it is back; what they answered
+    is there.
+    """
     database = Postgres()
     try:
         with process(database.url) as (_, first), process(database.url) as (_, second):

@@ -23,7 +23,9 @@ def service(tmp_path_factory):
 @pytest.fixture
 def study(service):
     name = f"study {next(NUMBERS)}"
-    made = service.send("POST", "/api/studies", {"name": name, "arms": ["blue", "green", ["red", 1]], "seed": 7})
+    made = service.send(
+        "POST", "/api/studies", {"name": name, "arms": ["blue", "green", ["red", 1]], "seed": 7}
+    )
     assert made.status == 201
     return f"/api/studies/{quote(name)}"
 
@@ -39,19 +41,31 @@ def problem(answer, status):
 def test_ask_tell_and_look(service, study):
     ticket = service.send("POST", f"{study}/ask", {}).json["tickets"][0]
     assert ticket["arm"] in ("blue", "green", ["red", 1])
-    assert service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 1}).json == {"news": True}
-    assert service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 1}).json == {"news": False}
-    assert "told 1.0 already" in problem(service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 0}), 409)
+    assert service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 1}).json == {
+        "news": True
+    }
+    assert service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 1}).json == {
+        "news": False
+    }
+    assert "told 1.0 already" in problem(
+        service.send("POST", f"{study}/tell", {"ticket": ticket["id"], "reward": 0}), 409
+    )
     status = service.send("GET", study).json
     assert (status["asked"], status["told"], status["reward"], status["dial"]) == (1, 1, 1.0, 0.5)
     beliefs = service.send("GET", f"{study}/beliefs").json["columns"]
     assert beliefs["arm"] == ["blue", "green", ["red", 1]]
     assert sum(beliefs["plays"]) == 1
-    assert set(service.send("GET", f"{study}/explain").json["columns"]) >= {"arm", "index", "exposure"}
+    assert set(service.send("GET", f"{study}/explain").json["columns"]) >= {
+        "arm",
+        "index",
+        "exposure",
+    }
     kinds = [event["kind"] for event in service.send("GET", f"{study}/history").json["events"]]
     assert kinds == ["created", "asked", "told"]
     after = service.send("GET", f"{study}/history?after=2").json["events"]
-    assert [(event["number"], event["arm"], event["reward"]) for event in after] == [(3, ticket["arm"], 1.0)]
+    assert [(event["number"], event["arm"], event["reward"]) for event in after] == [
+        (3, ticket["arm"], 1.0)
+    ]
 
 
 def test_a_key_of_the_caller_gives_the_same_tickets(service, study):
@@ -62,11 +76,20 @@ def test_a_key_of_the_caller_gives_the_same_tickets(service, study):
 
 
 def test_many_tells_have_an_answer_each(service, study):
-    tickets = [one["id"] for one in service.send("POST", f"{study}/ask", {"tickets": 2}).json["tickets"]]
-    tells = [{"ticket": tickets[0], "reward": 1}, {"ticket": "9-nobody", "reward": 1}, {"ticket": tickets[1], "reward": 7}]
+    tickets = [
+        one["id"] for one in service.send("POST", f"{study}/ask", {"tickets": 2}).json["tickets"]
+    ]
+    tells = [
+        {"ticket": tickets[0], "reward": 1},
+        {"ticket": "9-nobody", "reward": 1},
+        {"ticket": tickets[1], "reward": 7},
+    ]
     answers = service.send("POST", f"{study}/tells", {"tells": tells}).json["answers"]
     assert answers[0] == {"news": True}
-    assert [one["problem"]["type"] for one in answers[1:]] == ["urn:belman:unknown-ticket", "urn:belman:reward"]
+    assert [one["problem"]["type"] for one in answers[1:]] == [
+        "urn:belman:unknown-ticket",
+        "urn:belman:reward",
+    ]
     assert service.send("GET", study).json["told"] == 1
 
 
@@ -75,19 +98,33 @@ def test_changes_while_it_runs(service, study):
     assert "paused" in problem(service.send("POST", f"{study}/ask", {}), 409)
     problem(service.send("POST", f"{study}/pause", {}), 409)
     assert not service.send("POST", f"{study}/resume", {}).json["paused"]
-    assert service.send("POST", f"{study}/arms", {"arm": "violet", "prior": [2.0, 2.0]}).json["arms"] == 4
+    assert (
+        service.send("POST", f"{study}/arms", {"arm": "violet", "prior": [2.0, 2.0]}).json["arms"]
+        == 4
+    )
     problem(service.send("POST", f"{study}/arms", {"arm": "violet"}), 422)
     assert service.send("POST", f"{study}/arms/retire", {"arm": ["red", 1]}).json["arms"] == 3
     assert service.send("PUT", f"{study}/exposure", {"dial": 0.0}).json["dial"] == 0.0
-    assert service.send("PUT", f"{study}/exposure", {"exposure": {"name": "paper", "C": 3.0}}).json["dial"] is None
+    assert (
+        service.send("PUT", f"{study}/exposure", {"exposure": {"name": "paper", "C": 3.0}}).json[
+            "dial"
+        ]
+        is None
+    )
     events = service.send("GET", f"{study}/history").json["events"]
     assert [event["details"].get("reason") for event in events[1:2]] == ["Sunday"]
 
 
 def test_creating_twice_is_as_good_as_once_unless_the_settings_differ(service, study):
-    again = {"name": unquote(study.rpartition("/")[2]), "arms": ["blue", "green", ["red", 1]], "seed": 7}
+    again = {
+        "name": unquote(study.rpartition("/")[2]),
+        "arms": ["blue", "green", ["red", 1]],
+        "seed": 7,
+    }
     assert service.send("POST", "/api/studies", again).status == 201
-    assert "was created with" in problem(service.send("POST", "/api/studies", again | {"arms": ["blue"]}), 422)
+    assert "was created with" in problem(
+        service.send("POST", "/api/studies", again | {"arms": ["blue"]}), 422
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +166,9 @@ def test_names_that_cannot_be(service, name):
     problem(service.send("POST", "/api/studies", raw=body), 422)
 
 
-@pytest.mark.parametrize("name", [SQL, '<script>alert("1")</script>'.replace("/", "∕"), "%2e%2e", "名前", "a b?c#d"])
+@pytest.mark.parametrize(
+    "name", [SQL, '<script>alert("1")</script>'.replace("/", "∕"), "%2e%2e", "名前", "a b?c#d"]
+)
 def test_hostile_names_are_names(service, name):
     path = f"/api/studies/{quote(name, safe='')}"
     assert service.send("POST", "/api/studies", {"name": name, "arms": [SQL, "b"]}).status == 201
@@ -177,14 +216,21 @@ def test_bodies_that_are_too_large(service, study):
 
 def test_nothing_but_json_counts(service, study):
     before = service.send("GET", study).json
-    answer = service.send("POST", f"{study}/pause", raw="reason=x", headers={"Content-Type": "application/x-www-form-urlencoded"})
+    answer = service.send(
+        "POST",
+        f"{study}/pause",
+        raw="reason=x",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
     problem(answer, 422)
     assert service.send("GET", study).json == before
 
 
 def test_pages_of_other_sites_get_nothing_without_keys(service, study):
     problem(service.send("GET", "/api/studies", headers={"Host": "evil.example"}), 421)
-    problem(service.send("POST", f"{study}/pause", {}, headers={"Origin": "http://evil.example"}), 403)
+    problem(
+        service.send("POST", f"{study}/pause", {}, headers={"Origin": "http://evil.example"}), 403
+    )
     assert service.send("POST", f"{study}/pause", {}, headers={"Origin": service.url}).status == 200
 
 
@@ -193,7 +239,9 @@ def test_health_and_metrics(service, study):
     assert service.send("GET", "/readyz").json == {"status": "ready"}
     service.send("POST", f"{study}/ask", {})
     text = service.send("GET", "/metrics").body.decode()
-    assert 'belman_requests_total{method="POST",route="/api/studies/{name}/ask",status="200"}' in text
+    assert (
+        'belman_requests_total{method="POST",route="/api/studies/{name}/ask",status="200"}' in text
+    )
     assert "study 0" not in text  # names of studies are no labels
     problem(service.send("GET", "/nothing-here"), 404)
     problem(service.send("DELETE", "/api/studies"), 405)

@@ -1,4 +1,6 @@
-"""Requests made up from the OpenAPI document: whatever they hold, the service answers, and never with a 5xx."""
+"""Requests made up from the OpenAPI document: whatever they hold, the service answers, and never
+with a 5xx.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.service.running import running
 
-schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed: pip install 'belman[dev]'")
+schemathesis = pytest.importorskip(
+    "schemathesis", reason="schemathesis is not installed: pip install 'belman[dev]'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +28,13 @@ def test_no_request_breaks_it(service):
         if operation.path.endswith("/live") or operation.path == "/api/demo":
             continue  # a stream, and a simulation, have tests of their own
 
-        @settings(max_examples=12, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=12,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(case=operation.as_strategy())
         def one(case):
             if "name" in case.path_parameters and len(seen) % 2:

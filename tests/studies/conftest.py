@@ -27,7 +27,9 @@ def url(request, tmp_path) -> str:
     server = request.getfixturevalue("postgres")
     storage = Storage(server.url)
     with storage.writing() as connection:
-        connection.exec_driver_sql("TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY")
+        connection.exec_driver_sql(
+            "TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY"
+        )
     storage.close()
     return server.url
 
@@ -54,7 +56,12 @@ def opened(url) -> Iterator[Callable[..., Study]]:
 
     def open_one(name: str = "study", arms: Any = ("a", "b", "c"), **settings: Any) -> Study:
         storages.append(Storage(url))
-        return open_study(name, arms, storage=storages[-1], **{"seed": 1, **settings} if arms is not None else settings)
+        return open_study(
+            name,
+            arms,
+            storage=storages[-1],
+            **{"seed": 1, **settings} if arms is not None else settings,
+        )
 
     yield open_one
     for storage in storages:

@@ -17,11 +17,16 @@ def programs() -> Path | None:
     found = shutil.which("initdb")
     places = [Path(found).resolve().parent] if found else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((place for place in places if (place / "initdb").exists() and (place / "pg_ctl").exists()), None)
+    return next(
+        (place for place in places if (place / "initdb").exists() and (place / "pg_ctl").exists()),
+        None,
+    )
 
 
 class Postgres:
-    """A cluster that is made, started, stopped, restarted and removed; as the user postgres where we are root."""
+    """A cluster that is made, started, stopped, restarted and removed; as the user postgres where
+    we are root.
+    """
 
     def __init__(self) -> None:
         self._programs = programs()
@@ -29,7 +34,19 @@ class Postgres:
         self.port = _free_port()
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
-        self._run("initdb", "-D", self.data, "-A", "trust", "-U", "belman", "--no-sync", "-E", "UTF8", "--locale=C")
+        self._run(
+            "initdb",
+            "-D",
+            self.data,
+            "-A",
+            "trust",
+            "-U",
+            "belman",
+            "--no-sync",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        )
         self.start()
 
     @property
@@ -42,7 +59,19 @@ class Postgres:
 
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "-l", str(self.folder / "log"), "-o", options, "start")
+        self._run(
+            "pg_ctl",
+            "-D",
+            self.data,
+            "-w",
+            "-t",
+            "60",
+            "-l",
+            str(self.folder / "log"),
+            "-o",
+            options,
+            "start",
+        )
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
@@ -55,7 +84,9 @@ class Postgres:
         assert self._programs is not None, REASON
         before = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
         command = [*before, str(self._programs / program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=self.folder)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, check=False, cwd=self.folder
+        )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 
 

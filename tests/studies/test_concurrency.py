@@ -50,7 +50,10 @@ def test_processes_that_share_a_study_lose_and_double_nothing(url):
     assert done.returncode == 0, done.stderr
     storage = Storage(url)
     study = open_study("shared", storage=storage)
-    assert study.status() | {"asked": 402, "told": 402, "outstanding": 0, "events": 805} == study.status()
+    assert (
+        study.status() | {"asked": 402, "told": 402, "outstanding": 0, "events": 805}
+        == study.status()
+    )
     tells = [event.ticket for event in study.events() if event.kind == Kind.TOLD]
     assert len(set(tells)) == len(tells) == 402
     study.check()

@@ -29,14 +29,19 @@ def test_an_export_is_the_log_and_is_past_data_for_another_study(study: Study, t
         assert study.export(path) == study.number
         other = open_study(ending, ["a", "b", ("c", 1)], storage=study.storage)
         assert other.record(path, "last year") == 6
-        assert [other.agent().belief(arm) for arm in other.arms] == [study.agent().belief(arm) for arm in study.arms]
+        assert [other.agent().belief(arm) for arm in other.arms] == [
+            study.agent().belief(arm) for arm in study.arms
+        ]
     with (tmp_path / "log.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["event"] for row in rows] == study.history()["event"]
     assert rows[-1]["reason"] == 'tea, "biscuits"\nand cake'
     told = [row for row in rows if row["event"] == "told"]
     asked = {row["ticket"]: row for row in rows if row["event"] == "asked"}
-    assert all(asked[row["ticket"]]["arm"] == row["arm"] and float(asked[row["ticket"]]["probability"]) > 0 for row in told)
+    assert all(
+        asked[row["ticket"]]["arm"] == row["arm"] and float(asked[row["ticket"]]["probability"]) > 0
+        for row in told
+    )
 
 
 def test_parquet_holds_times_and_numbers(study: Study, tmp_path: Path):
@@ -72,7 +77,12 @@ def test_bad_past_data_change_nothing(study: Study, tmp_path: Path, content, err
     assert study.check() == before
 
 
-def test_an_export_goes_to_a_file_of_a_known_kind_in_a_folder_that_is_there(study: Study, tmp_path: Path):
-    for path, words in ((tmp_path / "log.txt", "neither CSV nor Parquet"), (tmp_path / "no" / "log.csv", "cannot be written")):
+def test_an_export_goes_to_a_file_of_a_known_kind_in_a_folder_that_is_there(
+    study: Study, tmp_path: Path
+):
+    for path, words in (
+        (tmp_path / "log.txt", "neither CSV nor Parquet"),
+        (tmp_path / "no" / "log.csv", "cannot be written"),
+    ):
         with pytest.raises(errors.SettingError, match=words):
             study.export(path)

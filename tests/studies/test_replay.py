@@ -1,4 +1,6 @@
-"""Estimates of what another policy would have earned: right where they are given, refused where they cannot be."""
+"""Estimates of what another policy would have earned: right where they are given, refused where
+they cannot be.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def lived(study: Study, turns: int, seed: int) -> Study:
     nature = np.random.default_rng(seed)
     for _ in range(turns // 100):
         tickets = [ticket for answer in study.together([Ask()] * 100) for ticket in answer]
-        study.together([Tell(ticket, float(nature.random() < MEANS[ticket.arm])) for ticket in tickets])
+        study.together(
+            [Tell(ticket, float(nature.random() < MEANS[ticket.arm])) for ticket in tickets]
+        )
     return study
 
 
@@ -34,18 +38,30 @@ def lived(study: Study, turns: int, seed: int) -> Study:
     ids=["uniform", "epsilon-greedy"],
 )
 def test_the_estimate_is_what_the_policy_earns(storage, logged, kept):
-    """Over 12 logs the mean error is within five of its standard errors: errs once in 2,000 runs, and the seeds are fixed."""
+    """Over 12 logs the mean error is within five of its standard errors: errs once in 2,000 runs,
+    and the seeds are fixed.
+    """
     errors_, policy = [], belman.Thompson()
     for seed in range(12):
-        study = lived(open_study(f"study {seed}", MEANS, storage=storage, seed=seed, **logged), 1500, seed)
+        study = lived(
+            open_study(f"study {seed}", MEANS, storage=storage, seed=seed, **logged), 1500, seed
+        )
         estimate = study.replay(policy)
         result = belman.simulate(
-            {"t": policy}, belman.bernoulli(list(MEANS.values())), estimate.turns, 200, seed=seed, progress=False
+            {"t": policy},
+            belman.bernoulli(list(MEANS.values())),
+            estimate.turns,
+            200,
+            seed=seed,
+            progress=False,
         )
         truth = 0.6 - float(result.regret.isel(turn=-1).mean()) / estimate.turns
         assert estimate.low < estimate.reward < estimate.high
-        # whatever the policy chooses is kept with the same chance: six standard deviations, once in 5e8
-        assert abs(estimate.turns - kept * estimate.used) < 6 * np.sqrt(kept * (1 - kept) * estimate.used)
+        # whatever the policy chooses is kept with the same chance: six standard deviations, once in
+        # 5e8
+        assert abs(estimate.turns - kept * estimate.used) < 6 * np.sqrt(
+            kept * (1 - kept) * estimate.used
+        )
         errors_.append(estimate.reward - truth)
     assert abs(np.mean(errors_)) < 5 * np.std(errors_, ddof=1) / np.sqrt(len(errors_))
     assert np.std(errors_) < 0.05

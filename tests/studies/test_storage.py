@@ -22,8 +22,16 @@ from belman.studies import Storage, open_study, schema, versions
         ("sqlite://", errors.SettingError, "names no file"),
         ("sqlite:///:memory:", errors.SettingError, "names no file"),
         ("sqlite:///a.db?synchronous=off", errors.SettingError, "synchronous='off'"),
-        ("sqlite:////no/such/folder/studies.db", errors.StorageError, "unable to open database file"),
-        ("postgresql://user:secret@127.0.0.1:1/none", errors.StorageError, r"user:\*\*\*@127.* could not be opened"),
+        (
+            "sqlite:////no/such/folder/studies.db",
+            errors.StorageError,
+            "unable to open database file",
+        ),
+        (
+            "postgresql://user:secret@127.0.0.1:1/none",
+            errors.StorageError,
+            r"user:\*\*\*@127.* could not be opened",
+        ),
     ],
 )
 def test_a_storage_that_cannot_be_is_refused(url, error, words):
@@ -43,7 +51,9 @@ def test_tables_of_another_version_are_refused(url):
     for found in ("9999", "0000"):
         with storage.writing() as connection:
             connection.exec_driver_sql(f"UPDATE belman_version SET version_num = '{found}'")
-        with pytest.raises(errors.StorageError, match=f"tables of version {found}.*install a newer belman"):
+        with pytest.raises(
+            errors.StorageError, match=f"tables of version {found}.*install a newer belman"
+        ):
             Storage(url)
     with storage.writing() as connection:
         connection.exec_driver_sql(f"UPDATE belman_version SET version_num = '{versions.HEAD}'")
@@ -68,7 +78,9 @@ def test_the_log_stands_even_against_a_program_that_writes_twice(opened):
     study = opened()
     study.tell(study.ask().id, 1)
     with pytest.raises(errors.StorageError), study.storage.writing() as connection:
-        connection.exec_driver_sql("INSERT INTO belman_events (study, number, kind, time, ticket) VALUES (1, 99, 3, 0.0, 2)")
+        connection.exec_driver_sql(
+            "INSERT INTO belman_events (study, number, kind, time, ticket) VALUES (1, 99, 3, 0.0, 2)"
+        )
     study.check()
 
 
@@ -82,7 +94,9 @@ try:
 except belman.BelmanError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert "pip install 'belman[studies]'" in done.stdout, done.stderr
 
 

@@ -42,7 +42,9 @@ def test_the_same_reward_again_changes_nothing_and_another_one_is_an_error(opene
 
 
 def test_every_decision_sees_every_tell_of_others(opened):
-    """One study through two objects in turn decides as one agent does that is asked and told the same."""
+    """One study through two objects in turn decides as one agent does that is asked and told the
+    same.
+    """
     mine, theirs = opened(arms=[f"arm {i}" for i in range(6)]), opened(arms=None)
     luck = random.Random(5)
     for turn in range(120):
@@ -53,7 +55,9 @@ def test_every_decision_sees_every_tell_of_others(opened):
     agent = Agent(mine.settings.arms)
     for event in told:
         agent.tell(f"arm {event.arm}", event.reward)
-    assert [agent.belief(arm) for arm in agent.arms] == [mine.agent().belief(arm) for arm in agent.arms]
+    assert [agent.belief(arm) for arm in agent.arms] == [
+        mine.agent().belief(arm) for arm in agent.arms
+    ]
 
 
 def test_tickets_that_are_out_make_concurrent_askers_spread(opened):
@@ -94,7 +98,9 @@ def test_a_snapshot_opens_to_the_same_state_and_a_damaged_one_is_passed_over(ope
     assert opened(arms=None).check() == digest
     with study.storage.writing() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM belman_snapshots").scalar() == 1
-        connection.exec_driver_sql("UPDATE belman_snapshots SET content = replace(content, '0.5', '0.6')")
+        connection.exec_driver_sql(
+            "UPDATE belman_snapshots SET content = replace(content, '0.5', '0.6')"
+        )
     assert opened(arms=None).check() == digest
 
 
@@ -114,27 +120,50 @@ def test_many_requests_in_one_transaction_get_an_answer_each(opened):
     assert isinstance(first, list)
     one, two = first
     answers = study.together(
-        [Tell(one.id, 1), Tell(one.id, 1), Tell(one.id, 0), Tell("7-xxxxxx", 1), Tell(two, 7), Ask(key="k"), Ask(key="k"), Ask(0)]
+        [
+            Tell(one.id, 1),
+            Tell(one.id, 1),
+            Tell(one.id, 0),
+            Tell("7-xxxxxx", 1),
+            Tell(two, 7),
+            Ask(key="k"),
+            Ask(key="k"),
+            Ask(0),
+        ]
     )
     assert answers[:2] == [True, False]
-    assert [type(answer) for answer in answers[2:5]] == [errors.TicketError, errors.UnknownTicketError, errors.RewardError]
+    assert [type(answer) for answer in answers[2:5]] == [
+        errors.TicketError,
+        errors.UnknownTicketError,
+        errors.RewardError,
+    ]
     assert answers[5] == answers[6]
     assert isinstance(answers[7], errors.SettingError)
     assert study.status() | {"told": 1, "outstanding": 2} == study.status()
     assert study.check() == opened(arms=None).check()
 
 
-@pytest.mark.parametrize(("counted", "plays"), [(None, 0), (0.0, 1)], ids=["forgotten", "no reward"])
+@pytest.mark.parametrize(
+    ("counted", "plays"), [(None, 0), (0.0, 1)], ids=["forgotten", "no reward"]
+)
 def test_tickets_expire_by_the_rule(opened, clock, counted, plays):
-    study = opened(arms=["only"], expire_after=timedelta(hours=1), expired_reward=counted, clock=clock)
+    study = opened(
+        arms=["only"], expire_after=timedelta(hours=1), expired_reward=counted, clock=clock
+    )
     late, early = study.ask(), study.ask()
     study.tell(early.id, 1)
     clock.now += 3599.0
     assert study.expire() == 0
     clock.now += 1.0
-    with pytest.raises(errors.TicketError, match=r"expired at .* and was (forgotten|counted as 0): its reward 1 comes too late"):
+    with pytest.raises(
+        errors.TicketError,
+        match=r"expired at .* and was (forgotten|counted as 0): its reward 1 comes too late",
+    ):
         study.tell(late.id, 1)
-    assert study.status() | {"outstanding": 0, "expired": 1, "told": 1 + plays, "reward": 1.0} == study.status()
+    assert (
+        study.status() | {"outstanding": 0, "expired": 1, "told": 1 + plays, "reward": 1.0}
+        == study.status()
+    )
     assert study.agent().outstanding == {}
     assert study.check() == opened(arms=None).check()
 
@@ -235,7 +264,11 @@ def test_a_cost_between_two_ends(opened):
         ({"arms": [("a", frozenset())]}, errors.ArmError, "cannot be kept in a log"),
         ({"family": "bernouli"}, errors.FamilyError, "did you mean 'bernoulli'"),
         ({"policy": "belman"}, errors.PolicyError, "is no policy"),
-        ({"policy": BelMan(Schedule(lambda t: 1.0))}, errors.PolicyError, "cannot be kept in a log"),
+        (
+            {"policy": BelMan(Schedule(lambda t: 1.0))},
+            errors.PolicyError,
+            "cannot be kept in a log",
+        ),
         ({"prior": (0, 1)}, errors.PriorError, "not proper"),
         ({"priors": {"z": (1, 1)}}, errors.ArmError, "unknown arm 'z'"),
         ({"range": (1, 1)}, errors.SettingError, "is no interval"),
@@ -269,7 +302,10 @@ def test_bad_settings_create_nothing(tmp_path, settings, error, words):
         (lambda study, ticket: study.tell(ticket, float("nan")), errors.RewardError),
         (lambda study, ticket: study.tell(ticket, "1"), errors.RewardError),
         (lambda study, ticket: study.tell(ticket, 2), errors.RewardError),
-        (lambda study, ticket: study.tell("1; DROP TABLE belman_events", 1), errors.UnknownTicketError),
+        (
+            lambda study, ticket: study.tell("1; DROP TABLE belman_events", 1),
+            errors.UnknownTicketError,
+        ),
         (lambda study, ticket: study.tell(2, 1), errors.UnknownTicketError),
         (lambda study, ticket: study.tell("9" * 10_000 + "-aaaaaa", 1), errors.UnknownTicketError),
         (lambda study, ticket: study.tell(ticket.id[:-1] + "!", 1), errors.UnknownTicketError),
@@ -326,4 +362,6 @@ def test_arms_named_by_numbers_and_tuples_come_back_as_they_were(opened):
     study = opened(arms=names)
     assert list(opened(arms=None).arms) == names
     assert {ticket.arm for ticket in study.ask(len(names))} == set(names)
-    assert [ticket.arm for ticket in opened(arms=None).tickets()] == [ticket.arm for ticket in study.tickets()]
+    assert [ticket.arm for ticket in opened(arms=None).tickets()] == [
+        ticket.arm for ticket in study.tickets()
+    ]

@@ -1,4 +1,6 @@
-"""Crashes, full disks and servers that go away: what was acknowledged is there, once, and the state is the fold of the log."""
+"""Crashes, full disks and servers that go away: what was acknowledged is there, once, and the state
+is the fold of the log.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
 
 
 def test_a_server_that_restarts_is_found_again_and_nothing_is_lost(postgres):
-    """Writers retry with the same key until they are answered; each key then has exactly one ticket, told once."""
+    """Writers retry with the same key until they are answered; each key then has exactly one
+    ticket, told once.
+    """
     storage = Storage(postgres.url)
     study = open_study("restart", ["a", "b", "c"], storage=storage, seed=1)
     study.tell(study.ask().id, 1)
@@ -99,7 +103,10 @@ def test_a_server_that_restarts_is_found_again_and_nothing_is_lost(postgres):
     assert failures
     keyed = {event.key: event for event in study.events() if event.key}
     assert {key.removesuffix("/0") for key in keyed} == set(answered)
-    assert all(answered[key.removesuffix("/0")].startswith(f"{event.number}-") for key, event in keyed.items())
+    assert all(
+        answered[key.removesuffix("/0")].startswith(f"{event.number}-")
+        for key, event in keyed.items()
+    )
     assert sum(event.kind == Kind.TOLD for event in study.events()) == len(answered) + 1
     assert study.outstanding == 0
     study.check()

@@ -1,4 +1,6 @@
-"""The suite of problems: that it covers what it should, plays on the same luck, resumes, and adds up right."""
+"""The suite of problems: that it covers what it should, plays on the same luck, resumes, and adds
+up right.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,13 @@ def test_the_suite_covers_what_it_should():
     cells = suite().cells
     assert {cell.arms for cell in cells} == {2, 5, 10, 20, 50, 200}
     assert {100, 500, 1_000, 10_000, 100_000, 1_000_000} == {cell.horizon for cell in cells}
-    assert {"bernoulli", "exponential", "poisson", "gaussian", "gaussian-unknown"} == {cell.problem.family.name for cell in cells}
+    assert {"bernoulli", "exponential", "poisson", "gaussian", "gaussian-unknown"} == {
+        cell.problem.family.name for cell in cells
+    }
     assert all(cell.problem.arms == cell.arms for cell in cells)
-    assert len({(cell.kind, cell.arms, cell.horizon) for cell in cells}) == len(cells)  # no cell in both splits
+    assert len({(cell.kind, cell.arms, cell.horizon) for cell in cells}) == len(
+        cells
+    )  # no cell in both splits
     assert {cell.split for cell in cells} == set(SPLITS)
 
 
@@ -39,7 +45,10 @@ def test_every_rival_is_a_policy_in_one_group():
     for name in names:
         assert policy(name, 100)
     left_out = set(belman.policies.POLICIES) - {*names, "belman"}
-    assert {"oracle", "explore-then-commit"} <= left_out  # one is told the truth, the other has no setting for all
+    assert {
+        "oracle",
+        "explore-then-commit",
+    } <= left_out  # one is told the truth, the other has no setting for all
 
 
 def test_played_once_and_kept(tmp_path, monkeypatch):
@@ -48,7 +57,9 @@ def test_played_once_and_kept(tmp_path, monkeypatch):
     records = play(cell, players, tmp_path, 3, 1, said.append)
     assert len(said) == 2
     result = belman.simulate(players, cell.problem, cell.horizon, cell.runs, 3, progress=False)
-    assert records["greedy"] == pytest.approx(result.regret.sel(player="greedy").values[:, -1], rel=1e-8)
+    assert records["greedy"] == pytest.approx(
+        result.regret.sel(player="greedy").values[:, -1], rel=1e-8
+    )
     again = play(cell, players, tmp_path, 3, 1, said.append)
     assert len(said) == 2
     assert np.array_equal(again["belman"], records["belman"])
@@ -74,7 +85,11 @@ def test_ratios_ranks_and_summary_by_hand():
     assert (row["best of all"], row["/ of all"]) == ("greedy", 2.0)
     assert row["p99 / Thompson"] == pytest.approx(2.98 / 4.0)
     summary = summary_table({"development": table}).row("development")
-    assert (summary["/ Thompson"], summary["worst"], summary["p99 no worse"]) == (pytest.approx(0.5), 0.5, "100 %")
+    assert (summary["/ Thompson"], summary["worst"], summary["p99 no worse"]) == (
+        pytest.approx(0.5),
+        0.5,
+        "100 %",
+    )
     lines = player_csv(suite(), {cell: records}).splitlines()
     assert lines[2].startswith(f"development,{cell.key},anytime,thompson,2,4,0,4,4,-2,")
     assert geometric_mean([4.0, 1.0, 2.0]) == pytest.approx(2.0)
@@ -84,8 +99,16 @@ def test_ratios_ranks_and_summary_by_hand():
 def test_the_command_refuses_what_is_not_there(tmp_path):
     for words, error, message in (
         (["--split", "test"], SettingError, "unknown split 'test'"),
-        (["--ours", "belmann"], PolicyError, "'belmann' is not in the suite.*did you mean 'belman'"),
-        (["--players", "imad"], PolicyError, "'imad' is no rival of the suite.*did you mean 'imed'"),
+        (
+            ["--ours", "belmann"],
+            PolicyError,
+            "'belmann' is not in the suite.*did you mean 'belman'",
+        ),
+        (
+            ["--players", "imad"],
+            PolicyError,
+            "'imad' is no rival of the suite.*did you mean 'imed'",
+        ),
     ):
         done = CliRunner().invoke(app, ["bench", "regret", "--output", str(tmp_path), *words])
         assert isinstance(done.exception, error)
@@ -97,7 +120,17 @@ def test_the_command_writes_a_table_and_data(tmp_path, monkeypatch):
     small = suite().quick()
     tiny = type(small)((first("development"),), small.rivals, small.at_most)
     monkeypatch.setattr(type(small), "quick", lambda self: tiny)
-    words = ["bench", "regret", "--quick", "--split", "development", "--players", "thompson,greedy", "--output", str(tmp_path)]
+    words = [
+        "bench",
+        "regret",
+        "--quick",
+        "--split",
+        "development",
+        "--players",
+        "thompson,greedy",
+        "--output",
+        str(tmp_path),
+    ]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert tiny.cells[0].name in done.output  # not cut, however narrow the terminal

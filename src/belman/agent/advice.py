@@ -1,4 +1,6 @@
-"""What an agent recommends, and how sure it may be: the policy's favourites and Chernoff's evidence that they are the best."""
+"""What an agent recommends, and how sure it may be: the policy's favourites and Chernoff's evidence
+that they are the best.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,18 @@ from belman.policies.stopping import least_contrast
 
 
 class Advice(NamedTuple):
-    """The places of the recommended arms, the best first, and the evidence that no other is as good."""
+    """The places of the recommended arms, the best first, and the evidence that no other is as
+    good.
+    """
 
     places: list[int]
     evidence: float
 
 
 @kernel
-def _advise(policy, family, law, params, ledger, memory, needed, m, luck, score, spent, chosen, doubt):
+def _advise(
+    policy, family, law, params, ledger, memory, needed, m, luck, score, spent, chosen, doubt
+):
     policy.recommend(family, law, params, ledger, memory, score)
     for a in range(score.size):
         spent[a] = score[a]
@@ -31,11 +37,18 @@ def _advise(policy, family, law, params, ledger, memory, needed, m, luck, score,
     return least_contrast(family, law, ledger, needed, chosen, -1.0, doubt)
 
 
-def advise(policy: Policy, family: Family, ledger: Ledger, memory: Any, m: int, luck: Any) -> Advice:
-    """The m arms that the policy recommends after these rewards; ties are drawn from `luck`, a generator that is used up."""
+def advise(
+    policy: Policy, family: Family, ledger: Ledger, memory: Any, m: int, luck: Any
+) -> Advice:
+    """The m arms that the policy recommends after these rewards; ties are drawn from `luck`, a
+    generator that is used up.
+    """
     arms = len(ledger.plays)
     score, spent, chosen = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    bundles = {"policy": (policy.kernels, type(policy).__module__), "family": (family.kernels, type(family).__module__)}
+    bundles = {
+        "policy": (policy.kernels, type(policy).__module__),
+        "family": (family.kernels, type(family).__module__),
+    }
     call = entry(_advise, bundles, {"ledger": Ledger, "memory": type(memory)})
     numbers = (family.law, policy.params(family), *ledger, *memory, plays_needed(family), m, luck)
     evidence = call(*numbers, score, spent, chosen, np.zeros(2, dtype=np.int64))

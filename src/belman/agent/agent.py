@@ -33,7 +33,9 @@ _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 
 
 class Choice(NamedTuple):
-    """One decision: the arm, the turn for which it was made, and the chance with which the policy would have made it."""
+    """One decision: the arm, the turn for which it was made, and the chance with which the policy
+    would have made it.
+    """
 
     arm: Hashable
     turn: int
@@ -43,11 +45,13 @@ class Choice(NamedTuple):
 class Agent:
     """Decides, turn by turn, which arm to try.
 
-    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family), `policy` who chooses (BelMan
-    by default). `prior` is the belief about every arm at first, `priors` that about single ones. `range=(low, high)` takes
-    bounded rewards on another scale, `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors
-    at every reward, for a world that drifts. `start` is what is known before the first turn: another agent, the file of a saved
-    one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count as this agent's own.
+    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family),
+    `policy` who chooses (BelMan by default). `prior` is the belief about every arm at first,
+    `priors` that about single ones. `range=(low, high)` takes bounded rewards on another scale,
+    `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
+    reward, for a world that drifts. `start` is what is known before the first turn: another agent,
+    the file of a saved one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count
+    as this agent's own.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -94,7 +98,9 @@ class Agent:
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
         self._dial_start, self._dials = 0, list[float]()
-        self._last: list[tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]] = []
+        self._last: list[
+            tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
+        ] = []
         blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
         self._truth = Ledger(self._priors.copy(), *blank)
         if start is not None:
@@ -110,7 +116,9 @@ class Agent:
         elif isinstance(start, Mapping):
             known = warm_start.of_counts(start, self._scale, self._priors, self._place)
         else:
-            raise SettingError(f"start={start!r} is no start: give an agent, the path of a saved one, or {{arm: (plays, sum)}}")
+            raise SettingError(
+                f"start={start!r} is no start: give an agent, the path of a saved one, or {{arm: (plays, sum)}}"
+            )
         places = [self._places[arm] for arm in known.arms]
         self._told += int(known.tells.sum())
         self._tells[places], self._priors[places] = known.tells, known.priors
@@ -124,10 +132,12 @@ class Agent:
     @overload
     def ask(self, n: int, *, among: Iterable[Hashable] | None = None) -> list[Any]: ...
     def ask(self, n: int | None = None, *, among: Iterable[Hashable] | None = None) -> Any:
-        """The arm to try now, or a list of `n` for a batch; `among` names the arms that are available.
+        """The arm to try now, or a list of `n` for a batch; `among` names the arms that are
+        available.
 
-        Asks whose reward is not told yet count as observed at their expected statistic, so that a batch spreads, and while
-        there are any (or in a batch) arms that were never tried come first.
+        Asks whose reward is not told yet count as observed at their expected statistic, so that a
+        batch spreads, and while there are any (or in a batch) arms that were never tried come
+        first.
         """
         closed = _NONE_CLOSED if among is None else self._closed(among)
         if n is None:
@@ -144,7 +154,11 @@ class Agent:
             closed = closed if tried.all() else tried
         turn = self._told + 1
         arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
-        drawn = (self._working.beliefs.copy(), self._policy.acting(self._memory)) if math.isnan(probability) else None
+        drawn = (
+            (self._working.beliefs.copy(), self._policy.acting(self._memory))
+            if math.isnan(probability)
+            else None
+        )
         self._last.append((arm, self._arms[arm], turn, probability, drawn, closed))
         self._waiting += 1
         return arm
@@ -161,7 +175,8 @@ class Agent:
 
     @property
     def last(self) -> list[Choice]:
-        """What the last `ask` chose, with the chance of each choice, so that a later replay is honest.
+        """What the last `ask` chose, with the chance of each choice, so that a later replay is
+        honest.
 
         >>> agent = Agent(["blue", "red"], seed=1)
         >>> arm = agent.ask()
@@ -181,7 +196,9 @@ class Agent:
     @property
     def outstanding(self) -> dict[Hashable, int]:
         """Asks whose reward is not told yet, per arm."""
-        return {arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count}
+        return {
+            arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count
+        }
 
     def expect(self, arm: Hashable) -> None:
         """Count an ask of an arm that was decided elsewhere as outstanding."""
@@ -192,7 +209,9 @@ class Agent:
 
     @property
     def leaves_all_a_chance(self) -> bool:
-        """Whether the next ask may choose any arm, so that a log of such asks tells about other policies."""
+        """Whether the next ask may choose any arm, so that a log of such asks tells about other
+        policies.
+        """
         return self._policy.leaves_all_a_chance and bool((self._tells + self._pending).all())
 
     # Telling
@@ -223,16 +242,28 @@ class Agent:
         """The names of the arms, in order."""
         return tuple(self._arms)
 
-    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, *, learnt: Learnt | None = None) -> None:
-        """Take in a new arm, of which the prior says all that is known, or one that was removed, with what was `learnt` of it."""
+    def add_arm(
+        self, arm: Hashable, prior: ArrayLike | None = None, *, learnt: Learnt | None = None
+    ) -> None:
+        """Take in a new arm, of which the prior says all that is known, or one that was removed,
+        with what was `learnt` of it.
+        """
         doors.check_new(arm, self._places)
         if learnt is None:
-            learnt = Learnt.nothing(self._family.check_belief(self._family.prior if prior is None else prior))
+            learnt = Learnt.nothing(
+                self._family.check_belief(self._family.prior if prior is None else prior)
+            )
         self._arms.append(arm)
         self._priors = np.vstack([self._priors, learnt.prior])
-        self._tells, self._pending = np.append(self._tells, learnt.tells), np.append(self._pending, learnt.pending)
+        self._tells, self._pending = (
+            np.append(self._tells, learnt.tells),
+            np.append(self._pending, learnt.pending),
+        )
         rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
-        self._truth = Ledger(np.vstack([self._truth.beliefs, learnt.belief]), *(np.append(column, row) for column, row in rows))
+        self._truth = Ledger(
+            np.vstack([self._truth.beliefs, learnt.belief]),
+            *(np.append(column, row) for column, row in rows),
+        )
         self._reseat()
 
     def remove_arm(self, arm: Hashable) -> Learnt:
@@ -304,7 +335,9 @@ class Agent:
 
     @property
     def mind(self) -> chance.Words:
-        """The generator that the policy draws from: four words, which may be overwritten to draw from another stream."""
+        """The generator that the policy draws from: four words, which may be overwritten to draw
+        from another stream.
+        """
         return self._mind
 
     @property
@@ -328,7 +361,13 @@ class Agent:
         """
         tail = 0.5 * (1.0 - doors.check_level(level))
         rows = self._truth.beliefs
-        ends = [(self._family.mean_quantile(row, tail), self._family.mean_quantile(row, tail, upper=True)) for row in rows]
+        ends = [
+            (
+                self._family.mean_quantile(row, tail),
+                self._family.mean_quantile(row, tail, upper=True),
+            )
+            for row in rows
+        ]
         shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
             {
@@ -337,7 +376,9 @@ class Agent:
                 self._scale.quantity: self._expected(rows),
                 "low": [low for low, _ in shown],
                 "high": [high for _, high in shown],
-                "P(best)": [round(float(chance), 6) for chance in best_probabilities(self._family, rows)],
+                "P(best)": [
+                    round(float(chance), 6) for chance in best_probabilities(self._family, rows)
+                ],
             }
         )
 
@@ -345,7 +386,8 @@ class Agent:
         return [self._scale.outward(self._family.expected_reward(row)) for row in rows]
 
     def explain(self) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is changed by looking.
+        """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is
+        changed by looking.
 
         >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
         >>> agent.tell("blue", 1); agent.tell("red", 0)
@@ -375,9 +417,11 @@ class Agent:
     # Advising
 
     def recommend(self, m: int = 1) -> Any:
-        """The arm to settle for now, or a list of the `m` best, best first. Nothing is changed by looking.
+        """The arm to settle for now, or a list of the `m` best, best first. Nothing is changed by
+        looking.
 
-        It is the arm with the largest expected reward, or what the policy has kept in play (Successive Rejects and its kin).
+        It is the arm with the largest expected reward, or what the policy has kept in play
+        (Successive Rejects and its kin).
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
@@ -388,11 +432,13 @@ class Agent:
         return self._arms[places[0]] if m == 1 else [self._arms[place] for place in places]
 
     def confidence(self, m: int = 1, *, threshold: str = "customary") -> float:
-        """The largest 1 − δ at which the recommended arms can be said to be the best, by Chernoff's rule; 0 where it cannot.
+        """The largest 1 − δ at which the recommended arms can be said to be the best, by Chernoff's
+        rule; 0 where it cannot.
 
-        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ), which is customary, or against a
-        threshold that is proven (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one stops
-        by it; the probability of being best given the prior is in `beliefs`.
+        The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
+        which is customary, or against a threshold that is proven
+        (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one
+        stops by it; the probability of being best given the prior is in `beliefs`.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> for reward in [1] * 20:
@@ -409,7 +455,9 @@ class Agent:
 
     def _advice(self, m: int) -> advice.Advice:
         doors.check_wanted(m, len(self._arms))
-        return advice.advise(self._policy, self._family, self._truth, self._memory, int(m), self._mind.copy())
+        return advice.advise(
+            self._policy, self._family, self._truth, self._memory, int(m), self._mind.copy()
+        )
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
@@ -444,10 +492,13 @@ class Agent:
     ) -> Agent:
         """The agent of a state file, which goes on as if it had never stopped.
 
-        `arms`, `family` and `policy` replace what the file holds; they are needed where it could hold only a name
-        (arms that JSON lacks, a family or policy of your own, an exposure that is a function).
+        `arms`, `family` and `policy` replace what the file holds; they are needed where it could
+        hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
+        a function).
         """
-        return cls.from_json(state_file.fetch(path), source=os.fspath(path), arms=arms, family=family, policy=policy)
+        return cls.from_json(
+            state_file.fetch(path), source=os.fspath(path), arms=arms, family=family, policy=policy
+        )
 
     @classmethod
     def from_json(
@@ -469,7 +520,9 @@ class Agent:
         self._reseat()
 
     def _reseat(self) -> None:
-        """Lay out the arrays anew for the arms there are, and renew what the policy derives from the ledger."""
+        """Lay out the arrays anew for the arms there are, and renew what the policy derives from
+        the ledger.
+        """
         self._places = {arm: place for place, arm in enumerate(self._arms)}
         self._working = Ledger(*(column.copy() for column in self._truth))
         self._memory = self._policy.memory(len(self._arms), self._family.dimension)
@@ -482,10 +535,21 @@ class Agent:
             *(law, params, *self._truth, *self._working, *self._memory),
             *(self._pending, self._stale, np.zeros(len(self._arms)), self._mind),
         )
-        self._lessons = (law, *self._truth, self._priors, self._pending, self._stale, self._discount)
+        self._lessons = (
+            law,
+            *self._truth,
+            self._priors,
+            self._pending,
+            self._stale,
+            self._discount,
+        )
         family = (self._family.kernels, type(self._family).__module__)
         policy = (self._policy.kernels, type(self._policy).__module__)
-        records: dict[str, type] = {"truth": Ledger, "working": Ledger, "memory": type(self._memory)}
+        records: dict[str, type] = {
+            "truth": Ledger,
+            "working": Ledger,
+            "memory": type(self._memory),
+        }
         self._decide = entry(decide.decide, {"policy": policy, "family": family}, records)
         self._survey = entry(decide.survey, {"policy": policy, "family": family}, records)
         self._learn = entry(decide.learn, {"family": family}, {"truth": Ledger})
@@ -496,7 +560,9 @@ class Agent:
         try:
             return self._places[arm]
         except (KeyError, TypeError):
-            raise ArmError(f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}") from None
+            raise ArmError(
+                f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}"
+            ) from None
 
     def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
         closed = np.ones(len(self._arms), dtype=np.bool_)

@@ -1,8 +1,9 @@
 """The kernels of an agent: one decision, one reward.
 
-The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth, and each outstanding
-ask as observed at its expected statistic. An arm is *stale* when its working row lags behind; rows are renewed at the next
-decision, so that an ask followed by its tell refreshes an arm once.
+The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth,
+and each outstanding ask as observed at its expected statistic. An arm is *stale* when its working
+row lags behind; rows are renewed at the next decision, so that an ask followed by its tell
+refreshes an arm once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def mark_all_stale(stale):
 
 @kernel
 def _imagine(family, law, ledger, arm):
-    """One outstanding ask: the statistic that the belief expects, and the average reward (or the expected one, at first)."""
+    """One outstanding ask: the statistic that the belief expects, and the average reward (or the
+    expected one, at first).
+    """
     family.imagine(law, ledger.beliefs[arm])
     plays = ledger.plays[arm]
     if plays > 0.0:
@@ -65,13 +68,32 @@ def renew(policy, family, law, params, truth, working, memory, pending, stale):
 
 
 @kernel
-def decide(policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed, turn, dial):
-    """Choose an arm that is not closed (an empty array closes none), mark it outstanding, and give the chance of the choice."""
+def decide(
+    policy,
+    family,
+    law,
+    params,
+    truth,
+    working,
+    memory,
+    pending,
+    stale,
+    index,
+    mind,
+    closed,
+    turn,
+    dial,
+):
+    """Choose an arm that is not closed (an empty array closes none), mark it outstanding, and give
+    the chance of the choice.
+    """
     renew(policy, family, law, params, truth, working, memory, pending, stale)
     for a in range(index.size):
         index[a] = np.nan if closed.size > 0 and closed[a] else 0.0
     if closed.size == 0:
-        arm, ties = policy.choose(policy, family, law, params, working, memory, turn, dial, mind, index)
+        arm, ties = policy.choose(
+            policy, family, law, params, working, memory, turn, dial, mind, index
+        )
     else:
         policy.indices(family, law, params, working, memory, turn, dial, mind, index)
         for a in range(index.size):
@@ -80,11 +102,15 @@ def decide(policy, family, law, params, truth, working, memory, pending, stale, 
         arm, ties = pick(index, mind)
     pending[arm] += 1
     mark_stale(stale, arm)
-    return arm, policy.propensity(family, law, params, working, memory, turn, dial, closed, arm, ties)
+    return arm, policy.propensity(
+        family, law, params, working, memory, turn, dial, closed, arm, ties
+    )
 
 
 @kernel
-def survey(policy, family, law, params, truth, working, memory, pending, stale, index, mind, turn, dial):
+def survey(
+    policy, family, law, params, truth, working, memory, pending, stale, index, mind, turn, dial
+):
     """The index of every arm, without choosing."""
     renew(policy, family, law, params, truth, working, memory, pending, stale)
     index[:] = 0.0
@@ -93,7 +119,9 @@ def survey(policy, family, law, params, truth, working, memory, pending, stale, 
 
 @kernel
 def learn(family, law, truth, priors, pending, stale, discount, arm, reward):
-    """Enter a reward. With a discount below 1 every belief first fades towards its prior, and every count with it."""
+    """Enter a reward. With a discount below 1 every belief first fades towards its prior, and every
+    count with it.
+    """
     if discount < 1.0:
         for a in range(truth.plays.size):
             family.belief.blend(law, truth.beliefs[a], priors[a], discount)

@@ -8,7 +8,8 @@ from belman.families import Family
 
 
 class Learnt(NamedTuple):
-    """The prior and the belief about an arm, what its rewards sum to, and its tells and outstanding asks.
+    """The prior and the belief about an arm, what its rewards sum to, and its tells and outstanding
+    asks.
 
     Rewards are on the scale of the family, as the agent's ledger keeps them.
     """

@@ -1,4 +1,6 @@
-"""An agent to its text and back: everything that the next turn needs, so that it goes on as if it had never stopped."""
+"""An agent to its text and back: everything that the next turn needs, so that it goes on as if it
+had never stopped.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def from_text(
     content = state_file.read(text, source)
     for part, given in (("family", family), ("policy", policy)):
         if content.get(part) is None and given is None:
-            raise StateError(f"{source} could not hold its {part}: give it again, load(path, {part}=…)")
+            raise StateError(
+                f"{source} could not hold its {part}: give it again, load(path, {part}=…)"
+            )
     return state_file.trusted(lambda: _rebuilt(kind, content, source, arms, family, policy), source)
 
 

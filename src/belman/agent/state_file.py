@@ -1,4 +1,6 @@
-"""An agent as text: versioned JSON that a person can read, exact to the last bit, with a checksum that tells damage from data."""
+"""An agent as text: versioned JSON that a person can read, exact to the last bit, with a checksum
+that tells damage from data.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,24 @@ from belman.policies import POLICIES, Policy
 FORMAT = "belman agent"
 VERSION = 1
 
-_PARTS: dict[str, Mapping[str, Any]] = {"family": FAMILIES, "policy": POLICIES, "exposure": EXPOSURES}
+_PARTS: dict[str, Mapping[str, Any]] = {
+    "family": FAMILIES,
+    "policy": POLICIES,
+    "exposure": EXPOSURES,
+}
 
 
 def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
     """The text of a state file of some kind."""
     body = {name: plain(value) for name, value in content.items()}
-    text = json.dumps({"format": kind, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        {"format": kind, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False
+    )
     document = json.loads(text)
-    return json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1)
+        + "\n"
+    )
 
 
 def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
@@ -40,13 +51,19 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != kind:
-        raise StateError(f"{source} is not the state of {_article(kind)}: it lacks the format {kind!r}")
+        raise StateError(
+            f"{source} is not the state of {_article(kind)}: it lacks the format {kind!r}"
+        )
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise StateError(f"{source} has version {version!r}: this belman reads up to {VERSION} (install a newer one)")
+        raise StateError(
+            f"{source} has version {version!r}: this belman reads up to {VERSION} (install a newer one)"
+        )
     checksum = document.pop("checksum", None)
     if checksum != _checksum(document):
-        raise StateError(f"{source} is damaged or was edited: its checksum does not match its content")
+        raise StateError(
+            f"{source} is damaged or was edited: its checksum does not match its content"
+        )
     return document
 
 
@@ -99,7 +116,8 @@ def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def describe(thing: Any, part: str) -> dict[str, Any] | None:
-    """A policy, family or exposure as its name and settings; None where it holds what a file cannot (a function.
+    """A policy, family or exposure as its name and settings; None where it holds what a file cannot
+    (a function.
 
     A user's class).
     """
@@ -132,10 +150,16 @@ def rebuild(description: Mapping[str, Any], part: str) -> Any:
 
 
 def encode_arm(arm: Hashable) -> Any:
-    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when loading."""
+    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when
+    loading.
+    """
     if isinstance(arm, np.generic):
         arm = arm.item()
-    if arm is None or isinstance(arm, (str, bool, int)) or (isinstance(arm, float) and math.isfinite(arm)):
+    if (
+        arm is None
+        or isinstance(arm, (str, bool, int))
+        or (isinstance(arm, float) and math.isfinite(arm))
+    ):
         return arm
     if isinstance(arm, tuple):
         return {"tuple": [encode_arm(part) for part in arm]}
@@ -154,10 +178,14 @@ def decode_arm(text: Any, source: str) -> Hashable:
 
 
 def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
-    """Run a reader of content that passed its checksum; anything missing or misshapen still becomes a StateError."""
+    """Run a reader of content that passed its checksum; anything missing or misshapen still becomes
+    a StateError.
+    """
     try:
         return build()
     except (KeyError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, StateError):
             raise
-        raise StateError(f"{source} does not hold a whole {kind.split()[-1]}: {type(error).__name__}: {error}") from None
+        raise StateError(
+            f"{source} does not hold a whole {kind.split()[-1]}: {type(error).__name__}: {error}"
+        ) from None

@@ -1,4 +1,6 @@
-"""What an agent may know before its first turn: another agent's rewards, those of a saved one, or counts."""
+"""What an agent may know before its first turn: another agent's rewards, those of a saved one, or
+counts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from belman.policies import Ledger
 
 
 class Known(NamedTuple):
-    """What is known of some arms: their names, the rewards told of each, its prior and its row of the ledger."""
+    """What is known of some arms: their names, the rewards told of each, its prior and its row of
+    the ledger.
+    """
 
     arms: tuple[Hashable, ...]
     tells: NDArray[np.int64]
@@ -27,16 +31,28 @@ class Known(NamedTuple):
 def of_agent(known: Known, family: Family, other: Family, arms: Mapping[Hashable, int]) -> Known:
     """All that another agent knows of the arms that both play, for an agent of the same family."""
     if (other.name, *other.law) != (family.name, *family.law):
-        raise PriorError(f"start has {other.name} rewards, and this agent {family.name} ones: their beliefs do not compare")
+        raise PriorError(
+            f"start has {other.name} rewards, and this agent {family.name} ones: their beliefs do not compare"
+        )
     common = [place for place, arm in enumerate(known.arms) if arm in arms]
     if not common:
-        raise ArmError(f"start knows none of these arms: it played {listing(known.arms)}, and this agent plays {listing(arms)}")
+        raise ArmError(
+            f"start knows none of these arms: it played {listing(known.arms)}, and this agent plays {listing(arms)}"
+        )
     ledger = Ledger(*(column[common] for column in known.ledger))
-    return Known(tuple(known.arms[place] for place in common), known.tells[common], known.priors[common], ledger)
+    return Known(
+        tuple(known.arms[place] for place in common),
+        known.tells[common],
+        known.priors[common],
+        ledger,
+    )
 
 
 def of_counts(
-    counts: Mapping[Hashable, Any], scale: Scale, priors: NDArray[np.float64], place: Callable[[Hashable], int]
+    counts: Mapping[Hashable, Any],
+    scale: Scale,
+    priors: NDArray[np.float64],
+    place: Callable[[Hashable], int],
 ) -> Known:
     """What (plays, sum of rewards) or (plays, sum, sum of squares) say of each arm."""
     rows = [_row(arm, given, scale, priors[place(arm)]) for arm, given in counts.items()]
@@ -46,14 +62,22 @@ def of_counts(
     return Known(tuple(counts), plays.astype(np.int64), own, Ledger(beliefs, plays, sums, squares))
 
 
-def _row(arm: Hashable, given: Any, scale: Scale, prior: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float, float]:
+def _row(
+    arm: Hashable, given: Any, scale: Scale, prior: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float, float, float]:
     try:
         plays, total, *rest = (float(number) for number in given)
     except (TypeError, ValueError):
-        raise RewardError(f"start[{arm!r}]={given!r} is no count: give (plays, sum of rewards)") from None
+        raise RewardError(
+            f"start[{arm!r}]={given!r} is no count: give (plays, sum of rewards)"
+        ) from None
     if not (plays >= 1.0 and plays == math.floor(plays) and math.isfinite(total) and len(rest) < 2):
-        raise RewardError(f"start[{arm!r}]={given!r} is no count: plays must be a whole number from 1 up, and sums finite")
-    low, width = (0.0, 1.0) if scale.range is None else (scale.range[0], scale.range[1] - scale.range[0])
+        raise RewardError(
+            f"start[{arm!r}]={given!r} is no count: plays must be a whole number from 1 up, and sums finite"
+        )
+    low, width = (
+        (0.0, 1.0) if scale.range is None else (scale.range[0], scale.range[1] - scale.range[0])
+    )
     shifted = (total - plays * low) / width
     belief = scale.base.update_many(prior, int(plays), shifted)
     if rest:

@@ -1,9 +1,10 @@
 """The contract of a belief: what geometry asks of a conjugate law.
 
-A belief is a row of coordinates (one array per arm). It is an exponential family b_η(θ) = h(θ) exp(⟨η, S(θ)⟩ − A(η)) with natural
-parameters η, mean parameters m = ∇A(η) = E[S(θ)] and Fisher metric ∇²A(η). Coordinates are those in which a person would
-write the law, such as (α, β); `natural` turns them into η. Every kernel takes `law`, the numbers that the user chose for
-the family.
+A belief is a row of coordinates (one array per arm). It is an exponential family b_η(θ) = h(θ)
+exp(⟨η, S(θ)⟩ − A(η)) with natural parameters η, mean parameters m = ∇A(η) = E[S(θ)] and Fisher
+metric ∇²A(η). Coordinates are those in which a person would write the law, such as (α, β);
+`natural` turns them into η. Every kernel takes `law`, the numbers that the user chose for the
+family.
 """
 
 from __future__ import annotations

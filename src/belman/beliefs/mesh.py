@@ -1,7 +1,8 @@
-"""A mesh for a density on the range of a parameter: the range as a line, panels on it, and the tails of what they hold.
+"""A mesh for a density on the range of a parameter: the range as a line, panels on it, and the
+tails of what they hold.
 
-The open range (law[0], law[1]) of θ is stretched to a line u. Panels lie on both sides of the mode of the density, at distances z
-from it in u, and each has the nodes of one Gauss–Legendre rule.
+The open range (law[0], law[1]) of θ is stretched to a line u. Panels lie on both sides of the mode
+of the density, at distances z from it in u, and each has the nodes of one Gauss–Legendre rule.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import numpy as np
 
 from belman.compile import kernel
 
-#: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the mode.
+#: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the
+#: mode.
 PANELS = 7
 ORDER = 12
 MESH = (3, 2 * PANELS * ORDER)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(ORDER)
-#: From values at the nodes of a panel to the coefficients of their Legendre series, and to its integral up to each node.
-SERIES = np.array([(k + 0.5) * WEIGHTS * np.polynomial.Legendre.basis(k)(NODES) for k in range(ORDER)])
+#: From values at the nodes of a panel to the coefficients of their Legendre series, and to its
+#: integral up to each node.
+SERIES = np.array(
+    [(k + 0.5) * WEIGHTS * np.polynomial.Legendre.basis(k)(NODES) for k in range(ORDER)]
+)
 _INTEGRALS = [np.polynomial.Legendre.basis(k).integ(lbnd=-1.0) for k in range(ORDER)]
 CUMULATE = np.array([integral(NODES) for integral in _INTEGRALS]).T @ SERIES
 
@@ -36,7 +41,9 @@ def farthest(law):
 
 @kernel
 def place(law, u):
-    """θ and dθ/du at u: θ = u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by which ends are finite."""
+    """θ and dθ/du at u: θ = u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by which ends
+    are finite.
+    """
     low, high = law[0], law[1]
     far = farthest(law)
     u = min(max(u, -far), far)
@@ -97,7 +104,9 @@ def offset(law, u, z):
 
 @kernel
 def panel_edges(panel, left, right):
-    """The ends of a panel as distances from the mode: panels widen outwards, the more so the longer a side is."""
+    """The ends of a panel as distances from the mode: panels widen outwards, the more so the longer
+    a side is.
+    """
     side = right if panel >= PANELS else left
     rank = panel - PANELS if panel >= PANELS else PANELS - 1 - panel
     growth = 1.0 + 6.0 * max(1.0, side / min(left, right))
@@ -139,7 +148,9 @@ def _panel_mass(mesh, panel):
 
 @kernel
 def _expand(mesh, panel, mirrored):
-    """The Legendre series of the log density of a panel over (−1, 1), from right to left if mirrored, in place of D."""
+    """The Legendre series of the log density of a panel over (−1, 1), from right to left if
+    mirrored, in place of D.
+    """
     for k in range(ORDER):
         total = 0.0
         for j in range(ORDER):
@@ -187,7 +198,9 @@ def tail_mass(mesh, left, right, z, mirrored):
 
 @kernel
 def tail_distance(mesh, left, right, level, mirrored):
-    """The distance with that probability below it, or above it if mirrored: Newton on the logarithm of `tail_mass`."""
+    """The distance with that probability below it, or above it if mirrored: Newton on the logarithm
+    of `tail_mass`.
+    """
     panel, mass = 0, 0.0
     for step in range(2 * PANELS):
         panel = 2 * PANELS - 1 - step if mirrored else step

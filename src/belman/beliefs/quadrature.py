@@ -1,9 +1,10 @@
 """The conjugate belief of any one-parameter exponential family, by quadrature.
 
-Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief is b(θ) ∝ exp(χθ − νB(θ)),
-with η = (χ, ν) and S(θ) = (θ, −B(θ)). It is told from its mode θ₀: with δ = θ − θ₀ and the excess
-D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and not subtracted, the logarithm of the density is cδ − νD,
-c = χ − νB′(θ₀). So nothing cancels, even for counts of 1e9. Panels cover the belief until it has fallen by e⁴⁶ on both sides.
+Rewards follow f_θ(x) = h(x) exp(θ T(x) − B(θ)) for θ in an open range (law[0], law[1]); the belief
+is b(θ) ∝ exp(χθ − νB(θ)), with η = (χ, ν) and S(θ) = (θ, −B(θ)). It is told from its mode θ₀: with
+δ = θ − θ₀ and the excess D = B(θ) − B(θ₀) − B′(θ₀)δ = ∫ (B′ − B′(θ₀)) dθ, which is integrated and
+not subtracted, the logarithm of the density is cδ − νD, c = χ − νB′(θ₀). So nothing cancels, even
+for counts of 1e9. Panels cover the belief until it has fallen by e⁴⁶ on both sides.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True, eq=False)
 class RewardLaw(Bundle):
-    """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high, constants of the user …].
+    """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high,
+    constants of the user …].
 
     | kernel | what it gives |
     |---|---|
@@ -88,7 +90,9 @@ def no_floor(law):
 
 
 def searcher(function: Kernel) -> Kernel:
-    """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves, then Illinois secants."""
+    """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves,
+    then Illinois secants.
+    """
 
     @kernel
     def search(law, a, b):
@@ -122,7 +126,9 @@ def searcher(function: Kernel) -> Kernel:
 
 
 def richardson(function: Kernel) -> Kernel:
-    """A kernel for the derivative of function(law, theta): central differences at halved steps, the best of Neville's table."""
+    """A kernel for the derivative of function(law, theta): central differences at halved steps, the
+    best of Neville's table.
+    """
 
     @allocating_kernel
     def derivative(law, theta):
@@ -150,7 +156,9 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
     @kernel
     def climb(law, chi, nu, u):
-        """The derivative in u of the logarithm of the density: it falls through 0 once, because B is convex."""
+        """The derivative in u of the logarithm of the density: it falls through 0 once, because B
+        is convex.
+        """
         theta, stretch = place(law, u)
         return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
 
@@ -161,7 +169,9 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
         for k in range(_COARSE_NODES.size):
-            total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k]))
+            total += _COARSE_WEIGHTS[k] * climb(
+                law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
+            )
         return -0.5 * z * total
 
     @kernel
@@ -221,7 +231,11 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 for i in range(ORDER):
                     z = middle + half * NODES[i]
                     delta = offset(law, centre, z)
-                    height = tilt * delta - nu * mesh[1, first + i] + (log_stretch(law, centre + z)[0] - base)
+                    height = (
+                        tilt * delta
+                        - nu * mesh[1, first + i]
+                        + (log_stretch(law, centre + z)[0] - base)
+                    )
                     peak = max(peak, height)
                     mesh[0, first + i] = delta
                     mesh[2, first + i] = height
@@ -241,7 +255,11 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
-    partition, mean, lowest = reward_law.log_partition, reward_law.mean, reward_law.floor or no_floor
+    partition, mean, lowest = (
+        reward_law.log_partition,
+        reward_law.mean,
+        reward_law.floor or no_floor,
+    )
     slope = reward_law.slope or richardson(partition)
     window, lay = mesher(slope)
 
@@ -297,10 +315,12 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def solve(law, target, belief):
-        """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ, D), which hardly correlate.
+        """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ,
+        D), which hardly correlate.
 
-        Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for large counts. A target more
-        spread than any belief is met at the floor of ν, where the function is least.
+        Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for
+        large counts. A target more spread than any belief is met at the floor of ν, where the
+        function is least.
         """
         mesh = np.empty(MESH)
         chi, nu = belief[0], belief[1]
@@ -316,7 +336,10 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 off = target[0] - theta - delta
                 miss = -target[1] - base - rate * (target[0] - theta) - lost
                 size = square * other - cross * cross
-                tilt, thin = (off * other - miss * cross) / size, (off * cross - miss * square) / size
+                tilt, thin = (
+                    (off * other - miss * cross) / size,
+                    (off * cross - miss * square) / size,
+                )
                 decrement = math.sqrt(abs(off * tilt - miss * thin))
                 bound = thin < -0.9 * (nu - floor)
                 if bound:  # as far as ν may fall, and the best c for that
@@ -327,7 +350,9 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
             if not guessed and not decrement < 1.0:
                 guessed = True
-                theta = min(max(target[0], place(law, -farthest(law))[0]), place(law, farthest(law))[0])
+                theta = min(
+                    max(target[0], place(law, -farthest(law))[0]), place(law, farthest(law))[0]
+                )
                 base = partition(law, theta)
                 nu = 0.5 / max(-target[1] - base, _ULP * (1.0 + abs(base)))
                 chi = nu * slope(law, theta)
@@ -345,7 +370,9 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def divergence(law, belief, other):
-        """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀, θ₀′) and small ones."""
+        """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀,
+        θ₀′) and small ones.
+        """
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
         mesh = np.empty(MESH)
         theta, rate, level = survey(law, chi, nu, mesh)
@@ -366,7 +393,12 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         delta, lost = moments(mesh)[:2]
         new_theta, new_rate, new_level = survey(law, new_chi, new_nu, mesh)
         tilt = new_chi - new_nu * new_rate
-        total = turn * delta - thin * lost + new_nu * excess(law, new_theta, theta) - tilt * (theta - new_theta)
+        total = (
+            turn * delta
+            - thin * lost
+            + new_nu * excess(law, new_theta, theta)
+            - tilt * (theta - new_theta)
+        )
         return max(0.0, total + new_level - level)
 
     @allocating_kernel

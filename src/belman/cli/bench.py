@@ -22,9 +22,32 @@ from belman.suite import play as play_cell
 from belman.suite import suite as the_suite
 from belman.table import Table
 
-app = typer.Typer(help="Measure this machine, and the decisions of every policy.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure this machine, and the decisions of every policy.", no_args_is_help=True
+)
 
-B20 = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07, 0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
+B20 = (
+    0.25,
+    0.22,
+    0.2,
+    0.17,
+    0.17,
+    0.2,
+    0.13,
+    0.13,
+    0.1,
+    0.07,
+    0.07,
+    0.05,
+    0.05,
+    0.05,
+    0.02,
+    0.02,
+    0.02,
+    0.01,
+    0.01,
+    0.01,
+)
 
 
 @app.callback()
@@ -34,21 +57,36 @@ def root() -> None:
 
 @app.command()
 def regret(
-    quick: Annotated[bool, typer.Option("--quick", help="The smaller cells with 100 runs: a look in a minute or two.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="The smaller cells with 100 runs: a look in a minute or two."),
+    ] = False,
     split: Annotated[str, typer.Option(help="development, validation or both.")] = "both",
-    players: Annotated[str, typer.Option(help="Rivals, with commas; all for every one of the suite.")] = "all",
+    players: Annotated[
+        str, typer.Option(help="Rivals, with commas; all for every one of the suite.")
+    ] = "all",
     ours: Annotated[
-        str, typer.Option(help="Whom it is about: belman, belman-until (which knows the horizon), or one of the rivals.")
+        str,
+        typer.Option(
+            help="Whom it is about: belman, belman-until (which knows the horizon), or one of the rivals."
+        ),
     ] = "belman",
     output: Annotated[
-        Path, typer.Option(help="Where results go and are found again: DIR/cells/, regret.csv, summary.json.")
+        Path,
+        typer.Option(
+            help="Where results go and are found again: DIR/cells/, regret.csv, summary.json."
+        ),
     ] = Path("bench-regret"),
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
 ) -> None:
-    """Play BelMan and its rivals over a suite of problems: ranks, ratios to the best, and the worst cell; resumes."""
+    """Play BelMan and its rivals over a suite of problems: ranks, ratios to the best, and the worst
+    cell; resumes.
+    """
     if split not in (*SPLITS, "both"):
-        raise SettingError(f"unknown split {split!r}: there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}")
+        raise SettingError(
+            f"unknown split {split!r}: there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
+        )
     suite = the_suite().quick() if quick else the_suite()
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
@@ -60,9 +98,20 @@ def regret(
     played = {}
     for cell in suite.cells:
         if cell.split in splits and suite.plays(ours, cell):
-            seated = {name: parse.policy(name, cell.horizon) for name in (ours, *rivals) if suite.plays(name, cell)}
+            seated = {
+                name: parse.policy(name, cell.horizon)
+                for name in (ours, *rivals)
+                if suite.plays(name, cell)
+            }
             folder = output / ("quick" if quick else "cells")
-            played[cell] = play_cell(cell, seated, folder, seed, workers, lambda words: screen.print(words, highlight=False))
+            played[cell] = play_cell(
+                cell,
+                seated,
+                folder,
+                seed,
+                workers,
+                lambda words: screen.print(words, highlight=False),
+            )
     tables = {name: cell_table(suite, played, name, ours) for name in splits}
     summary = summary_table(tables)
     for table in (*tables.values(), summary):
@@ -79,18 +128,28 @@ def regret(
 
 def _check_player(name: str, known: list[str], words: str) -> None:
     if name not in known:
-        raise PolicyError(f"{name!r} {words} the suite: there are {listing(known, most=40)}{nearest(name, known)}")
+        raise PolicyError(
+            f"{name!r} {words} the suite: there are {listing(known, most=40)}{nearest(name, known)}"
+        )
 
 
 @app.command()
 def speed(
-    policies: Annotated[str, typer.Option(help="Players, with commas; all for every policy.")] = "all",
+    policies: Annotated[
+        str, typer.Option(help="Players, with commas; all for every policy.")
+    ] = "all",
     horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 1000,
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
     repeats: Annotated[int, typer.Option(help="Times each is measured; the best counts.")] = 3,
 ) -> None:
-    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, one thread, through `simulate`."""
-    names = [*POLICIES, *parse.PRESETS] if policies == "all" else [name.strip() for name in policies.split(",")]
+    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, one thread, through
+    `simulate`.
+    """
+    names = (
+        [*POLICIES, *parse.PRESETS]
+        if policies == "all"
+        else [name.strip() for name in policies.split(",")]
+    )
     problem = bernoulli(B20)
     rows: list[tuple[str, float]] = []
     screen = Console(stderr=True)

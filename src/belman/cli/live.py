@@ -1,4 +1,6 @@
-"""`belman serve`, `belman dashboard` and `belman demo`: a service on this machine, and `belman key` for those who may use it."""
+"""`belman serve`, `belman dashboard` and `belman demo`: a service on this machine, and `belman key`
+for those who may use it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ if TYPE_CHECKING:
     from belman.studies import Storage
 
 StorageOption = Annotated[
-    str, typer.Option(help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.", envvar="BELMAN_STORAGE")
+    str,
+    typer.Option(
+        help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.",
+        envvar="BELMAN_STORAGE",
+    ),
 ]
 PortOption = Annotated[int, typer.Option(help="0 takes a free one.")]
 
@@ -24,10 +30,14 @@ keys = typer.Typer(help="Make, list and revoke the keys of a service.", no_args_
 
 def serve(
     storage: StorageOption = "sqlite:///studies.db",
-    host: Annotated[str, typer.Option(help="Loopback by default; anything else needs keys.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Loopback by default; anything else needs keys.")
+    ] = "127.0.0.1",
     port: PortOption = 8000,
     max_body: Annotated[int, typer.Option(help="Bytes that a request may have.")] = 1_000_000,
-    rate: Annotated[float, typer.Option(help="Requests a second that one key (or address) may send.")] = 2_000.0,
+    rate: Annotated[
+        float, typer.Option(help="Requests a second that one key (or address) may send.")
+    ] = 2_000.0,
 ) -> None:
     """Serve studies over HTTP, with a page to watch them at /."""
     from belman.service.serve import needs_keys
@@ -38,7 +48,12 @@ def serve(
 
 
 def dashboard(
-    url: Annotated[str, typer.Argument(help="A storage (sqlite:///studies.db) or the address of a service (http://…).")],
+    url: Annotated[
+        str,
+        typer.Argument(
+            help="A storage (sqlite:///studies.db) or the address of a service (http://…)."
+        ),
+    ],
     port: PortOption = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -65,7 +80,14 @@ def demo(
     from belman.studies import Storage
 
     with tempfile.TemporaryDirectory(prefix="belman-demo-") as folder:
-        _serve(Storage(f"sqlite:///{folder}/studies.db"), "127.0.0.1", port, browser=browser, demo=True, seed=seed)
+        _serve(
+            Storage(f"sqlite:///{folder}/studies.db"),
+            "127.0.0.1",
+            port,
+            browser=browser,
+            demo=True,
+            seed=seed,
+        )
 
 
 def _serve(
@@ -98,14 +120,18 @@ def _show(address: str, browser: bool) -> None:
 @keys.command("add")
 def add_key(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    role: Annotated[str, typer.Option(help="read (look), play (ask and tell) or admin (create and change).")] = "play",
+    role: Annotated[
+        str, typer.Option(help="read (look), play (ask and tell) or admin (create and change).")
+    ] = "play",
     storage: StorageOption = "sqlite:///studies.db",
 ) -> None:
     """Make a key, shown this once; from the first one on, the service asks for keys."""
     from belman.service.keys import Keys, role_named
     from belman.studies import Storage
 
-    console.print(Keys(Storage(storage)).add(name, role_named(role)), highlight=False, soft_wrap=True)
+    console.print(
+        Keys(Storage(storage)).add(name, role_named(role)), highlight=False, soft_wrap=True
+    )
 
 
 @keys.command("list")

@@ -1,4 +1,6 @@
-"""The command line: `belman list | run | queue | figure | reproduce | bench | study | serve | …`, and `python -m belman`."""
+"""The command line: `belman list | run | queue | figure | reproduce | bench | study | serve | …`,
+and `python -m belman`.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def _first_line(thing: Any) -> str:
 
 
 @app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
     """Bayesian bandits on the belief–reward manifold."""
     if version:
         console.print(__version__)
@@ -56,15 +60,23 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command("list")
 def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
-    rooms: dict[str, dict[str, Any]] = {"families": FAMILIES, "policies": {**POLICIES, **parse.PRESETS}, "exposures": EXPOSURES}
+    rooms: dict[str, dict[str, Any]] = {
+        "families": FAMILIES,
+        "policies": {**POLICIES, **parse.PRESETS},
+        "exposures": EXPOSURES,
+    }
     for room, members in rooms.items():
-        table = RichTable(title=room, title_justify="left", show_header=False, box=None, padding=(0, 2))
+        table = RichTable(
+            title=room, title_justify="left", show_header=False, box=None, padding=(0, 2)
+        )
         for name, member in members.items():
             table.add_row(f"[bold]{name}[/bold]", _first_line(member))
         console.print(table)
     from belman.figures import FIGURES
 
-    figures = RichTable(title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2))
+    figures = RichTable(
+        title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2)
+    )
     for name, figure in FIGURES.items():
         figures.add_row(f"[bold]{name}[/bold]", figure.title)
     console.print(figures)
@@ -72,28 +84,50 @@ def list_() -> None:
 
 @app.command()
 def run(
-    family: Annotated[str | None, typer.Option(help="What a reward is; `belman list` names the families.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")
+    family: Annotated[
+        str | None, typer.Option(help="What a reward is; `belman list` names the families.")
     ] = None,
-    means: Annotated[str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
+    ] = None,
+    means: Annotated[
+        str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")
+    ] = None,
     random_arms: Annotated[
-        int | None, typer.Option(help="Instead of means: so many arms, drawn from the prior in every run.")
+        int | None,
+        typer.Option(help="Instead of means: so many arms, drawn from the prior in every run."),
     ] = None,
     policies: Annotated[
-        str | None, typer.Option(help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05.")
+        str | None,
+        typer.Option(
+            help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
+        ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,
     runs: Annotated[int | None, typer.Option(help="Runs of every player.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same numbers.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads or processes; by default one per core.")] = None,
-    executor: Annotated[str | None, typer.Option(help="threads, dask, or the address of a Dask scheduler.")] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="Keep finished tasks here, and go on from them after an interruption.")
+    workers: Annotated[
+        int | None, typer.Option(help="Threads or processes; by default one per core.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Where the picture and the data go: DIR/curves.png, .csv and .nc.")] = None,
-    log: Annotated[bool | None, typer.Option("--log/--linear", help="Draw on a logarithmic time axis.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options; those given here win.")] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="threads, dask, or the address of a Dask scheduler.")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Keep finished tasks here, and go on from them after an interruption."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Where the picture and the data go: DIR/curves.png, .csv and .nc."),
+    ] = None,
+    log: Annotated[
+        bool | None, typer.Option("--log/--linear", help="Draw on a logarithmic time axis.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file with any of these options; those given here win."),
+    ] = None,
 ) -> None:
     """Simulate players on a problem: a table here, a picture and the data on disk."""
     given = {
@@ -117,7 +151,9 @@ def run(
 
 
 def _simulate(options: dict[str, Any]) -> None:
-    problem = parse.problem(options["family"], options["settings"], options["means"], options["random_arms"])
+    problem = parse.problem(
+        options["family"], options["settings"], options["means"], options["random_arms"]
+    )
     players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
     folder = Path(options["output"])
     try:

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from belman.cli.show import console, show
 from belman.errors import SettingError, listing, nearest
@@ -18,10 +25,16 @@ from belman.table import Table
 
 def figure(
     name: Annotated[str, typer.Argument(help="Which figure; `belman list` names them.")],
-    runs: Annotated[int | None, typer.Option(help="Runs of every player, instead of those of the full figure.")] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="As many runs as the paper has (25, or 50).")] = False,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of every player, instead of those of the full figure.")
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="As many runs as the paper has (25, or 50).")
+    ] = False,
     format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
-    output: Annotated[Path, typer.Option(help="Where the picture and its data go: DIR/NAME/.")] = Path("figures"),
+    output: Annotated[
+        Path, typer.Option(help="Where the picture and its data go: DIR/NAME/.")
+    ] = Path("figures"),
 ) -> None:
     """Play and draw one figure: numbers here, the picture and its data on disk."""
     from belman.figures import AS_IN_PAPER, FIGURES, FULL, Effort, draw_into, figure_data
@@ -31,7 +44,9 @@ def figure(
         raise SettingError(f"runs={runs} give no interval: it must be a whole number from 2 up")
     if runs is not None and paper:
         raise SettingError("--runs and --paper both say how many runs: give one of them")
-    effort = AS_IN_PAPER if paper else FULL if runs is None else Effort(f"{runs} runs", exactly=runs)
+    effort = (
+        AS_IN_PAPER if paper else FULL if runs is None else Effort(f"{runs} runs", exactly=runs)
+    )
     chosen = FIGURES[name]
     data = figure_data(chosen, effort, output, console.print)
     path = draw_into(chosen, data, output, format)
@@ -44,23 +59,41 @@ def _check(name: str) -> None:
     from belman.figures import FIGURES
 
     if name not in FIGURES:
-        raise SettingError(f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}")
+        raise SettingError(
+            f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}"
+        )
 
 
 def reproduce(
-    quick: Annotated[bool, typer.Option("--quick", help="A twentieth of the runs: one to two minutes instead of ten.")] = False,
-    output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path("report"),
-    only: Annotated[list[str] | None, typer.Option(help="Only this figure; may be repeated.")] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A twentieth of the runs: one to two minutes instead of ten."),
+    ] = False,
+    output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path(
+        "report"
+    ),
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this figure; may be repeated.")
+    ] = None,
 ) -> None:
-    """Play every figure of the paper, judge its claims, and write the report; goes on where an interrupted call stopped."""
+    """Play every figure of the paper, judge its claims, and write the report; goes on where an
+    interrupted call stopped.
+    """
     for name in only or []:
         _check(name)
     from belman.figures import FULL, QUICK
     from belman.figures.report import Watcher
     from belman.figures.report import reproduce as play
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         tasks: dict[str, TaskID] = {}
 
         def step(words: str, done: int, of: int) -> None:
@@ -78,7 +111,13 @@ def reproduce(
             "What the data say",
         )
     )
-    console.print(f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]", soft_wrap=True, highlight=False)
+    console.print(
+        f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]",
+        soft_wrap=True,
+        highlight=False,
+    )
     if quick:
-        words = "For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)"
+        words = (
+            "For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)"
+        )
         console.print(words, highlight=False, soft_wrap=True)

@@ -47,7 +47,8 @@ DEFAULTS: dict[str, Any] = {
 
 
 def policy(words: str, horizon: int) -> Policy:
-    """A policy from its name, with settings after a colon: `epsilon-greedy:epsilon=0.05`. What needs a horizon gets this one.
+    """A policy from its name, with settings after a colon: `epsilon-greedy:epsilon=0.05`. What
+    needs a horizon gets this one.
 
     >>> policy("belman-paper", horizon=1000)
     BelMan(exposure=Paper(C=15.0), reading='barycentre')
@@ -55,7 +56,9 @@ def policy(words: str, horizon: int) -> Policy:
     name, _, rest = words.strip().partition(":")
     known = [*POLICIES, *PRESETS]
     if name not in known:
-        raise PolicyError(f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
+        raise PolicyError(
+            f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
+        )
     settings = dict(_setting(part, name) for part in split(rest))
     if name in PRESETS:
         accepted = inspect.signature(PRESETS[name]).parameters
@@ -74,7 +77,9 @@ def policy(words: str, horizon: int) -> Policy:
     try:
         return kind(**settings)
     except TypeError as error:
-        raise PolicyError(f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+        raise PolicyError(
+            f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)"
+        ) from None
 
 
 def exposure(words: str) -> Exposure:
@@ -86,22 +91,30 @@ def exposure(words: str) -> Exposure:
     name, _, rest = words.strip().partition(":")
     known = [kind for kind in EXPOSURES if kind != "schedule"]
     if name not in known:
-        raise ExposureError(f"unknown exposure {name!r}: there are {listing(known)}{nearest(name, known)}")
+        raise ExposureError(
+            f"unknown exposure {name!r}: there are {listing(known)}{nearest(name, known)}"
+        )
     takes = [field.name for field in fields(EXPOSURES[name])]
     settings = dict(_setting(part, name) for part in split(rest))
     for setting in settings:
         if setting not in takes:
-            raise ExposureError(f"exposure {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+            raise ExposureError(
+                f"exposure {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}"
+            )
     try:
         return EXPOSURES[name](**settings)
     except TypeError as error:
-        raise ExposureError(f"exposure {name!r} lacks a setting: {error} (write {name}:setting=value)") from None
+        raise ExposureError(
+            f"exposure {name!r} lacks a setting: {error} (write {name}:setting=value)"
+        ) from None
 
 
 def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) -> None:
     for setting in settings:
         if setting not in takes:
-            raise PolicyError(f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}")
+            raise PolicyError(
+                f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}"
+            )
 
 
 def split(words: str) -> list[str]:
@@ -159,13 +172,19 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise SettingError(f"{what}={text!r} is not a list of numbers: write, for instance, 0.8,0.9") from None
+        raise SettingError(
+            f"{what}={text!r} is not a list of numbers: write, for instance, 0.8,0.9"
+        ) from None
 
 
-def problem(family: str | Family, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
+def problem(
+    family: str | Family, settings: dict[str, Any], means: Any, random_arms: int | None
+) -> Problem:
     """Fixed means, or random arms drawn from the family's prior."""
     if (means is None) == (random_arms is None):
-        raise SettingError("a problem needs either means (--means 0.8,0.9) or random arms (--random-arms 10)")
+        raise SettingError(
+            "a problem needs either means (--means 0.8,0.9) or random arms (--random-arms 10)"
+        )
     law = family_named(family, **settings)
     if random_arms is not None:
         return RandomStationary(law, random_arms, law.prior)

@@ -18,20 +18,37 @@ from belman.measures import queueing
 
 
 def queue(
-    services: Annotated[str, typer.Option(help="Rates of the servers, with commas; a semicolon between the rows of queues.")],
+    services: Annotated[
+        str,
+        typer.Option(
+            help="Rates of the servers, with commas; a semicolon between the rows of queues."
+        ),
+    ],
     arrivals: Annotated[str, typer.Option(help="Jobs per turn; with commas for several queues.")],
     arrival_law: Annotated[str, typer.Option(help="poisson or bernoulli.")] = "poisson",
-    service_law: Annotated[str, typer.Option(help="bernoulli, or geometric or exponential job sizes.")] = "bernoulli",
-    weighting: Annotated[str, typer.Option(help="none, or length: multiply a queue's indices by its length.")] = "none",
-    policies: Annotated[str, typer.Option(help="Players, with commas; settings after a colon.")] = "belman,thompson,q-ucb",
+    service_law: Annotated[
+        str, typer.Option(help="bernoulli, or geometric or exponential job sizes.")
+    ] = "bernoulli",
+    weighting: Annotated[
+        str, typer.Option(help="none, or length: multiply a queue's indices by its length.")
+    ] = "none",
+    policies: Annotated[
+        str, typer.Option(help="Players, with commas; settings after a colon.")
+    ] = "belman,thompson,q-ucb",
     horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 10_000,
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Keep finished tasks here, and go on from them.")] = None,
-    output: Annotated[Path, typer.Option(help="Where queues.png and queues.nc go.")] = Path("belman-queue"),
+    store: Annotated[
+        Path | None, typer.Option(help="Keep finished tasks here, and go on from them.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Where queues.png and queues.nc go.")] = Path(
+        "belman-queue"
+    ),
 ) -> None:
-    """Simulate queues and servers: a table of regret, backlog and waiting times here, a picture and the data on disk."""
+    """Simulate queues and servers: a table of regret, backlog and waiting times here, a picture and
+    the data on disk.
+    """
     rows = [parse.numbers(row, "services") for row in services.split(";")]
     rates: Any = rows if ";" in services else rows[0]
     coming = parse.numbers(arrivals, "arrivals")
@@ -50,7 +67,9 @@ def queue(
     started = time.perf_counter()
     result = simulate(players, problem, horizon, runs, seed, workers=workers, store=store)
     show(queueing(result))
-    console.print(f"{len(players) * runs * horizon:,} turns in {time.perf_counter() - started:.1f} s")
+    console.print(
+        f"{len(players) * runs * horizon:,} turns in {time.perf_counter() - started:.1f} s"
+    )
     for path in _keep(result, output):
         console.print(f"wrote {path}")
 

@@ -21,7 +21,12 @@ app = typer.Typer(help="Run a durable study: decisions that survive.", no_args_i
 
 Name = Annotated[str, typer.Argument(help="The name of the study.")]
 Where = Annotated[
-    str, typer.Option("--storage", envvar="BELMAN_STORAGE", help="Where studies are kept: sqlite:///FILE or postgresql://…")
+    str,
+    typer.Option(
+        "--storage",
+        envvar="BELMAN_STORAGE",
+        help="Where studies are kept: sqlite:///FILE or postgresql://…",
+    ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for the log.")]
 Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
@@ -44,7 +49,9 @@ def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
     """The arm that a person spells so."""
     names = {str(arm): arm for arm in arms}
     if text not in names:
-        raise ArmError(f"unknown arm {text!r}: this study plays {listing(names)}{nearest(text, names)}")
+        raise ArmError(
+            f"unknown arm {text!r}: this study plays {listing(names)}{nearest(text, names)}"
+        )
     return names[text]
 
 
@@ -52,19 +59,35 @@ def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
 def create(
     name: Name,
     arms: Annotated[str, typer.Option(help="The names of the arms, with commas.")],
-    family: Annotated[str, typer.Option(help="What a reward is; `belman list` names the families.")] = "bernoulli",
+    family: Annotated[
+        str, typer.Option(help="What a reward is; `belman list` names the families.")
+    ] = "bernoulli",
     setting: Annotated[
-        list[str] | None, typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
     ] = None,
-    policy: Annotated[str, typer.Option(help="Who chooses; settings after a colon, as in `belman run`.")] = "belman",
-    range: Annotated[str | None, typer.Option(help="The ends of bounded rewards on another scale: 0,5.")] = None,
+    policy: Annotated[
+        str, typer.Option(help="Who chooses; settings after a colon, as in `belman run`.")
+    ] = "belman",
+    range: Annotated[
+        str | None, typer.Option(help="The ends of bounded rewards on another scale: 0,5.")
+    ] = None,
     minimise: Annotated[bool, typer.Option("--minimise", help="Rewards are costs.")] = False,
-    discount: Annotated[float | None, typer.Option(help="Below 1, beliefs fade at every reward.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed makes the same decisions.")] = None,
-    uniform_share: Annotated[float | None, typer.Option(help="A share of traffic drawn uniformly, for replays.")] = None,
-    expire_after: Annotated[float | None, typer.Option(help="Seconds after which a ticket expires.")] = None,
+    discount: Annotated[
+        float | None, typer.Option(help="Below 1, beliefs fade at every reward.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed makes the same decisions.")
+    ] = None,
+    uniform_share: Annotated[
+        float | None, typer.Option(help="A share of traffic drawn uniformly, for replays.")
+    ] = None,
+    expire_after: Annotated[
+        float | None, typer.Option(help="Seconds after which a ticket expires.")
+    ] = None,
     expired_reward: Annotated[
-        float | None, typer.Option(help="What an expired ticket counts as, such as 0; forgotten unless said.")
+        float | None,
+        typer.Option(help="What an expired ticket counts as, such as 0; forgotten unless said."),
     ] = None,
     storage: Where = DEFAULT,
 ) -> None:
@@ -102,7 +125,9 @@ def list_(storage: Where = DEFAULT) -> None:
 
 @app.command("show")
 def show_(name: Name, storage: Where = DEFAULT) -> None:
-    """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of being best."""
+    """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of
+    being best.
+    """
     study = _open(name, storage)
     console.print(repr(study), highlight=False)
     show(study.beliefs())
@@ -118,7 +143,9 @@ def explain(name: Name, storage: Where = DEFAULT) -> None:
 def ask(
     name: Name,
     n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
-    key: Annotated[str | None, typer.Option(help="The same key gives the same tickets again.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The same key gives the same tickets again.")
+    ] = None,
     storage: Where = DEFAULT,
 ) -> None:
     """Ask which arm to try: one line a ticket, its id and its arm with a tab between."""
@@ -154,14 +181,18 @@ def resume(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
 def add_arm(
     name: Name,
     arm: Arm,
-    prior: Annotated[str | None, typer.Option(help="The belief about it at first, with commas: 1,1.")] = None,
+    prior: Annotated[
+        str | None, typer.Option(help="The belief about it at first, with commas: 1,1.")
+    ] = None,
     reason: Reason = "",
     storage: Where = DEFAULT,
 ) -> None:
     """Take in a new arm, or one that was retired."""
     study = _open(name, storage)
     known = {str(retired): retired for retired in study.retired}
-    study.add_arm(known.get(arm, arm), None if prior is None else parse.numbers(prior, "prior"), reason)
+    study.add_arm(
+        known.get(arm, arm), None if prior is None else parse.numbers(prior, "prior"), reason
+    )
 
 
 @app.command()
@@ -174,7 +205,9 @@ def retire_arm(name: Name, arm: Arm, reason: Reason = "", storage: Where = DEFAU
 @app.command()
 def exposure(
     name: Name,
-    schedule: Annotated[str, typer.Argument(help="An exposure, settings after a colon: constant:tau=0.1.")],
+    schedule: Annotated[
+        str, typer.Argument(help="An exposure, settings after a colon: constant:tau=0.1.")
+    ],
     reason: Reason = "",
     storage: Where = DEFAULT,
 ) -> None:
@@ -191,7 +224,10 @@ def history(
     """Show the last events of the log."""
     table = _open(name, storage).history(last)
     table.columns["time"] = [time.isoformat(sep=" ", timespec="seconds") for time in table["time"]]
-    table.columns |= {column: ["" if cell is None else cell for cell in cells] for column, cells in table.columns.items()}
+    table.columns |= {
+        column: ["" if cell is None else cell for cell in cells]
+        for column, cells in table.columns.items()
+    }
     show(table)
 
 
@@ -208,7 +244,9 @@ def export(
 @app.command("import")
 def import_(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")],
+    path: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")
+    ],
     reason: Reason = "",
     storage: Where = DEFAULT,
 ) -> None:
@@ -219,7 +257,9 @@ def import_(
 @app.command()
 def replay(
     name: Name,
-    policy: Annotated[str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")],
+    policy: Annotated[
+        str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")
+    ],
     storage: Where = DEFAULT,
 ) -> None:
     """Estimate what another policy would have earned."""

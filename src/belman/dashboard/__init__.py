@@ -1,4 +1,6 @@
-"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns, and why."""
+"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns, and
+why.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,15 @@ from belman.service.app import create_app
 from belman.studies import Storage
 
 
-def application(storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any) -> Any:
+def application(
+    storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any
+) -> Any:
     """The service of a storage with the page at `/`; `demo` plays a simulated study from the start."""
-    beside = [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)] if demo else []
+    beside = (
+        [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)]
+        if demo
+        else []
+    )
     app = create_app(storage, routers=[router], beside=beside, **options)
     app.state.feeds = {}
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()

@@ -15,7 +15,9 @@ SHOWN = 48  # points of the shares, so that each stands for enough decisions
 
 
 class Shares(NamedTuple):
-    """The share of each arm of the register in the decisions up to each point since the point before."""
+    """The share of each arm of the register in the decisions up to each point since the point
+    before.
+    """
 
     decisions: NDArray[np.int64]  # (n)
     share: NDArray[np.float64]  # (n, K)
@@ -24,7 +26,8 @@ class Shares(NamedTuple):
 class Chronicle:
     """Takes in events as they come, and keeps two series that grow coarser as they grow longer.
 
-    A point stands for `stride` decisions (or rewards); when there are more than `MOST` points, neighbours become one.
+    A point stands for `stride` decisions (or rewards); when there are more than `MOST` points,
+    neighbours become one.
     """
 
     def __init__(self) -> None:
@@ -87,10 +90,18 @@ class Chronicle:
 
     def earnings(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(rewards told, their sum) from the beginning to now."""
-        now = [] if self._points and self._points[-1][0] == self.rewards else [(self.rewards, self.earned)]
+        now = (
+            []
+            if self._points and self._points[-1][0] == self.rewards
+            else [(self.rewards, self.earned)]
+        )
         points = [(0, 0.0), *self._points, *(now if self.rewards else [])]
         return np.array([count for count, _ in points]), np.array([total for _, total in points])
 
 
 def _grown(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    return counts if len(counts) >= size else np.concatenate([counts, np.zeros(size - len(counts), dtype=np.int64)])
+    return (
+        counts
+        if len(counts) >= size
+        else np.concatenate([counts, np.zeros(size - len(counts), dtype=np.int64)])
+    )

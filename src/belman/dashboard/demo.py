@@ -20,8 +20,14 @@ DELAY = 1.0  # seconds, on average, until a visitor has decided
 def new_study(storage: Storage, seed: int | None = None) -> Study:
     """A study of the first free name: demo, demo-2, …"""
     taken = set(storage.names())
-    name = next(name for i in range(1, len(taken) + 2) if (name := "demo" if i == 1 else f"demo-{i}") not in taken)
-    return open_study(name, list(BUTTONS), "bernoulli", storage=storage, seed=seed, uniform_share=0.05)
+    name = next(
+        name
+        for i in range(1, len(taken) + 2)
+        if (name := "demo" if i == 1 else f"demo-{i}") not in taken
+    )
+    return open_study(
+        name, list(BUTTONS), "bernoulli", storage=storage, seed=seed, uniform_share=0.05
+    )
 
 
 async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:

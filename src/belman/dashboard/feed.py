@@ -36,7 +36,9 @@ class Feed:
         number = self.study.number
         if self._moment is None or self._moment.number < number:
             self._chronicle.take(self.study.events(self._chronicle.number))
-            self._moment = Moment(number, self.study.agent(), self.study.register, status(self.study))
+            self._moment = Moment(
+                number, self.study.agent(), self.study.register, status(self.study)
+            )
         return self._moment
 
     def view(self, pinned: Sequence[int]) -> dict[str, Any]:
@@ -51,11 +53,16 @@ class Feed:
         """Arms whose name holds the words."""
         with self._lock:
             moment = self._now()
-            return {"arms": moment.rows(moment.found(query, most), self._chronicle), "of": len(moment.ids)}
+            return {
+                "arms": moment.rows(moment.found(query, most), self._chronicle),
+                "of": len(moment.ids),
+            }
 
 
 async def stream(feed: Feed, shelf: Shelf, pinned: Sequence[int]) -> AsyncIterator[bytes]:
-    """Server-sent events: `view` when the study moved, `trouble` while its storage cannot be reached."""
+    """Server-sent events: `view` when the study moved, `trouble` while its storage cannot be
+    reached.
+    """
     known, spoke, began = -1, time.monotonic(), time.monotonic()
     shelf.metrics.watchers.inc()
     try:

@@ -21,8 +21,15 @@ router = APIRouter(tags=["page"])
 _guarded = guarded_router(prefix="/api", tags=["page"])
 
 _STATIC = File(__file__).parent / "static"
-_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_FILES = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir()) if path.suffix in _KINDS}
+_KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+_FILES = {
+    path.name: path.read_bytes() for path in sorted(_STATIC.iterdir()) if path.suffix in _KINDS
+}
 
 
 @router.get("/", include_in_schema=False)
@@ -38,7 +45,9 @@ async def asset(file: str) -> Response:
 
 
 def _file(name: str) -> Response:
-    return Response(_FILES[name], headers={"Cache-Control": "no-cache"}, media_type=_KINDS[File(name).suffix])
+    return Response(
+        _FILES[name], headers={"Cache-Control": "no-cache"}, media_type=_KINDS[File(name).suffix]
+    )
 
 
 @_guarded.get("/whoami", **needs(Role.READ))
@@ -56,9 +65,13 @@ async def overview(
 ) -> Response:
     """The studies and their counts, as the first page lists them."""
     shelf = shelf_of(request)
-    names = [name for name in await shelf.run(shelf.storage.names) if query.casefold() in name.casefold()]
+    names = [
+        name for name in await shelf.run(shelf.storage.names) if query.casefold() in name.casefold()
+    ]
     studies = [await shelf.study(name) for name in names[:limit]]
-    return answer({"studies": [await shelf.run(status, study) for study in studies], "total": len(names)})
+    return answer(
+        {"studies": [await shelf.run(status, study) for study in studies], "total": len(names)}
+    )
 
 
 async def _feed(request: Request, name: Named) -> Feed:
@@ -71,7 +84,11 @@ async def _feed(request: Request, name: Named) -> Feed:
 
 Fed = Annotated[Feed, Depends(_feed)]
 Pinned = Annotated[
-    str, Query(pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$", description="Arms to show beside the top ones, by id, with commas.")
+    str,
+    Query(
+        pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$",
+        description="Arms to show beside the top ones, by id, with commas.",
+    ),
 ]
 
 
@@ -85,7 +102,9 @@ async def view(request: Request, feed: Fed, arms: Pinned = "") -> Response:
 async def live(request: Request, feed: Fed, arms: Pinned = "") -> Response:
     """The same as a stream of server-sent events: a `view` whenever the study moved."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(stream(feed, shelf_of(request), _ids(arms)), headers=headers, media_type="text/event-stream")
+    return StreamingResponse(
+        stream(feed, shelf_of(request), _ids(arms)), headers=headers, media_type="text/event-stream"
+    )
 
 
 @_guarded.get("/studies/{name}/arms", **needs(Role.READ))

@@ -29,7 +29,9 @@ class Few:
     def __init__(self, agent: Agent, table: Table, places: Sequence[int]) -> None:
         self._agent, self._places = agent, places
         self.arms = tuple(agent.arms[place] for place in places)
-        self._table = Table({name: [column[place] for place in places] for name, column in table.columns.items()})
+        self._table = Table(
+            {name: [column[place] for place in places] for name, column in table.columns.items()}
+        )
 
     @property
     def family(self) -> Family:
@@ -56,9 +58,13 @@ class Few:
 
 
 class Moment:
-    """All that is known of a study after one of its events, worked out once for everybody who watches."""
+    """All that is known of a study after one of its events, worked out once for everybody who
+    watches.
+    """
 
-    def __init__(self, number: int, agent: Agent, register: Sequence[Hashable], status: dict[str, Any]) -> None:
+    def __init__(
+        self, number: int, agent: Agent, register: Sequence[Hashable], status: dict[str, Any]
+    ) -> None:
         self.number, self.agent, self.status = number, agent, status
         self.table = agent.beliefs()
         self.explanation = agent.explain()
@@ -94,7 +100,10 @@ class Moment:
     def view(self, chronicle: Chronicle, pinned: Sequence[int]) -> dict[str, Any]:
         """The whole page, with the arms of these ids beside the likeliest best."""
         top = self.order[:TOP]
-        places = [*top, *(place for place, id in enumerate(self.ids) if id in set(pinned) and place not in top)]
+        places = [
+            *top,
+            *(place for place, id in enumerate(self.ids) if id in set(pinned) and place not in top),
+        ]
         few = Few(self.agent, self.table, places)
         return {
             "number": self.number,
@@ -112,8 +121,12 @@ class Moment:
         shares = chronicle.shares()
         ids = [self.ids[place] for place in places]
         known = shares.share.shape[1]
-        columns = [shares.share[:, id] if id < known else np.zeros(len(shares.decisions)) for id in ids]
-        rest = np.maximum(1.0 - np.sum(columns, axis=0), 0.0) if len(shares.decisions) else np.zeros(0)
+        columns = [
+            shares.share[:, id] if id < known else np.zeros(len(shares.decisions)) for id in ids
+        ]
+        rest = (
+            np.maximum(1.0 - np.sum(columns, axis=0), 0.0) if len(shares.decisions) else np.zeros(0)
+        )
         return {
             "x": shares.decisions.tolist(),
             "series": [_numbers(column) for column in columns],
@@ -122,11 +135,15 @@ class Moment:
         }
 
     def _earned(self, chronicle: Chronicle) -> dict[str, Any]:
-        """The sum of rewards beside what uniform play would have earned: n · the mean of what is believed of the arms now."""
+        """The sum of rewards beside what uniform play would have earned: n · the mean of what is
+        believed of the arms now.
+        """
         count, total = chronicle.earnings()
         quantity = next(name for name in self.table.columns if name.startswith("expected"))
         means = np.array(self.table[quantity], dtype=float)
-        spread = (np.array(self.table["high"], dtype=float) - np.array(self.table["low"], dtype=float)) / (2.0 * _INTERVAL)
+        spread = (
+            np.array(self.table["high"], dtype=float) - np.array(self.table["low"], dtype=float)
+        ) / (2.0 * _INTERVAL)
         mean = float(means.mean())
         wide = _INTERVAL * float(np.sqrt((spread**2).sum())) / len(means)
         return {
@@ -140,12 +157,15 @@ class Moment:
     def _why(self) -> dict[str, Any]:
         shown = {name: column[:MOST_ROWS] for name, column in self.explanation.columns.items()}
         ids = dict(zip(self.agent.arms, self.ids, strict=True))
-        rows = [[_short(cell) for cell in row] for row in zip(*list(shown.values())[1:], strict=True)]
+        rows = [
+            [_short(cell) for cell in row] for row in zip(*list(shown.values())[1:], strict=True)
+        ]
         return {
             "title": self.explanation.title,
             "columns": list(shown)[1:],
             "rows": [
-                {"id": ids[arm], "label": label(arm), "cells": cells} for arm, cells in zip(shown["arm"], rows, strict=True)
+                {"id": ids[arm], "label": label(arm), "cells": cells}
+                for arm, cells in zip(shown["arm"], rows, strict=True)
             ],
             "more": max(len(self.explanation) - MOST_ROWS, 0),
         }
@@ -159,12 +179,21 @@ def label(arm: Hashable) -> str:
 def _densities(few: Few) -> dict[str, Any]:
     data = belief_densities(few, points=_POINTS)
     low, high = data.window
-    x = np.unique(np.concatenate([data.x.ravel(), data.pseudobelief_x, np.linspace(low, high, _POINTS)]))
+    x = np.unique(
+        np.concatenate([data.x.ravel(), data.pseudobelief_x, np.linspace(low, high, _POINTS)])
+    )
     x = x[(low <= x) & (x <= high)]
     x = x[np.concatenate([[True], np.diff(x) > 1e-4 * (high - low)])]
-    curves = [np.interp(x, own, density, left=0.0, right=0.0) for own, density in zip(data.x, data.density, strict=True)]
+    curves = [
+        np.interp(x, own, density, left=0.0, right=0.0)
+        for own, density in zip(data.x, data.density, strict=True)
+    ]
     middle = np.interp(x, data.pseudobelief_x, data.pseudobelief_density, left=0.0, right=0.0)
-    return {"x": _numbers(x), "series": [_numbers(curve) for curve in curves], "pseudobelief": _numbers(middle)}
+    return {
+        "x": _numbers(x),
+        "series": [_numbers(curve) for curve in curves],
+        "pseudobelief": _numbers(middle),
+    }
 
 
 def _manifold(few: Few) -> dict[str, Any]:
@@ -189,4 +218,6 @@ def _short(value: Any) -> Any:
 
 
 def _numbers(values: NDArray[Any]) -> list[float | None]:
-    return [float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()]
+    return [
+        float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()
+    ]

@@ -1,4 +1,6 @@
-"""Which server gets the next job: an agent per queue that chooses among the servers that are free, and learns from every end."""
+"""Which server gets the next job: an agent per queue that chooses among the servers that are free,
+and learns from every end.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,14 @@ class Service:
 class Dispatcher:
     """Sends jobs to the servers that serve them best, which it finds out by sending them.
 
-    `learns='time'` judges servers by how long a job takes (an exponential law of unknown rate), `learns='success'` by how often
-    it succeeds. Every one of `queues` has beliefs of its own. At most `limit` jobs are under way at once. A free server is never
-    kept idle while a job waits and the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
-    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers is the same whoever is busy,
-    while evidence against a busy leader would make the free ones take turns. A failed job counts as one that took `penalty` times
-    the average. All methods may be called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
+    `learns='time'` judges servers by how long a job takes (an exponential law of unknown rate),
+    `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its own. At
+    most `limit` jobs are under way at once. A free server is never kept idle while a job waits and
+    the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
+    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers
+    is the same whoever is busy, while evidence against a busy leader would make the free ones take
+    turns. A failed job counts as one that took `penalty` times the average. All methods may be
+    called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
 
     >>> dispatcher = Dispatcher(["near", "far"], seed=7)
     >>> server = dispatcher.assign()
@@ -71,16 +75,34 @@ class Dispatcher:
         clock: Callable[[], float] = clocks.monotonic,
     ) -> None:
         if learns not in LESSONS:
-            raise SettingError(f"learns={learns!r} is unknown: there are {listing(LESSONS)}{nearest(learns, LESSONS)}")
-        if limit is not None and (not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 1):
-            raise SettingError(f"limit={limit!r} lets no job through: it must be a whole number from 1 up, or None")
+            raise SettingError(
+                f"learns={learns!r} is unknown: there are {listing(LESSONS)}{nearest(learns, LESSONS)}"
+            )
+        if limit is not None and (
+            not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 1
+        ):
+            raise SettingError(
+                f"limit={limit!r} lets no job through: it must be a whole number from 1 up, or None"
+            )
         if not isinstance(penalty, (int, float)) or not 1.0 <= penalty < float("inf"):
-            raise SettingError(f"penalty={penalty!r} makes failing worth while: it must be a number from 1 up")
+            raise SettingError(
+                f"penalty={penalty!r} makes failing worth while: it must be a number from 1 up"
+            )
         names, lines = list(servers), list(queues)
         if not lines or len(set(lines)) != len(lines):
-            raise SettingError(f"queues={lines!r} makes no dispatcher: give at least one queue, each once")
-        settings = {**LESSONS[learns], "policy": Thompson() if policy is None else policy, "prior": prior, "discount": discount}
-        self._agents = {queue: Agent(names, **settings, seed=_seed(seed, place)) for place, queue in enumerate(lines)}
+            raise SettingError(
+                f"queues={lines!r} makes no dispatcher: give at least one queue, each once"
+            )
+        settings = {
+            **LESSONS[learns],
+            "policy": Thompson() if policy is None else policy,
+            "prior": prior,
+            "discount": discount,
+        }
+        self._agents = {
+            queue: Agent(names, **settings, seed=_seed(seed, place))
+            for place, queue in enumerate(lines)
+        }
         self._learns, self._limit, self._penalty, self._clock = learns, limit, float(penalty), clock
         self._services: dict[Hashable, Service] = {}
         self._paused: set[Hashable] = set()
@@ -96,7 +118,8 @@ class Dispatcher:
     def assign(self, queue: Hashable = None, *, timeout: float | None = 0.0) -> Any:
         """The server for the next job of a queue, which is busy from now on.
 
-        If none is free, wait up to `timeout` seconds (None: for ever) for one, then raise BusyError.
+        If none is free, wait up to `timeout` seconds (None: for ever) for one, then raise
+        BusyError.
         """
         with self._lock:
             self._agent(queue)
@@ -114,7 +137,9 @@ class Dispatcher:
             return ticket.server
 
     async def assign_async(self, queue: Hashable = None) -> Any:
-        """The server for the next job of a queue, as soon as one is free and those who came before have theirs."""
+        """The server for the next job of a queue, as soon as one is free and those who came before
+        have theirs.
+        """
         with self._lock:
             self._agent(queue)
             server = self._give(queue) if not len(self._line) else None
@@ -144,7 +169,9 @@ class Dispatcher:
             self._end(server)
 
     def failed(self, server: Hashable, *, time: float | None = None) -> None:
-        """A job has failed; where times are learnt it counts as `penalty` times the average time, or the time given if longer."""
+        """A job has failed; where times are learnt it counts as `penalty` times the average time,
+        or the time given if longer.
+        """
         with self._lock:
             service = self._service(server)
             spent = self._duration(service, time)
@@ -177,7 +204,9 @@ class Dispatcher:
             self.completed(server)
 
     def job(self, queue: Hashable = None) -> AbstractAsyncContextManager[Any]:
-        """`async with dispatcher.job() as server:` waits for a server, and tells how it went: an exception is a failure."""
+        """`async with dispatcher.job() as server:` waits for a server, and tells how it went: an
+        exception is a failure.
+        """
 
         @asynccontextmanager
         async def run() -> Any:
@@ -197,11 +226,15 @@ class Dispatcher:
             self._serve()
 
     def remove_server(self, server: Hashable) -> None:
-        """Take a server out of service for ever, with all that was learnt of it; a busy one must end its job first."""
+        """Take a server out of service for ever, with all that was learnt of it; a busy one must
+        end its job first.
+        """
         with self._lock:
             self._known(server)
             if server in self._services:
-                raise ServerError(f"server {server!r} is busy: let its job end, or pause it so that it gets no other")
+                raise ServerError(
+                    f"server {server!r} is busy: let its job end, or pause it so that it gets no other"
+                )
             for agent in self._agents.values():
                 agent.remove_arm(server)
             del self._completed[server], self._failed[server]
@@ -245,21 +278,37 @@ class Dispatcher:
             return len(self._line)
 
     def beliefs(self, queue: Hashable = None) -> Table:
-        """Per server: jobs, the expected time in seconds (or chance of success) with its interval, and P(best)."""
+        """Per server: jobs, the expected time in seconds (or chance of success) with its interval,
+        and P(best).
+        """
         with self._lock:
             table = self._agent(queue).beliefs()
-            columns = {"server" if name == "arm" else name: values for name, values in table.columns.items()}
+            columns = {
+                "server" if name == "arm" else name: values
+                for name, values in table.columns.items()
+            }
             if self._learns == "success":
                 return Table(columns)
             for name in ("expected cost", "low", "high"):
                 columns[name] = [value * (self._unit or 1.0) for value in columns[name]]
-            return Table({"expected time" if name == "expected cost" else name: values for name, values in columns.items()})
+            return Table(
+                {
+                    "expected time" if name == "expected cost" else name: values
+                    for name, values in columns.items()
+                }
+            )
 
     def status(self) -> Table:
         """Per server: what it does now, and how many jobs it has completed and failed."""
         with self._lock:
-            states = ["busy" if s in self._services else "paused" if s in self._paused else "free" for s in self._completed]
-            counts = {"completed": list(self._completed.values()), "failed": list(self._failed.values())}
+            states = [
+                "busy" if s in self._services else "paused" if s in self._paused else "free"
+                for s in self._completed
+            ]
+            counts = {
+                "completed": list(self._completed.values()),
+                "failed": list(self._failed.values()),
+            }
             return Table({"server": list(self._completed), "now": states, **counts})
 
     def __repr__(self) -> str:
@@ -272,7 +321,9 @@ class Dispatcher:
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, atomically; jobs under way are in it, callers that wait are not."""
+        """Write the whole state to a file, atomically; jobs under way are in it, callers that wait
+        are not.
+        """
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
@@ -292,7 +343,10 @@ class Dispatcher:
                 "completed": list(self._completed.values()),
                 "failed": list(self._failed.values()),
                 "paused": [encode(server) for server in self._completed if server in self._paused],
-                "services": [[encode(s), encode(job.queue), now - job.began] for s, job in self._services.items()],
+                "services": [
+                    [encode(s), encode(job.queue), now - job.began]
+                    for s, job in self._services.items()
+                ],
             }
             return state_file.write(content, FORMAT)
 
@@ -304,8 +358,12 @@ class Dispatcher:
         policy: Policy | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
-        """The dispatcher of a state file; jobs that were under way still are, until they are completed, failed or released."""
-        return cls.from_json(state_file.fetch(path), source=os.fspath(path), policy=policy, clock=clock)
+        """The dispatcher of a state file; jobs that were under way still are, until they are
+        completed, failed or released.
+        """
+        return cls.from_json(
+            state_file.fetch(path), source=os.fspath(path), policy=policy, clock=clock
+        )
 
     @classmethod
     def from_json(
@@ -318,10 +376,14 @@ class Dispatcher:
     ) -> Dispatcher:
         """The dispatcher of a text that `to_json` gave."""
         content = state_file.read(text, source, FORMAT)
-        return state_file.trusted(lambda: cls._rebuilt(content, source, policy, clock), source, FORMAT)
+        return state_file.trusted(
+            lambda: cls._rebuilt(content, source, policy, clock), source, FORMAT
+        )
 
     @classmethod
-    def _rebuilt(cls, content: dict[str, Any], source: str, policy: Policy | None, clock: Callable[[], float]) -> Dispatcher:
+    def _rebuilt(
+        cls, content: dict[str, Any], source: str, policy: Policy | None, clock: Callable[[], float]
+    ) -> Dispatcher:
         def names(part: Sequence[Any]) -> list[Hashable]:
             return [state_file.decode_arm(name, source) for name in part]
 
@@ -335,7 +397,9 @@ class Dispatcher:
             clock=clock,
         )
         texts = dict(zip(queues, content["agents"], strict=True))
-        made._agents = {queue: Agent.from_json(texts[queue], source=source, policy=policy) for queue in queues}
+        made._agents = {
+            queue: Agent.from_json(texts[queue], source=source, policy=policy) for queue in queues
+        }
         made._unit, made._spent = content["unit"], content["spent"]
         made._completed = dict(zip(servers, content["completed"], strict=True))
         made._failed = dict(zip(servers, content["failed"], strict=True))
@@ -349,7 +413,11 @@ class Dispatcher:
     # Within the lock
 
     def _free(self) -> list[Hashable]:
-        return [server for server in self._completed if server not in self._services and server not in self._paused]
+        return [
+            server
+            for server in self._completed
+            if server not in self._services and server not in self._paused
+        ]
 
     def _give(self, queue: Hashable) -> Any:
         """A server for a job of this queue, or None where none is free."""
@@ -372,8 +440,14 @@ class Dispatcher:
 
     def _duration(self, service: Service, given: float | None) -> float:
         value = self._clock() - service.began if given is None else given
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 <= value < float("inf"):
-            raise ServerError(f"time={given!r} cannot be: it must be a number of seconds from 0 up, or None for the clock's")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float, np.number))
+            or not 0.0 <= value < float("inf")
+        ):
+            raise ServerError(
+                f"time={given!r} cannot be: it must be a number of seconds from 0 up, or None for the clock's"
+            )
         return float(value)
 
     def _agent(self, queue: Hashable) -> Agent:
@@ -393,7 +467,9 @@ class Dispatcher:
     def _service(self, server: Hashable) -> Service:
         self._known(server)
         if server not in self._services:
-            raise ServerError(f"server {server!r} has no job: it was never assigned, or its end was told already")
+            raise ServerError(
+                f"server {server!r} has no job: it was never assigned, or its end was told already"
+            )
         return self._services[server]
 
     def _why_busy(self) -> str:

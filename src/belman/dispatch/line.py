@@ -1,4 +1,6 @@
-"""Those who wait for a server, first come first served: threads on an event, coroutines on a future of their loop."""
+"""Those who wait for a server, first come first served: threads on an event, coroutines on a future
+of their loop.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ class Ticket:
         self._wake = wake
 
     def hand_over(self, server: Any) -> bool:
-        """Give the server to whoever waits; False if nobody does any more, because the loop of a coroutine is closed."""
+        """Give the server to whoever waits; False if nobody does any more, because the loop of a
+        coroutine is closed.
+        """
         try:
             self._wake()
         except RuntimeError:
@@ -48,7 +52,9 @@ class Line:
             self._tickets.remove(ticket)
 
     def serve(self, give: Callable[[Any], Any], take_back: Callable[[Any], None]) -> None:
-        """Hand servers to the first in line, as long as `give(queue)` has one (it answers None when there is none)."""
+        """Hand servers to the first in line, as long as `give(queue)` has one (it answers None when
+        there is none).
+        """
         while self._tickets:
             server = give(self._tickets[0].queue)
             if server is None:

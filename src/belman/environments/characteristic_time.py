@@ -1,7 +1,9 @@
-"""The least number of turns, per ln(1/δ), in which any rule that errs with chance δ at most can find the m best arms.
+"""The least number of turns, per ln(1/δ), in which any rule that errs with chance δ at most can
+find the m best arms.
 
-1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b d(μ_b, x), a concave programme: each
-pair's evidence is the least of functions that are linear in the proportions w, with the two divergences as its gradient.
+1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b d(μ_b,
+x), a concave programme: each pair's evidence is the least of functions that are linear in the
+proportions w, with the two divergences as its gradient.
 """
 
 from __future__ import annotations
@@ -32,12 +34,16 @@ class CharacteristicTime(NamedTuple):
 
 @kernel
 def _evidence(family, law, means, spreads, inside, outside, shares, values, slopes):
-    """Of every pair of an arm inside with one outside: its evidence per turn, and the gradient of that in the proportions."""
+    """Of every pair of an arm inside with one outside: its evidence per turn, and the gradient of
+    that in the proportions.
+    """
     slopes[:] = 0.0
     pair = 0
     for a in inside:
         for b in outside:
-            x = family.common_mean(law, shares[a], means[a], spreads[a], shares[b], means[b], spreads[b])
+            x = family.common_mean(
+                law, shares[a], means[a], spreads[a], shares[b], means[b], spreads[b]
+            )
             slopes[pair, a] = family.d(law, means[a], x, spreads[a])
             slopes[pair, b] = family.d(law, means[b], x, spreads[b])
             values[pair] = shares[a] * slopes[pair, a] + shares[b] * slopes[pair, b]
@@ -45,7 +51,8 @@ def _evidence(family, law, means, spreads, inside, outside, shares, values, slop
 
 
 def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
-    """T*(μ): finding the m best arms with chance 1 − δ takes at least T* ln(1/δ) turns as δ → 0, played in proportions w*.
+    """T*(μ): finding the m best arms with chance 1 − δ takes at least T* ln(1/δ) turns as δ → 0,
+    played in proportions w*.
 
     >>> from belman.environments import bernoulli
     >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
@@ -53,9 +60,13 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     (990, [0.417, 0.39, 0.136, 0.057])
     """
     if not isinstance(problem, Stationary):
-        raise SettingError(f"characteristic_time needs fixed means, such as belman.bernoulli([0.8, 0.9]): {problem!r} has none")
+        raise SettingError(
+            f"characteristic_time needs fixed means, such as belman.bernoulli([0.8, 0.9]): {problem!r} has none"
+        )
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
-        raise SettingError(f"m={m!r} makes no question: it must be a whole number of arms from 1 to {problem.arms}")
+        raise SettingError(
+            f"m={m!r} makes no question: it must be a whole number of arms from 1 to {problem.arms}"
+        )
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
     spreads = np.array([1.0 / theta[1] if len(theta) > 1 else 1.0 for theta in problem.parameters])
@@ -64,17 +75,33 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     if m == arms or means[inside[-1]] == means[outside[0]]:
         return CharacteristicTime(0.0 if m == arms else math.inf, np.full(arms, 1.0 / arms))
     call = entry(_evidence, {"family": (family.kernels, type(family).__module__)}, {})
-    values, slopes = np.empty(len(inside) * len(outside)), np.empty((len(inside) * len(outside), arms))
+    values, slopes = (
+        np.empty(len(inside) * len(outside)),
+        np.empty((len(inside) * len(outside), arms)),
+    )
 
     def weigh(shares: Floats) -> tuple[Floats, Floats]:
-        call(family.law, means, spreads, inside, outside, np.maximum(shares, _LEAST_SHARE), values, slopes)
+        call(
+            family.law,
+            means,
+            spreads,
+            inside,
+            outside,
+            np.maximum(shares, _LEAST_SHARE),
+            values,
+            slopes,
+        )
         return values, slopes
 
     return _largest_least(weigh, arms)
 
 
-def _largest_least(weigh: Callable[[Floats], tuple[Floats, Floats]], arms: int) -> CharacteristicTime:
-    """Sequential quadratic programming in (w, y): the largest y, in units of where it starts, that no pair falls below."""
+def _largest_least(
+    weigh: Callable[[Floats], tuple[Floats, Floats]], arms: int
+) -> CharacteristicTime:
+    """Sequential quadratic programming in (w, y): the largest y, in units of where it starts, that
+    no pair falls below.
+    """
     from scipy.optimize import minimize  # half a second, for those who ask
 
     shares = np.full(arms, 1.0 / arms)

@@ -42,7 +42,9 @@ class Problem(ABC):
 
     @property
     def matched(self) -> bool:
-        """Whether a player's indices are the weights of a matching; else the player chooses an arm itself."""
+        """Whether a player's indices are the weights of a matching; else the player chooses an arm
+        itself.
+        """
         return False
 
     @property
@@ -53,7 +55,8 @@ class Problem(ABC):
     @property
     @abstractmethod
     def world(self) -> Floats:
-        """The belief from which each run draws θ of every arm, and the ends of the interval to which means are scaled.
+        """The belief from which each run draws θ of every arm, and the ends of the interval to
+        which means are scaled.
 
         Empty if fixed.
         """

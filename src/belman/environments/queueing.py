@@ -1,8 +1,9 @@
 """Queues and servers of unknown speed: Q(t) = max(Q(t−1) + A(t) − S(t), 0), in discrete time.
 
-Every turn jobs arrive, then each queue is matched with at most one server and each server with at most one queue. A service
-is a Bernoulli trial that takes one turn, or takes as long as the job is large: a geometric or an exponential time, during which
-queue and server hold each other. Regret is counted from a genie that knows the rates and meets the same arrivals and luck.
+Every turn jobs arrive, then each queue is matched with at most one server and each server with at
+most one queue. A service is a Bernoulli trial that takes one turn, or takes as long as the job is
+large: a geometric or an exponential time, during which queue and server hold each other. Regret is
+counted from a genie that knows the rates and meets the same arrivals and luck.
 """
 
 from __future__ import annotations
@@ -23,10 +24,15 @@ from belman.families.mirror import Mirror
 
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
-SERVICE_LAWS: dict[str, type[Family]] = {"bernoulli": Bernoulli, "geometric": Geometric, "exponential": Exponential}
+SERVICE_LAWS: dict[str, type[Family]] = {
+    "bernoulli": Bernoulli,
+    "geometric": Geometric,
+    "exponential": Exponential,
+}
 #: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
 BATCHES = 20
-#: Turns that the genie plays before turn 1 where the stationary law is not computed: so many relaxation times, between two ends.
+#: Turns that the genie plays before turn 1 where the stationary law is not computed: so many
+#: relaxation times, between two ends.
 _RELAXATIONS, _SHORTEST, _LONGEST = 20.0, 200, 100_000
 
 
@@ -38,9 +44,10 @@ class UnstableQueueWarning(UserWarning):
 class Queue(Problem):
     """Jobs in U queues, K servers and a rate for each pair; made by `belman.queue`.
 
-    `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no matching; `weighting` is 'none' or
-    'length', whether the indices of a queue are multiplied by its length before matching; `serves_empty` whether a server turns
-    to an empty queue (and is learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues.
+    `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no
+    matching; `weighting` is 'none' or 'length', whether the indices of a queue are multiplied by
+    its length before matching; `serves_empty` whether a server turns to an empty queue (and is
+    learnt about); `shared` whether one set of beliefs (and one pseudobelief) spans all queues.
     """
 
     rates: tuple[tuple[float, ...], ...]
@@ -95,7 +102,9 @@ class Queue(Problem):
 
     @property
     def parameters(self) -> Floats:
-        """θ of each pair (U·K × 1): the chance of a service in a turn, or the rate of the law of its duration."""
+        """θ of each pair (U·K × 1): the chance of a service in a turn, or the rate of the law of
+        its duration.
+        """
         return np.array(self.rates).reshape(-1, 1)
 
     @property
@@ -108,13 +117,17 @@ class Queue(Problem):
 
     @property
     def throughput(self) -> Floats:
-        """Jobs per turn that each pair completes when always busy (U × K); an exponential time is rounded up to whole turns."""
+        """Jobs per turn that each pair completes when always busy (U × K); an exponential time is
+        rounded up to whole turns.
+        """
         rates = np.array(self.rates)
         return -np.expm1(-rates) if self.service_law == "exponential" else rates
 
     @property
     def load(self) -> Floats:
-        """What each queue brings, as a share of what the genie can complete of it (infinite where it has no server)."""
+        """What each queue brings, as a share of what the genie can complete of it (infinite where
+        it has no server).
+        """
         arrivals = np.array(self.arrivals)
         served = self._by_lengths() * arrivals if self.weighting == "length" else self._by_rates()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,7 +135,9 @@ class Queue(Problem):
 
     @property
     def plan(self) -> NDArray[np.int64]:
-        """The server of each queue in the matching of the largest total rate, −1 for a queue that gets none."""
+        """The server of each queue in the matching of the largest total rate, −1 for a queue that
+        gets none.
+        """
         from scipy.optimize import linear_sum_assignment
 
         plan = np.full(self.queues, -1)
@@ -135,7 +150,8 @@ class Queue(Problem):
         return np.where(self.plan >= 0, self.throughput[np.arange(self.queues), self.plan], 0.0)
 
     def _by_lengths(self) -> float:
-        """The largest factor by which all arrivals could grow and still be served by some mixture of matchings.
+        """The largest factor by which all arrivals could grow and still be served by some mixture
+        of matchings.
 
         Matching by rate times length bears every load that any mixture bears.
         """
@@ -159,10 +175,12 @@ class Queue(Problem):
 
     @property
     def start(self) -> tuple[int, Floats]:
-        """How the queues start: turns of the genie's burn-in, or 0 and the ratio of each queue's geometric stationary law.
+        """How the queues start: turns of the genie's burn-in, or 0 and the ratio of each queue's
+        geometric stationary law.
 
-        With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and down with chance μ(1 − λ), so
-        P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system without a stationary law starts empty.
+        With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and
+        down with chance μ(1 − λ), so P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system
+        without a stationary law starts empty.
         """
         ratios = np.zeros(self.queues)
         if not self.stable:
@@ -179,7 +197,10 @@ class Queue(Problem):
         settings = {name: value for name, value in asdict(self).items() if name != "family"}
         return {
             "family": {"name": self.family.name, "prior": list(self.family.prior)},
-            **{name: [list(row) for row in value] if name == "rates" else value for name, value in settings.items()},
+            **{
+                name: [list(row) for row in value] if name == "rates" else value
+                for name, value in settings.items()
+            },
             "stable": self.stable,
         }
 
@@ -195,12 +216,15 @@ def queue(
     shared: bool = False,
     prior: ArrayLike | None = None,
 ) -> Queue:
-    """One queue and servers of these rates; or, from a matrix of rates and a list of arrivals, several queues to be matched.
+    """One queue and servers of these rates; or, from a matrix of rates and a list of arrivals,
+    several queues to be matched.
 
-    A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn), 'geometric' or 'exponential' (the job
-    holds its server for a random time of mean 1/rate, and players learn times). `weighting='length'` multiplies the indices of a
-    queue by its length. Servers turn to empty queues, as published, unless `serves_empty` is False. A system that not even the
-    genie can stabilise is played all the same, with an UnstableQueueWarning, and the result says so.
+    A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn),
+    'geometric' or 'exponential' (the job holds its server for a random time of mean 1/rate, and
+    players learn times). `weighting='length'` multiplies the indices of a queue by its length.
+    Servers turn to empty queues, as published, unless `serves_empty` is False. A system that not
+    even the genie can stabilise is played all the same, with an UnstableQueueWarning, and the
+    result says so.
 
     >>> queue([0.5, 0.33, 0.25], arrivals=0.35).servers
     3
@@ -213,14 +237,18 @@ def queue(
         ("weighting", weighting, ["none", "length"]),
     ):
         if given not in known:
-            raise SettingError(f"{name}={given!r} is unknown: there are {listing(known)}{nearest(given, known)}")
+            raise SettingError(
+                f"{name}={given!r} is unknown: there are {listing(known)}{nearest(given, known)}"
+            )
     single, rates = _rates(services, positive=service_law != "bernoulli")
     family: Family = SERVICE_LAWS[service_law]()
     if prior is not None:
         family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
     holds = service_law != "bernoulli"
     if holds and serves_empty:
-        raise SettingError(f"serves_empty=True makes no queue with {service_law} job sizes: an empty queue has no job to size")
+        raise SettingError(
+            f"serves_empty=True makes no queue with {service_law} job sizes: an empty queue has no job to size"
+        )
     made = Queue(
         family=Mirror(family) if holds else family,
         rates=rates,
@@ -250,7 +278,9 @@ def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float
     try:
         rates = np.array(services, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SettingError(f"services={services!r} is neither a list of rates nor a matrix with rows of equal length") from None
+        raise SettingError(
+            f"services={services!r} is neither a list of rates nor a matrix with rows of equal length"
+        ) from None
     if rates.ndim not in (1, 2) or rates.size == 0:
         raise SettingError(
             f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per queue and a column per server"
@@ -258,7 +288,9 @@ def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float
     low = "above 0" if positive else "from 0"
     fits = np.isfinite(rates) & (rates <= 1.0) & ((rates > 0.0) if positive else (rates >= 0.0))
     if not fits.all():
-        raise SettingError(f"service rate {float(rates[~fits][0])!r} cannot be: it must be {low} to 1 job per turn")
+        raise SettingError(
+            f"service rate {float(rates[~fits][0])!r} cannot be: it must be {low} to 1 job per turn"
+        )
     return rates.ndim == 1, tuple(tuple(map(float, row)) for row in np.atleast_2d(rates))
 
 
@@ -268,9 +300,15 @@ def _arrivals(arrivals: float | Sequence[float], queues: int, single: bool) -> t
     except (TypeError, ValueError):
         raise SettingError(f"arrivals={arrivals!r} is neither a rate nor a list of rates") from None
     if rates.shape != (queues,):
-        wanted = "one rate" if single or queues == 1 else f"a list of {queues} rates, one per row of the services"
+        wanted = (
+            "one rate"
+            if single or queues == 1
+            else f"a list of {queues} rates, one per row of the services"
+        )
         raise SettingError(f"arrivals={arrivals!r} does not fit: give {wanted}")
     for rate in rates:
         if not (math.isfinite(rate) and 0.0 <= rate <= 1.0):
-            raise SettingError(f"arrival rate {float(rate)!r} cannot be: it must be from 0 to 1 job per turn")
+            raise SettingError(
+                f"arrival rate {float(rate)!r} cannot be: it must be from 0 to 1 job per turn"
+            )
     return tuple(map(float, rates))

@@ -67,7 +67,8 @@ class Stationary(Problem):
 
 @dataclass(frozen=True)
 class RandomStationary(Problem):
-    """New arms in every run: θ is drawn from `prior`, a belief of the family, and its mean scaled to `between` if that is given.
+    """New arms in every run: θ is drawn from `prior`, a belief of the family, and its mean scaled
+    to `between` if that is given.
 
     >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
     10
@@ -80,12 +81,16 @@ class RandomStationary(Problem):
     def __post_init__(self) -> None:
         whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
         if not whole or self.number < 1:
-            raise SettingError(f"arms={self.number!r} makes no problem: it must be a whole number from 1 up")
+            raise SettingError(
+                f"arms={self.number!r} makes no problem: it must be a whole number from 1 up"
+            )
         object.__setattr__(self, "prior", self.family.check_belief(self.prior))
         if self.between is not None:
             low, high = self.between
             if not isinstance(self.family, Bernoulli) or not 0.0 <= low < high <= 1.0:
-                raise SettingError(f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1")
+                raise SettingError(
+                    f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1"
+                )
 
     @property
     def arms(self) -> int:
@@ -118,8 +123,12 @@ def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stat
     return Stationary(_with_prior(Bernoulli(), prior), tuple(means))
 
 
-def exponential(means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None) -> Stationary:
-    """Exponential rewards with these means, cut at `bound` if that is given (the means are those of the uncut law)."""
+def exponential(
+    means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None
+) -> Stationary:
+    """Exponential rewards with these means, cut at `bound` if that is given (the means are those of
+    the uncut law).
+    """
     family: Family = Exponential() if bound is None else BoundedExponential(bound)
     return Stationary(_with_prior(family, prior), tuple(means))
 
@@ -129,7 +138,13 @@ def poisson(means: Sequence[float], *, prior: ArrayLike | None = None) -> Statio
     return Stationary(_with_prior(Poisson(), prior), tuple(means))
 
 
-def gaussian(means: Sequence[float], sigma: float = 1.0, *, known: bool = True, prior: ArrayLike | None = None) -> Stationary:
+def gaussian(
+    means: Sequence[float],
+    sigma: float = 1.0,
+    *,
+    known: bool = True,
+    prior: ArrayLike | None = None,
+) -> Stationary:
     """Gaussian rewards with these means and one standard deviation, which players know or not."""
     family: Family = Gaussian(sigma) if known else GaussianUnknown(sigma)
     return Stationary(_with_prior(family, prior), tuple(means))
@@ -157,7 +172,9 @@ def random_problem(
     *,
     between: tuple[float, float] | None = None,
 ) -> RandomStationary:
-    """New arms in every run, drawn from `prior`; players believe the family's own prior, which is the default of both."""
+    """New arms in every run, drawn from `prior`; players believe the family's own prior, which is
+    the default of both.
+    """
     law = family.prior if prior is None else family.check_belief(prior)
     return RandomStationary(family, arms, law, between)
 
@@ -169,20 +186,29 @@ def random_bernoulli(
     between: tuple[float, float] | None = None,
     belief: ArrayLike | None = None,
 ) -> RandomStationary:
-    """Bernoulli arms with chances drawn from Beta(prior) in every run; players believe `belief`, by default the same law.
+    """Bernoulli arms with chances drawn from Beta(prior) in every run; players believe `belief`, by
+    default the same law.
 
     >>> random_bernoulli(10).number
     10
     """
-    return random_problem(_with_prior(Bernoulli(), prior if belief is None else belief), arms, prior, between=between)
+    return random_problem(
+        _with_prior(Bernoulli(), prior if belief is None else belief), arms, prior, between=between
+    )
 
 
-def random_exponential(arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None) -> RandomStationary:
+def random_exponential(
+    arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None
+) -> RandomStationary:
     """Exponential arms with rates drawn from Gamma(prior) in every run."""
-    return random_problem(_with_prior(Exponential(), prior if belief is None else belief), arms, prior)
+    return random_problem(
+        _with_prior(Exponential(), prior if belief is None else belief), arms, prior
+    )
 
 
-def random_poisson(arms: int, prior: ArrayLike = (1.0, 1.0), *, belief: ArrayLike | None = None) -> RandomStationary:
+def random_poisson(
+    arms: int, prior: ArrayLike = (1.0, 1.0), *, belief: ArrayLike | None = None
+) -> RandomStationary:
     """Poisson arms with rates drawn from Gamma(prior) in every run."""
     return random_problem(_with_prior(Poisson(), prior if belief is None else belief), arms, prior)
 
@@ -190,8 +216,12 @@ def random_poisson(arms: int, prior: ArrayLike = (1.0, 1.0), *, belief: ArrayLik
 def random_gaussian(
     arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Gaussian arms with means drawn from Normal(mean, precision) in every run, and one known standard deviation."""
-    return random_problem(_with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior)
+    """Gaussian arms with means drawn from Normal(mean, precision) in every run, and one known
+    standard deviation.
+    """
+    return random_problem(
+        _with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior
+    )
 
 
 def _with_prior(family: Family, prior: ArrayLike | None) -> Family:
@@ -199,7 +229,8 @@ def _with_prior(family: Family, prior: ArrayLike | None) -> Family:
 
 
 def lai_robbins(problem: Stationary) -> float:
-    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent everywhere.
+    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent
+    everywhere.
 
     >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
     2.252

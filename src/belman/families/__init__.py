@@ -46,7 +46,9 @@ def family_named(given: str | Family, **settings: Any) -> Family:
             raise FamilyError(f"{given!r} is complete: give {listing(settings)} where it is made")
         return given
     if not isinstance(given, str) or given not in FAMILIES:
-        raise FamilyError(f"unknown family {given!r}: there are {listing(FAMILIES)}{nearest(given, FAMILIES)}")
+        raise FamilyError(
+            f"unknown family {given!r}: there are {listing(FAMILIES)}{nearest(given, FAMILIES)}"
+        )
     try:
         return FAMILIES[given](**settings)
     except TypeError as error:

@@ -1,4 +1,6 @@
-"""Beta(θ, b) rewards with known b: T(x) = ln x, B(θ) = ln B(θ, b), E[X] = θ/(θ + b). For b = 1 the belief is Gamma(ν + 1, −χ)."""
+"""Beta(θ, b) rewards with known b: T(x) = ln x, B(θ) = ln B(θ, b), E[X] = θ/(θ + b). For b = 1 the
+belief is Gamma(ν + 1, −χ).
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,15 @@ def quantile(law, theta, uniform):
     return min(max(beta_quantile(theta, law[2], uniform), _LEAST), _LARGEST)
 
 
-KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor))
+KERNELS = generic_kernels(
+    RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor)
+)
 
 
 @dataclass(frozen=True)
 class BetaRewards(OneParameter):
-    """Rewards in (0, 1) of a Beta(θ, b) law; the belief on θ is ∝ exp(χθ) B(θ, b)^(−ν), proper for ν > 0 and χ < 0.
+    """Rewards in (0, 1) of a Beta(θ, b) law; the belief on θ is ∝ exp(χθ) B(θ, b)^(−ν), proper for
+    ν > 0 and χ < 0.
 
     The default prior (−1, 1) is worth one reward of 1/e.
 

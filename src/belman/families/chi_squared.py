@@ -1,4 +1,6 @@
-"""Chi-squared rewards with unknown degrees of freedom k: θ = k/2, T(x) = ln(x/2), B(θ) = ln Γ(θ), E[X] = k."""
+"""Chi-squared rewards with unknown degrees of freedom k: θ = k/2, T(x) = ln(x/2), B(θ) = ln Γ(θ),
+E[X] = k.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, sl
 
 @dataclass(frozen=True)
 class ChiSquared(OneParameter):
-    """Positive rewards of a chi-squared law; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper for ν > 0 and every χ.
+    """Positive rewards of a chi-squared law; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper
+    for ν > 0 and every χ.
 
     The default prior (0, 1) is worth one reward of 2.
 

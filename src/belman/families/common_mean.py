@@ -1,6 +1,8 @@
-"""The mean that explains two arms best: argmin_x w d(μ, x) + v d(μ′, x), where the likelihood of "no difference" is largest.
+"""The mean that explains two arms best: argmin_x w d(μ, x) + v d(μ′, x), where the likelihood of
+"no difference" is largest.
 
-Where d is a Bregman divergence of the means it is their weighted mean; other families bring a kernel of their own.
+Where d is a Bregman divergence of the means it is their weighted mean; other families bring a
+kernel of their own.
 """
 
 from __future__ import annotations
@@ -20,23 +22,33 @@ def weighted_mean(law, weight, mean, spread, other_weight, other, other_spread):
 
 
 def searched(d: Callable[..., float]) -> Callable[..., float]:
-    """The common mean by golden section, for a divergence that falls and then rises between the two means."""
+    """The common mean by golden section, for a divergence that falls and then rises between the two
+    means.
+    """
 
     @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         low, high = min(mean, other), max(mean, other)
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
-        at_right = weight * d(law, mean, right, spread) + other_weight * d(law, other, right, other_spread)
+        at_left = weight * d(law, mean, left, spread) + other_weight * d(
+            law, other, left, other_spread
+        )
+        at_right = weight * d(law, mean, right, spread) + other_weight * d(
+            law, other, right, other_spread
+        )
         for _ in range(_STEPS):
             if at_left <= at_right:
                 high, right, at_right = right, left, at_left
                 left = high - _GOLDEN * (high - low)
-                at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
+                at_left = weight * d(law, mean, left, spread) + other_weight * d(
+                    law, other, left, other_spread
+                )
             else:
                 low, left, at_left = left, right, at_right
                 right = low + _GOLDEN * (high - low)
-                at_right = weight * d(law, mean, right, spread) + other_weight * d(law, other, right, other_spread)
+                at_right = weight * d(law, mean, right, spread) + other_weight * d(
+                    law, other, right, other_spread
+                )
         return 0.5 * (low + high)
 
     return common_mean

@@ -1,7 +1,9 @@
-"""The contract of a family: what a reward is, and what a belief about it says of the reward to expect.
+"""The contract of a family: what a reward is, and what a belief about it says of the reward to
+expect.
 
-A family is a bundle of kernels with a frozen dataclass in front. The dataclass holds what the user chose (the prior and constants
-such as a known variance) and validates at the door; the kernels never do.
+A family is a bundle of kernels with a frozen dataclass in front. The dataclass holds what the user
+chose (the prior and constants such as a known variance) and validates at the door; the kernels
+never do.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ TERMS = 3
 
 @dataclass(frozen=True, eq=False)
 class FamilyKernels(Bundle):
-    """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean, `belief` a row of coordinates.
+    """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean,
+    `belief` a row of coordinates.
 
     | kernel | what it does |
     |---|---|
@@ -76,11 +79,17 @@ class FamilyKernels(Bundle):
 
     @classmethod
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
-        """The kernels that go by these names in a module's globals or a function's locals, around the bundle of the belief.
+        """The kernels that go by these names in a module's globals or a function's locals, around
+        the bundle of the belief.
 
-        Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman divergence.
+        Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman
+        divergence.
         """
-        found = {part.name: named[part.name] for part in fields(cls) if part.name != "belief" and part.name in named}
+        found = {
+            part.name: named[part.name]
+            for part in fields(cls)
+            if part.name != "belief" and part.name in named
+        }
         return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
 
 
@@ -152,13 +161,17 @@ class Family(ABC):
         return len(self.coordinates)
 
     def check_reward(self, reward: object) -> float:
-        """The reward as a float; raises RewardError, and says why, where it is none of this family's."""
+        """The reward as a float; raises RewardError, and says why, where it is none of this
+        family's.
+        """
         try:
             value = float(reward)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
-            raise RewardError(f"reward {reward!r} cannot be: {self.name} rewards are {self.support}")
+            raise RewardError(
+                f"reward {reward!r} cannot be: {self.name} rewards are {self.support}"
+            )
         return value
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
@@ -182,12 +195,20 @@ class Family(ABC):
     def _positive(self, **values: float) -> None:
         """Refuse a constant of the law that is not a positive finite number."""
         for name, value in values.items():
-            if not isinstance(value, (int, float, np.number)) or not math.isfinite(value) or value <= 0.0:
-                raise FamilyError(f"{name}={value!r} makes no {self.name} law: it must be a positive number")
+            if (
+                not isinstance(value, (int, float, np.number))
+                or not math.isfinite(value)
+                or value <= 0.0
+            ):
+                raise FamilyError(
+                    f"{name}={value!r} makes no {self.name} law: it must be a positive number"
+                )
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
-            raise FamilyError(f"mean {mean!r} makes no {self.name} law: it must lie strictly between {low:g} and {high:g}")
+            raise FamilyError(
+                f"mean {mean!r} makes no {self.name} law: it must lie strictly between {low:g} and {high:g}"
+            )
         return float(mean)
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.
@@ -203,12 +224,16 @@ class Family(ABC):
         return after
 
     def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
-        """The belief after so many rewards with that sum; raises RewardError where there are no such rewards.
+        """The belief after so many rewards with that sum; raises RewardError where there are no
+        such rewards.
 
-        What one reward adds to the natural parameters is linear in it, so all of them add `plays` times what their average does.
+        What one reward adds to the natural parameters is linear in it, so all of them add `plays`
+        times what their average does.
         """
         if not self.summed:
-            raise RewardError(f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one")
+            raise RewardError(
+                f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one"
+            )
         before = self._row(belief)
         once = before.copy()
         self._run(_update, once, float(total) / plays)
@@ -216,7 +241,9 @@ class Family(ABC):
         after = self.from_natural(start + plays * (self.natural(once) - start))
         counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
         if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
-            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}")
+            raise RewardError(
+                f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}"
+            )
         return after
 
     def natural(self, belief: ArrayLike) -> Floats:
@@ -258,11 +285,18 @@ class Family(ABC):
         return float(self._run(_divergence, self._row(belief), self._row(other)))
 
     def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
-        """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more than one)."""
+        """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more
+        than one).
+        """
         points = np.asarray(theta, dtype=np.float64)
         flat = points.reshape(-1, self.parameters)
         out = np.empty(len(flat))
-        self._run(_log_density if self.parameters == 1 else _log_density_rows, self._row(belief), flat, out)
+        self._run(
+            _log_density if self.parameters == 1 else _log_density_rows,
+            self._row(belief),
+            flat,
+            out,
+        )
         return out.reshape(points.shape if self.parameters == 1 else points.shape[:-1])
 
     def expected_reward(self, belief: ArrayLike) -> float:
@@ -270,7 +304,8 @@ class Family(ABC):
         return float(self._run(_expected_reward, self._row(belief)))
 
     def worth(self, belief: ArrayLike) -> float:
-        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x − E[X])/(ν + 1).
+        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x −
+        E[X])/(ν + 1).
 
         >>> from belman.families import Bernoulli
         >>> Bernoulli().worth((3.0, 1.0))
@@ -313,7 +348,9 @@ class Family(ABC):
     def _row(self, belief: ArrayLike) -> Floats:
         row = np.array(belief, dtype=np.float64)
         if row.shape != (self.dimension,):
-            raise PriorError(f"belief {belief!r} has shape {row.shape}: {self.name} needs {self.dimension} numbers")
+            raise PriorError(
+                f"belief {belief!r} has shape {row.shape}: {self.name} needs {self.dimension} numbers"
+            )
         return row
 
 

@@ -1,6 +1,7 @@
 """Gamma rewards of known shape k and unknown rate θ, with a Gamma(α, β) belief on the rate.
 
-Erlang waiting times (whole k) and scaled chi-squared rewards (k = ν/2 for ν degrees of freedom) are of this family.
+Erlang waiting times (whole k) and scaled chi-squared rewards (k = ν/2 for ν degrees of freedom) are
+of this family.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 @dataclass(frozen=True)
 class GammaKnownShape(Family):
-    """Positive rewards of a gamma law with known shape k; the belief on its rate is Gamma(α, β), by default Gamma(1, 1).
+    """Positive rewards of a gamma law with known shape k; the belief on its rate is Gamma(α, β), by
+    default Gamma(1, 1).
 
     >>> erlang = GammaKnownShape(shape=2.0)
     >>> [float(x) for x in erlang.update(erlang.prior, 3.0)]

@@ -94,9 +94,11 @@ KERNELS = FamilyKernels.of(normal.KERNELS, globals())
 
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """Rewards on the line with known standard deviation; the belief on the mean is Normal(mean, precision).
+    """Rewards on the line with known standard deviation; the belief on the mean is Normal(mean,
+    precision).
 
-    The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one observation.
+    The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one
+    observation.
 
     >>> arm = Gaussian(sigma=2.0, prior=(0.0, 0.25))
     >>> arm.expected_reward(arm.update(arm.prior, 3.0))

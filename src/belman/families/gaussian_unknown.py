@@ -1,4 +1,6 @@
-"""Gaussian rewards of unknown mean and variance with a Normal-gamma(m, κ, α, β) belief on mean and precision."""
+"""Gaussian rewards of unknown mean and variance with a Normal-gamma(m, κ, α, β) belief on mean and
+precision.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def worth(law, belief):
 
 @kernel
 def imagine(law, belief):
-    """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while E[1/λ] is infinite."""
+    """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while
+    E[1/λ] is infinite.
+    """
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
     belief[3] += 0.5 * belief[3] / shape * (belief[1] + 1.0) / belief[1]
     belief[1] += 1.0
@@ -75,7 +79,9 @@ def sample(law, belief, mind, theta):
 @kernel
 def sample_mean(law, belief, mind):
     log_rate = chance.log_gamma_draw(mind, belief[2])
-    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(min(-0.5 * log_rate, 700.0))
+    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(
+        min(-0.5 * log_rate, 700.0)
+    )
 
 
 @kernel
@@ -114,7 +120,9 @@ def evidence(terms, arm, weights):
 
 @kernel
 def _pull(u, weight, spread, other_weight, other_spread):
-    """The slope of w d + v d′ at the share u of the way from one mean to the other, up to a positive factor: a cubic in u."""
+    """The slope of w d + v d′ at the share u of the way from one mean to the other, up to a
+    positive factor: a cubic in u.
+    """
     back = 1.0 - u
     return weight * u * (other_spread + back * back) - other_weight * back * (spread + u * u)
 
@@ -134,14 +142,19 @@ def _zero_between(low, high, weight, spread, other_weight, other_spread):
 
 @kernel
 def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
-    """The better of the two lowest points that w d + v d′ can have: its slope is a cubic, which turns where a quadratic is 0."""
+    """The better of the two lowest points that w d + v d′ can have: its slope is a cubic, which
+    turns where a quadratic is 0.
+    """
     gap = other - mean
     if gap == 0.0:
         return mean
     near, far = spread / (gap * gap), other_spread / (gap * gap)
     total = weight + other_weight
     # slope(u) = total u³ − (2w + v) u² + (w(1 + far) + v near) u − v near
-    bend, tilt = -(2.0 * weight + other_weight) / total, (weight * (1.0 + far) + other_weight * near) / total
+    bend, tilt = (
+        -(2.0 * weight + other_weight) / total,
+        (weight * (1.0 + far) + other_weight * near) / total,
+    )
     inner = bend * bend - 3.0 * tilt
     first = second = 0.5
     if inner > 0.0:
@@ -153,11 +166,16 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         left = _zero_between(0.0, first, weight, near, other_weight, far)
     if _pull(second, weight, near, other_weight, far) <= 0.0:
         right = _zero_between(second, 1.0, weight, near, other_weight, far)
-    left, right = mean + gap * left if left >= 0.0 else math.nan, mean + gap * right if right >= 0.0 else math.nan
+    left, right = (
+        mean + gap * left if left >= 0.0 else math.nan,
+        mean + gap * right if right >= 0.0 else math.nan,
+    )
     if math.isnan(left) or math.isnan(right):
         return right if math.isnan(left) else left
     at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
-    at_right = weight * d(law, mean, right, spread) + other_weight * d(law, other, right, other_spread)
+    at_right = weight * d(law, mean, right, spread) + other_weight * d(
+        law, other, right, other_spread
+    )
     return left if at_left <= at_right else right
 
 
@@ -166,10 +184,12 @@ KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 @dataclass(frozen=True)
 class GaussianUnknown(Family):
-    """Rewards on the line, mean and variance both unknown; the belief is Normal-gamma(mean, kappa, alpha, beta).
+    """Rewards on the line, mean and variance both unknown; the belief is Normal-gamma(mean, kappa,
+    alpha, beta).
 
-    The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your own for another scale.
-    `sigma` is the standard deviation of the rewards that a simulation draws; a belief never reads it.
+    The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your
+    own for another scale. `sigma` is the standard deviation of the rewards that a simulation draws;
+    a belief never reads it.
 
     >>> arm = GaussianUnknown(prior=(0.0, 1.0, 1.0, 1.0))
     >>> [float(x) for x in arm.update(arm.prior, 2.0)]

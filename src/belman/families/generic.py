@@ -1,7 +1,9 @@
-"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), with its conjugate belief by quadrature.
+"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), with its conjugate belief
+by quadrature.
 
-A family of one's own is a few kernels (see `RewardLaw`) and a class. For counts that are never 0, such as the size of an order,
-Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1) and a belief of no known form:
+A family of one's own is a few kernels (see `RewardLaw`) and a class. For counts that are never 0,
+such as the size of an order, Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1)
+and a belief of no known form:
 
 >>> @kernel
 ... def statistic(law, x):
@@ -32,7 +34,8 @@ Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1) and
 >>> [float(x) for x in belief], round(arm.expected_reward(belief), 6)
 ([6.0, 2.0], 3.0)
 
-In a module that can be imported, with `KERNELS` a global of it, such a family is compiled once and cached on disk.
+In a module that can be imported, with `KERNELS` a global of it, such a family is compiled once and
+cached on disk.
 """
 
 from __future__ import annotations
@@ -45,7 +48,15 @@ from typing import ClassVar
 import numpy as np
 
 from belman import chance
-from belman.beliefs.mesh import MESH, farthest, locate, node_distance, place, tail_distance, tail_mass
+from belman.beliefs.mesh import (
+    MESH,
+    farthest,
+    locate,
+    node_distance,
+    place,
+    tail_distance,
+    tail_mass,
+)
 from belman.beliefs.quadrature import RewardLaw, quadrature
 from belman.compile import allocating_kernel, kernel
 from belman.families.common_mean import searched
@@ -57,7 +68,13 @@ _STEPS = 60
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     """The kernels of the family with that reward law."""
     tools = quadrature(reward_law)
-    window, lay, slope, excess, given_parameter = tools.window, tools.lay, tools.slope, tools.excess, tools.parameter
+    window, lay, slope, excess, given_parameter = (
+        tools.window,
+        tools.lay,
+        tools.slope,
+        tools.excess,
+        tools.parameter,
+    )
     statistic, partition = reward_law.statistic, reward_law.log_partition
     mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
 
@@ -77,7 +94,9 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @kernel
     def imagine(law, belief):
-        """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends of the natural range."""
+        """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends
+        of the natural range.
+        """
         expected = belief[0]
         if law[0] > -math.inf:
             expected += math.exp(log_density(law, belief, place(law, -700.0)[0]))
@@ -88,7 +107,9 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @allocating_kernel
     def expected_reward(law, belief):
-        """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief, else infinite."""
+        """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief,
+        else infinite.
+        """
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
         room = farthest(law) - abs(centre)
@@ -97,7 +118,9 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
             lay(law, belief[0], belief[1], centre, left, right, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                high = mesh[2, i] * mean_of(law, place(law, centre + node_distance(i, left, right))[0])
+                high = mesh[2, i] * mean_of(
+                    law, place(law, centre + node_distance(i, left, right))[0]
+                )
                 low = high if i == 0 else low
                 total += high
                 size += abs(high)
@@ -112,7 +135,9 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @kernel
     def rising(law, centre, left, right):
-        return mean_of(law, place(law, centre + right)[0]) >= mean_of(law, place(law, centre - left)[0])
+        return mean_of(law, place(law, centre + right)[0]) >= mean_of(
+            law, place(law, centre - left)[0]
+        )
 
     @allocating_kernel
     def mean_cdf(law, belief, x):
@@ -137,7 +162,9 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         centre, left, right = window(law, belief[0], belief[1])
         lay(law, belief[0], belief[1], centre, left, right, mesh)
         mirrored = upper == rising(law, centre, left, right)
-        return mean_of(law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0])
+        return mean_of(
+            law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0]
+        )
 
     @kernel
     def sample(law, belief, mind, theta):
@@ -178,10 +205,11 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
 @dataclass(frozen=True)
 class OneParameter(Family):
-    """A family with `generic_kernels`: the belief b(θ) ∝ exp(χθ − νB(θ)) is proper where ν > 0 and χ/ν is a possible mean of T.
+    """A family with `generic_kernels`: the belief b(θ) ∝ exp(χθ − νB(θ)) is proper where ν > 0 and
+    χ/ν is a possible mean of T.
 
-    The default prior is worth one reward, ν = 1, whose statistic χ is the middle of `statistic_range`: 0 on the whole line, and 1
-    away from the end of a half-line.
+    The default prior is worth one reward, ν = 1, whose statistic χ is the middle of
+    `statistic_range`: 0 on the whole line, and 1 away from the end of a half-line.
     """
 
     coordinates = ("chi", "nu")

@@ -1,4 +1,6 @@
-"""Geometric(θ) rewards on 1, 2, … (the number of trials to a success of chance θ) with a Beta(α, β) belief on θ."""
+"""Geometric(θ) rewards on 1, 2, … (the number of trials to a success of chance θ) with a Beta(α, β)
+belief on θ.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,11 @@ def mean_cdf(law, belief, x):
     """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is still exact enough: several times faster there."""
     if x <= 1.0:
         return 0.0
-    return beta_cdf(belief[1], belief[0], (x - 1.0) / x) if x < _FAR else beta_survival(belief[0], belief[1], 1.0 / x)
+    return (
+        beta_cdf(belief[1], belief[0], (x - 1.0) / x)
+        if x < _FAR
+        else beta_survival(belief[0], belief[1], 1.0 / x)
+    )
 
 
 @kernel
@@ -97,7 +103,8 @@ KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sampl
 
 @dataclass(frozen=True)
 class Geometric(Family):
-    """Whole numbers from 1 up, the trials to a first success; the belief on its chance is Beta(α, β), by default Beta(1, 1).
+    """Whole numbers from 1 up, the trials to a first success; the belief on its chance is Beta(α,
+    β), by default Beta(1, 1).
 
     >>> arm = Geometric()
     >>> arm.expected_reward(arm.update(arm.prior, 3))

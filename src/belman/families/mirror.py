@@ -1,4 +1,6 @@
-"""Costs: the negatives of a family's rewards, so that the least cost is the largest reward and every policy works unchanged."""
+"""Costs: the negatives of a family's rewards, so that the least cost is the largest reward and
+every policy works unchanged.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 
     @kernel
     def expected_reward(law, belief):
-        """Infinite stays plus infinity: an arm of which nothing is known is tried first, be it a cost or a reward."""
+        """Infinite stays plus infinity: an arm of which nothing is known is tried first, be it a
+        cost or a reward.
+        """
         expected = base.expected_reward(law, belief)
         return -expected if math.isfinite(expected) else math.inf
 
@@ -82,7 +86,9 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 
 
 #: The mirrored kernels of every family of ours, by its name.
-MIRRORED: dict[str, FamilyKernels] = {name: mirrored(member.kernels) for name, member in FAMILIES.items()}
+MIRRORED: dict[str, FamilyKernels] = {
+    name: mirrored(member.kernels) for name, member in FAMILIES.items()
+}
 
 
 @dataclass(frozen=True)

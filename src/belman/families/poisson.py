@@ -104,7 +104,8 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 @dataclass(frozen=True)
 class Poisson(Family):
-    """Counts 0, 1, 2, … with an unknown rate; the belief on it is Gamma(α, β), by default Gamma(1, 1).
+    """Counts 0, 1, 2, … with an unknown rate; the belief on it is Gamma(α, β), by default Gamma(1,
+    1).
 
     >>> arm = Poisson()
     >>> arm.expected_reward(arm.update(arm.prior, 4))
@@ -116,7 +117,9 @@ class Poisson(Family):
     coordinates = ("alpha", "beta")
     support = "whole numbers from 0 up"
     kernels = KERNELS
-    no_joint = "the normaliser of Poisson rewards turns the focal term round: it would seek the worst arm"
+    no_joint = (
+        "the normaliser of Poisson rewards turns the focal term round: it would seek the worst arm"
+    )
 
     def default_prior(self) -> tuple[float, ...]:
         return (1.0, 1.0)

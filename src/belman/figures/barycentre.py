@@ -1,4 +1,6 @@
-"""Theorem 1: the pseudobelief is the one minimum of the sum of KL from the arms, and the projection of their mixture."""
+"""Theorem 1: the pseudobelief is the one minimum of the sum of KL from the arms, and the projection
+of their mixture.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def _beliefs(name: str, mind: np.random.Generator) -> np.ndarray:
 
 
 def _lines(name: str) -> xarray.Dataset:
-    """The objective on lines through the barycentre, the mismatch of its mean parameters, and the mixture's projection."""
+    """The objective on lines through the barycentre, the mismatch of its mean parameters, and the
+    mixture's projection.
+    """
     family, mind = FAMILIES[name], np.random.default_rng(SEED)
     arms = _beliefs(name, mind)
     centre = least_kl_from_arms(family, arms)
@@ -43,7 +47,9 @@ def _lines(name: str) -> xarray.Dataset:
         way = mind.normal(size=2)
         for i, step in enumerate(_STEPS):
             move = step * way / np.linalg.norm(way)
-            shift = np.array([move[0] / np.sqrt(centre[1]), 0.0]) if name == "Normal" else np.zeros(2)
+            shift = (
+                np.array([move[0] / np.sqrt(centre[1]), 0.0]) if name == "Normal" else np.zeros(2)
+            )
             scale = np.exp([0.0, move[1]] if name == "Normal" else move)
             belief = (centre + shift) * scale
             excess[line, i] = objective(belief) - least
@@ -51,7 +57,11 @@ def _lines(name: str) -> xarray.Dataset:
     average = np.mean([family.mean_parameters(arm) for arm in arms], axis=0)
     mismatch = np.abs(family.mean_parameters(centre) - average).max() / np.abs(average).max()
     return xarray.Dataset(
-        {"excess": (("line", "step"), excess), "apart": (("line", "step"), apart), "mismatch": float(mismatch)},
+        {
+            "excess": (("line", "step"), excess),
+            "apart": (("line", "step"), apart),
+            "mismatch": float(mismatch),
+        },
         {"step": _STEPS},
     )
 
@@ -62,7 +72,10 @@ class Barycentre(Figure):
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         def part(name: str) -> Part:
-            return Part({"family": name, "arms": _ARMS, "lines": _LINES, "seed": SEED}, lambda _: _lines(name))
+            return Part(
+                {"family": name, "arms": _ARMS, "lines": _LINES, "seed": SEED},
+                lambda _: _lines(name),
+            )
 
         return {name: part(name) for name in FAMILIES}
 
@@ -70,9 +83,17 @@ class Barycentre(Figure):
         from matplotlib import pyplot
 
         width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(1, len(FAMILIES), figsize=(1.5 * width, height), sharex=True)
+        figure, panels = pyplot.subplots(
+            1, len(FAMILIES), figsize=(1.5 * width, height), sharex=True
+        )
         for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
-            ax.plot(_STEPS, data[name].excess.values.T, color=style.colour(place), alpha=0.4, linewidth=0.8)
+            ax.plot(
+                _STEPS,
+                data[name].excess.values.T,
+                color=style.colour(place),
+                alpha=0.4,
+                linewidth=0.8,
+            )
             ax.set_title(f"{name} beliefs")
             ax.set_xlabel("distance from the barycentre")
         panels[0].set_ylabel("mean KL from the arms, above its least")
@@ -94,8 +115,21 @@ def _theorem_1(everything: AllData) -> Judgement:
         away = found.excess.where(found.step != 0.0, drop=True)
         runs = int(away.size)
         tests += [
-            Check(f"{name}: least mean KL of other points above the barycentre's", float(away.min()), 0.0, 0.0, False, runs),
-            Check(f"{name}: mean parameters off the arms' average, relative", float(found.mismatch), 0.0, 1e-10, runs=1),
+            Check(
+                f"{name}: least mean KL of other points above the barycentre's",
+                float(away.min()),
+                0.0,
+                0.0,
+                False,
+                runs,
+            ),
+            Check(
+                f"{name}: mean parameters off the arms' average, relative",
+                float(found.mismatch),
+                0.0,
+                1e-10,
+                runs=1,
+            ),
             Check(
                 f"{name}: excess of KL from the mixture less KL(b̄ ‖ b), at most",
                 float(abs(found.excess - found.apart).max()),

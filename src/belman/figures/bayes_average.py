@@ -37,7 +37,9 @@ class Averages(Curves):
         columns = []
         for panel in self.panels:
             parts = panel.data(data)
-            ends = {str(name): last(parts, str(name)) for part in parts for name in part.player.values}
+            ends = {
+                str(name): last(parts, str(name)) for part in parts for name in part.player.values
+            }
             means = {name: float(end.mean()) for name, end in ends.items()}
             widths = {name: float(half_width(end)) for name, end in ends.items()}
             columns.append(Rows(panel.title, f"regret at turn {panel.horizon:,}", means, widths))
@@ -49,7 +51,14 @@ FIGURE = Averages(
     title="Uniform random arms",
     shows="New means from the uniform law in every run, so that no instance is favoured: 2, 10 and 50 arms, all rivals.",
     panels=tuple(
-        Panel(f"{arms} arms", random_bernoulli(arms), _PLAYERS, runs=runs, slow=SLOW, slow_runs=slow_runs)
+        Panel(
+            f"{arms} arms",
+            random_bernoulli(arms),
+            _PLAYERS,
+            runs=runs,
+            slow=SLOW,
+            slow_runs=slow_runs,
+        )
         for arms, runs, slow_runs in ((2, 1_000, 200), (10, 1_000, 200), (50, 400, 40))
     ),
     variables=("regret",),

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 MOMENTS = (50, 200, 1_000)
 _NAMES = tuple(f"arm {a + 1}" for a in range(len(TWENTY)))
 _SHOWN = ("arm 1", "arm 2", "arm 3", "arm 6")  # the four best of the twenty
-_COLUMNS = {"plays": "plays", "expected reward": "expected", "low": "low", "high": "high", "P(best)": "best"}
+_COLUMNS = {
+    "plays": "plays",
+    "expected reward": "expected",
+    "low": "low",
+    "high": "high",
+    "P(best)": "best",
+}
 
 
 def _watch(_: bool | None) -> xarray.Dataset:
@@ -38,11 +44,21 @@ def _watch(_: bool | None) -> xarray.Dataset:
         "x": (("moment", "arm", "point"), np.stack([found.x for found in seen])),
         "density": (("moment", "arm", "point"), np.stack([found.density for found in seen])),
         "pseudobelief_x": (("moment", "point"), np.stack([found.pseudobelief_x for found in seen])),
-        "pseudobelief_density": (("moment", "point"), np.stack([found.pseudobelief_density for found in seen])),
+        "pseudobelief_density": (
+            ("moment", "point"),
+            np.stack([found.pseudobelief_density for found in seen]),
+        ),
         "chance": (("moment", "arm"), np.stack([found.best for found in seen])),
     }
-    table = {f"final_{name}": ("arm", np.array(believed[column], dtype=float)) for column, name in _COLUMNS.items()}
-    return xarray.Dataset({**curves, **table}, {"moment": list(MOMENTS), "arm": list(_NAMES)}, {"quantity": seen[0].quantity})
+    table = {
+        f"final_{name}": ("arm", np.array(believed[column], dtype=float))
+        for column, name in _COLUMNS.items()
+    }
+    return xarray.Dataset(
+        {**curves, **table},
+        {"moment": list(MOMENTS), "arm": list(_NAMES)},
+        {"quantity": seen[0].quantity},
+    )
 
 
 @dataclass(frozen=True)
@@ -50,15 +66,23 @@ class Beliefs(Figure):
     """One panel a moment, on one axis of rewards."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        return {"one agent": Part({"arms": TWENTY, "moments": MOMENTS, "seed": SEED, "policy": "BelMan()"}, _watch)}
+        return {
+            "one agent": Part(
+                {"arms": TWENTY, "moments": MOMENTS, "seed": SEED, "policy": "BelMan()"}, _watch
+            )
+        }
 
     def draw(self, data: Data) -> Picture:
         from matplotlib import pyplot
 
         kept = data["one agent"]
         width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(len(MOMENTS), 1, figsize=(width, 2.0 * height), sharex=True)
-        for ax, turn in zip(panels, MOMENTS, strict=True):  # all of them first: titles take room from what labels are placed in
+        figure, panels = pyplot.subplots(
+            len(MOMENTS), 1, figsize=(width, 2.0 * height), sharex=True
+        )
+        for ax, turn in zip(
+            panels, MOMENTS, strict=True
+        ):  # all of them first: titles take room from what labels are placed in
             ax.set_title(f"after {turn:,} rewards")
         for place, ax in enumerate(panels):
             now = kept.isel(moment=place)
@@ -78,7 +102,10 @@ class Beliefs(Figure):
 
     def tables(self, data: Data) -> list[Table]:
         kept = data["one agent"]
-        columns = {column: [float(value) for value in kept[f"final_{name}"].values] for column, name in _COLUMNS.items()}
+        columns = {
+            column: [float(value) for value in kept[f"final_{name}"].values]
+            for column, name in _COLUMNS.items()
+        }
         title = f"after {MOMENTS[-1]:,} rewards; low and high are ends of a 95 % credible interval"
         return [Table({"arm": list(_NAMES), "mean": list(TWENTY), **columns}, title)]
 

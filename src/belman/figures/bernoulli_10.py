@@ -16,7 +16,11 @@ FIGURE = Curves(
     title="Ten arms, 0.1 to 0.01",
     shows="Rare successes: most arms have none for a long time.",
     paper="BelMan outperforms the others.",
-    panels=(Panel("Bernoulli, ten arms", bernoulli(TEN), bernoulli_players(500), horizon=500, slow=SLOW),),
+    panels=(
+        Panel(
+            "Bernoulli, ten arms", bernoulli(TEN), bernoulli_players(500), horizon=500, slow=SLOW
+        ),
+    ),
 )
 
 

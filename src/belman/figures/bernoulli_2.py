@@ -17,7 +17,9 @@ FIGURE = Curves(
     title="Two arms, 0.8 and 0.9",
     shows="Few arms with a gap of 0.1: what it costs to be too sure too soon.",
     paper="BelMan is comparable to the others, turns to exploitation sooner, and varies less between runs.",
-    panels=(Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), bernoulli_players(1_000), slow=SLOW),),
+    panels=(
+        Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), bernoulli_players(1_000), slow=SLOW),
+    ),
 )
 
 
@@ -32,8 +34,19 @@ def _two_arms(everything: AllData) -> Judgement:
     return Judgement(
         [
             less(parts, PAPER, "Thompson", MARGIN),
-            Check(f"{PAPER}: fewer suboptimal draws than Thompson in the second half", early[0], early[1], 0.0, runs=early[2]),
-            Check(f"{PAPER}: smaller variance of regret than Thompson (ln of the ratio)", *ratio, 0.0, runs=runs),
+            Check(
+                f"{PAPER}: fewer suboptimal draws than Thompson in the second half",
+                early[0],
+                early[1],
+                0.0,
+                runs=early[2],
+            ),
+            Check(
+                f"{PAPER}: smaller variance of regret than Thompson (ln of the ratio)",
+                *ratio,
+                0.0,
+                runs=runs,
+            ),
         ],
         [locked(players, PAPER), less(parts, OURS, "Thompson")],
     )
@@ -43,7 +56,9 @@ def _log_variance(values: xarray.DataArray) -> tuple[float, float]:
     """ln of a variance and the half-width of its interval, from the fourth moment."""
     off = values.values - values.values.mean()
     square = float((off**2).mean())
-    return float(np.log(square)), SCORE * float(np.sqrt(max((off**4).mean() / square**2 - 1.0, 0.0) / off.size))
+    return float(np.log(square)), SCORE * float(
+        np.sqrt(max((off**4).mean() / square**2 - 1.0, 0.0) / off.size)
+    )
 
 
 CLAIM = Claim(

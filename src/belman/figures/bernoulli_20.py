@@ -14,7 +14,9 @@ FIGURE = Curves(
     title="Twenty arms, 0.25 to 0.01",
     shows="Many arms and a short time: a greedy player gains what a careful one spends on looking.",
     paper="BelMan outperforms all, with about 230 suboptimal draws and none after turn 500.",
-    panels=(Panel("Bernoulli, twenty arms", bernoulli(TWENTY), bernoulli_players(1_000), slow=SLOW),),
+    panels=(
+        Panel("Bernoulli, twenty arms", bernoulli(TWENTY), bernoulli_players(1_000), slow=SLOW),
+    ),
     published={
         "BelMan (paper)": "230 draws (155–330)",
         "Bayes-UCB": "800 draws (700–895)",
@@ -35,10 +37,26 @@ def _twenty_arms(everything: AllData) -> Judgement:
     return Judgement(
         [
             *(less(parts, PAPER, rival) for rival in BERNOULLI_RIVALS),
-            Check(f"{PAPER}: at most 330 suboptimal draws, the paper's largest", draws[0], draws[1], 330.0, runs=draws[2]),
-            Check(f"{PAPER}: hardly any suboptimal draw after turn 500 (less than 5)", late[0], late[1], 5.0, runs=late[2]),
+            Check(
+                f"{PAPER}: at most 330 suboptimal draws, the paper's largest",
+                draws[0],
+                draws[1],
+                330.0,
+                runs=draws[2],
+            ),
+            Check(
+                f"{PAPER}: hardly any suboptimal draw after turn 500 (less than 5)",
+                late[0],
+                late[1],
+                5.0,
+                runs=late[2],
+            ),
         ],
-        [less(parts, PAPER, "ε-greedy"), less(parts, OURS, "Thompson"), less(parts, OURS, "ε-greedy")],
+        [
+            less(parts, PAPER, "ε-greedy"),
+            less(parts, OURS, "Thompson"),
+            less(parts, OURS, "ε-greedy"),
+        ],
     )
 
 

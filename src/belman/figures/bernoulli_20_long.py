@@ -16,7 +16,14 @@ FIGURE = Curves(
     shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and Robbins' bound.",
     paper="BelMan's regret becomes linear in ln t.",
     panels=(
-        Panel("Bernoulli, twenty arms", bernoulli(TWENTY), bernoulli_players(HORIZON), horizon=HORIZON, runs=300, paper_runs=50),
+        Panel(
+            "Bernoulli, twenty arms",
+            bernoulli(TWENTY),
+            bernoulli_players(HORIZON),
+            horizon=HORIZON,
+            runs=300,
+            paper_runs=50,
+        ),
     ),
     variables=("regret",),
     log=True,
@@ -28,7 +35,12 @@ FIGURE = Curves(
 
 def _long(everything: AllData) -> Judgement:
     parts = parts_of(everything["bernoulli-20-long"], "Bernoulli, twenty arms")
-    causes = [growth(parts[0], OURS), growth(parts[0], "Thompson"), growth(parts[0], "IMED"), locked(parts[0], PAPER)]
+    causes = [
+        growth(parts[0], OURS),
+        growth(parts[0], "Thompson"),
+        growth(parts[0], "IMED"),
+        locked(parts[0], PAPER),
+    ]
     return Judgement([growth(parts[0], PAPER)], [*causes, less(parts, OURS, "Thompson")])
 
 

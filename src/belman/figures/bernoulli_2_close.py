@@ -13,7 +13,15 @@ FIGURE = Curves(
     title="Two arms, 0.45 and 0.55",
     shows="The same gap in the middle of the scale, where rewards vary most.",
     paper="BelMan is competitive.",
-    panels=(Panel("Bernoulli 0.45, 0.55", bernoulli([0.45, 0.55]), bernoulli_players(500), horizon=500, slow=SLOW),),
+    panels=(
+        Panel(
+            "Bernoulli 0.45, 0.55",
+            bernoulli([0.45, 0.55]),
+            bernoulli_players(500),
+            horizon=500,
+            slow=SLOW,
+        ),
+    ),
 )
 
 
@@ -25,4 +33,10 @@ def _close_arms(everything: AllData) -> Judgement:
     )
 
 
-CLAIM = Claim(3, "Two close arms, 0.45 and 0.55", "BelMan is competitive.", ("bernoulli-2-close",), _close_arms)
+CLAIM = Claim(
+    3,
+    "Two close arms, 0.45 and 0.55",
+    "BelMan is competitive.",
+    ("bernoulli-2-close",),
+    _close_arms,
+)

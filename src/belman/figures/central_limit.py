@@ -36,7 +36,9 @@ def _errors(turns: int, replications: int) -> xarray.Dataset:
     both = psi(2.0 + plays)
     points = np.stack([psi(1.0 + wins) - both, psi(1.0 + plays - wins) - both]).mean(axis=2)
     truth = np.stack([np.log(ARMS), np.log1p(-ARMS)]).mean(axis=1)
-    return xarray.Dataset({"error": (("coordinate", "replication"), np.sqrt(turns) * (points - truth[:, None]))})
+    return xarray.Dataset(
+        {"error": (("coordinate", "replication"), np.sqrt(turns) * (points - truth[:, None]))}
+    )
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,12 @@ class CentralLimit(Figure):
         replications = effort.runs(REPLICATIONS, REPLICATIONS)
 
         def part(turns: int) -> Part:
-            words = {"arms": ARMS.tolist(), "turns": turns, "replications": replications, "seed": SEED}
+            words = {
+                "arms": ARMS.tolist(),
+                "turns": turns,
+                "replications": replications,
+                "seed": SEED,
+            }
             return Part(words, lambda _: _errors(turns, replications))
 
         return {f"T = {turns}": part(turns) for turns in TURNS}
@@ -63,7 +70,12 @@ class CentralLimit(Figure):
         for coordinate, ax in enumerate(panels):
             for place, turns in enumerate(TURNS):
                 values = np.sort(data[f"T = {turns}"].error.values[coordinate]) / scales[coordinate]
-                ax.plot(values, np.linspace(0.0, 1.0, len(values)), color=style.colour(place), label=f"T = {turns:,}")
+                ax.plot(
+                    values,
+                    np.linspace(0.0, 1.0, len(values)),
+                    color=style.colour(place),
+                    label=f"T = {turns:,}",
+                )
             ax.plot(x, ndtr(x), color=style.ink(ax), linestyle=":", label="limit")
             ax.set_xlim(-4.0, 4.0)
             ax.set_xlabel(f"√T · {words[coordinate]}, in limit deviations")
@@ -93,10 +105,18 @@ def _theorem_2(everything: AllData) -> Judgement:
         distance = float(max((steps[1:] - ndtr(score)).max(), (ndtr(score) - steps[:-1]).max()))
         pair = [
             Check(
-                f"T = {turns:,}: covariance off its limit, relative", off, SCORE * float(np.sqrt(2.0 / count)), 0.05, runs=count
+                f"T = {turns:,}: covariance off its limit, relative",
+                off,
+                SCORE * float(np.sqrt(2.0 / count)),
+                0.05,
+                runs=count,
             ),
             Check(
-                f"T = {turns:,}: distance of the law from its limit (Kolmogorov)", distance, 1.36 / count**0.5, 0.05, runs=count
+                f"T = {turns:,}: distance of the law from its limit (Kolmogorov)",
+                distance,
+                1.36 / count**0.5,
+                0.05,
+                runs=count,
             ),
         ]
         if turns == TURNS[-1]:

@@ -1,6 +1,8 @@
-"""What claims are tested by: paired differences, runs that are locked, growth over the last doubling of time.
+"""What claims are tested by: paired differences, runs that are locked, growth over the last
+doubling of time.
 
-"BelMan (paper)" is judged, as the paper has it; tests of our default, of causes and of other readings are shown and not counted.
+"BelMan (paper)" is judged, as the paper has it; tests of our default, of causes and of other
+readings are shown and not counted.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def interval(values: xarray.DataArray) -> tuple[float, float, int]:
     return float(values.mean()), float(half_width(values)), values.size
 
 
-def less(parts: Sequence[xarray.Dataset], player: str, rival: str, times: float = 1.0, where: str = "") -> Check:
+def less(
+    parts: Sequence[xarray.Dataset], player: str, rival: str, times: float = 1.0, where: str = ""
+) -> Check:
     """A player has less regret than a rival (or than so many times as much), run by run."""
     of = "" if times == 1.0 else f"{times:g} × "
     words = f"{player}: less regret than {of}{rival}{where}"
@@ -46,12 +50,32 @@ def locked(part: xarray.Dataset, player: str) -> Check:
     late = draws.isel(mark=-1) - draws.isel(mark=-2)
     turns = int(part.mark[-1] - part.mark[-2])
     estimate, half, runs = interval((late >= turns).astype(float))
-    return Check(f"{player}: some runs are locked on a wrong arm (share of runs)", estimate, half, 0.0, below=False, runs=runs)
+    return Check(
+        f"{player}: some runs are locked on a wrong arm (share of runs)",
+        estimate,
+        half,
+        0.0,
+        below=False,
+        runs=runs,
+    )
 
 
-def growth(part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t") -> Check:
-    """Regret per doubling of time does not grow by half: it is equal if regret is linear in ln t and doubles if it is in t."""
+def growth(
+    part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t"
+) -> Check:
+    """Regret per doubling of time does not grow by half: it is equal if regret is linear in ln t
+    and doubles if it is in t.
+    """
     regret = part.regret_at.sel(player=player)
-    last_octave, before = regret.isel(mark=-1) - regret.isel(mark=-2), regret.isel(mark=-2) - regret.isel(mark=-3)
+    last_octave, before = (
+        regret.isel(mark=-1) - regret.isel(mark=-2),
+        regret.isel(mark=-2) - regret.isel(mark=-3),
+    )
     estimate, half, runs = interval(last_octave - 1.5 * before)
-    return Check(f"{player}: {words} (last doubling less 1.5 × the one before)", estimate, half, 0.0, runs=runs)
+    return Check(
+        f"{player}: {words} (last doubling less 1.5 × the one before)",
+        estimate,
+        half,
+        0.0,
+        runs=runs,
+    )

@@ -1,7 +1,9 @@
-"""The contract of a claim: what the paper says, the checks that the data must pass, and the verdict that follows from them.
+"""The contract of a claim: what the paper says, the checks that the data must pass, and the verdict
+that follows from them.
 
-A check is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the right side, fails if the
-whole interval is on the wrong one, and is undecided otherwise. Nobody writes a verdict by hand.
+A check is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the
+right side, fails if the whole interval is on the wrong one, and is undecided otherwise. Nobody
+writes a verdict by hand.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 class Judgement(NamedTuple):
-    """The checks on which the verdict rests, and those of the causes and of our own default, which it does not count."""
+    """The checks on which the verdict rests, and those of the causes and of our own default, which
+    it does not count.
+    """
 
     checks: Sequence[Check]
     causes: Sequence[Check] = ()
@@ -78,7 +82,9 @@ class Judgement(NamedTuple):
                 "check": [check.states for check in rows],
                 "estimate": [check.estimate for check in rows],
                 "±": [check.half_width for check in rows],
-                "must be": [f"{'<' if check.below else '>'} {number(check.limit)}" for check in rows],
+                "must be": [
+                    f"{'<' if check.below else '>'} {number(check.limit)}" for check in rows
+                ],
                 "runs": [check.runs for check in rows],
                 "true": [answer[check.holds] for check in rows],
                 "counts": ["yes"] * len(self.checks) + ["no"] * len(self.causes),

@@ -1,4 +1,6 @@
-"""The claims of the paper, by number; each stands, with the tests that judge it, in the file of the figure it rests on."""
+"""The claims of the paper, by number; each stands, with the tests that judge it, in the file of the
+figure it rests on.
+"""
 
 from __future__ import annotations
 

@@ -63,10 +63,20 @@ class ExplorationShares(Figure):
         order, places = np.argsort(-np.array(TWENTY), kind="stable"), np.arange(len(TWENTY))
         for place, (name, mark) in enumerate(zip(_DRAWN, "osD_", strict=True)):
             share = _shares(found, name).isel(arm=order)
-            look = {"color": style.colour(place), "marker": mark, "linestyle": "none", "markersize": 6.0, "capsize": 2.0}
+            look = {
+                "color": style.colour(place),
+                "marker": mark,
+                "linestyle": "none",
+                "markersize": 6.0,
+                "capsize": 2.0,
+            }
             left.errorbar(places, share.mean("run"), half_width(share), label=name, **look)
         left.set_xticks(places, [f"{TWENTY[a]:g}" for a in order], rotation=90)
-        left.set(xlabel="mean of the arm", ylabel="plays, relative to uniform", title=f"shares after {TURNS:,} turns")
+        left.set(
+            xlabel="mean of the arm",
+            ylabel="plays, relative to uniform",
+            title=f"shares after {TURNS:,} turns",
+        )
         left.set_ylim(bottom=0.0)
         left.legend()
         draw_curves(curve_data(found, "simple_regret"), right, quartiles=False)
@@ -90,9 +100,16 @@ class ExplorationShares(Figure):
             "least share": [float(shares[name].min()) for name in names],
             "largest": [float(shares[name].max()) for name in names],
             "of the best arm": [float(shares[name][0]) for name in names],
-            f"runs with an arm played < {_FEW} times": [float(starved[name].mean()) for name in names],
+            f"runs with an arm played < {_FEW} times": [
+                float(starved[name].mean()) for name in names
+            ],
         }
-        return [Table(columns, f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs; shares are relative to uniform")]
+        return [
+            Table(
+                columns,
+                f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs; shares are relative to uniform",
+            )
+        ]
 
 
 def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
@@ -116,21 +133,37 @@ def _almost_uniform(everything: AllData) -> Judgement:
     share = _shares(found, EXPLORE)
     mean = share.mean("run")
     checks = []
-    for arm, below, limit in ((int(np.argmin(mean.values)), False, 0.8), (int(np.argmax(mean.values)), True, 1.25)):
+    for arm, below, limit in (
+        (int(np.argmin(mean.values)), False, 0.8),
+        (int(np.argmax(mean.values)), True, 1.25),
+    ):
         estimate, half, runs = interval(share.isel(arm=arm))
         words = f"{EXPLORE}: {'most' if below else 'least'} played arm (mean {TWENTY[arm]:g}) within {limit:g} of uniform"
         checks.append(Check(words, estimate, half, limit, below, runs))
     within = float(((mean > 0.8) & (mean < 1.25)).mean())
-    checks.append(Check(f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)", within, 0.0, 0.5, False, runs))
+    checks.append(
+        Check(
+            f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)",
+            within,
+            0.0,
+            0.5,
+            False,
+            runs,
+        )
+    )
     least = interval(share.min("arm"))
     words = f"{EXPLORE}: in a run, too, the least played arm has half of the uniform share"
     checks.append(Check(words, least[0], least[1], 0.5, False, least[2]))
-    regret = {name: last([found], name, "simple_regret") for name in (EXPLORE, NATURAL, WIDEST, "uniform")}
+    regret = {
+        name: last([found], name, "simple_regret") for name in (EXPLORE, NATURAL, WIDEST, "uniform")
+    }
     pairs = ((EXPLORE, "uniform"), (NATURAL, EXPLORE), (WIDEST, EXPLORE), (WIDEST, "uniform"))
     causes = []
     for name, other in pairs:
         estimate, half, runs = interval(regret[name] - regret[other])
-        causes.append(Check(f"{name}: less simple regret than {other}", estimate, half, 0.0, runs=runs))
+        causes.append(
+            Check(f"{name}: less simple regret than {other}", estimate, half, 0.0, runs=runs)
+        )
     starved = interval((found.plays.sel(player=EXPLORE).min("arm") < _FEW) * 1.0)
     words = f"{EXPLORE}: some runs leave an arm with fewer than {_FEW} plays (share of runs)"
     causes.append(Check(words, starved[0], starved[1], 0.0, False, starved[2]))

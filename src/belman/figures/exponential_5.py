@@ -16,7 +16,13 @@ FIGURE = Curves(
     shows="The same numbers read as rates (means 5 to 1) and as means (0.2 to 1): the paper's text allows both.",
     paper="BelMan outperforms all.",
     panels=(
-        Panel("rates 0.2 to 1", exponential([1.0 / rate for rate in PARAMETERS]), EXPONENTIAL, slow=SLOW, slow_runs=60),
+        Panel(
+            "rates 0.2 to 1",
+            exponential([1.0 / rate for rate in PARAMETERS]),
+            EXPONENTIAL,
+            slow=SLOW,
+            slow_runs=60,
+        ),
         Panel("means 0.2 to 1", exponential(PARAMETERS), EXPONENTIAL, slow=SLOW, slow_runs=60),
     ),
 )

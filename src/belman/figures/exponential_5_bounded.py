@@ -28,7 +28,13 @@ FIGURE = Curves(
             slow=_SLOW,
             slow_runs=60,
         ),
-        Panel("means 0.2 to 1, cut at 10", exponential(PARAMETERS, BOUND), BOUNDED, slow=_SLOW, slow_runs=60),
+        Panel(
+            "means 0.2 to 1, cut at 10",
+            exponential(PARAMETERS, BOUND),
+            BOUNDED,
+            slow=_SLOW,
+            slow_runs=60,
+        ),
     ),
     published={
         "BelMan (paper)": "97 draws (50–155)",

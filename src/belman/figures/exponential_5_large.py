@@ -16,7 +16,13 @@ FIGURE = Curves(
     shows="Larger parameters: as rates means of 1 to 0.2, as means 1 to 5.",
     paper="KL-UCB-exp is best and BelMan competitive.",
     panels=(
-        Panel("rates 1 to 5", exponential([1.0 / rate for rate in PARAMETERS]), EXPONENTIAL, slow=SLOW, slow_runs=60),
+        Panel(
+            "rates 1 to 5",
+            exponential([1.0 / rate for rate in PARAMETERS]),
+            EXPONENTIAL,
+            slow=SLOW,
+            slow_runs=60,
+        ),
         Panel("means 1 to 5", exponential(PARAMETERS), EXPONENTIAL, slow=SLOW, slow_runs=60),
     ),
 )
@@ -27,7 +33,10 @@ def _large(everything: AllData) -> Judgement:
     for reading in ("rates", "means"):
         parts = parts_of(everything["exponential-5-large"], f"{reading} 1 to 5")
         where = f" ({reading})"
-        tests += [less(parts, "KL-UCB-exp", rival, where=where) for rival in ("Thompson", "UCB-tuned", PAPER)]
+        tests += [
+            less(parts, "KL-UCB-exp", rival, where=where)
+            for rival in ("Thompson", "UCB-tuned", PAPER)
+        ]
         tests.append(less(parts, PAPER, "Thompson", MARGIN, where))
         causes += [less(parts, OURS, "KL-UCB-exp", where=where), locked(parts[0], PAPER)]
     return Judgement(tests, causes)

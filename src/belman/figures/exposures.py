@@ -41,7 +41,9 @@ class Exposures(Curves):
         draw_curves(curve_data(found), above, logarithmic=True)
         share = found.plays.mean("run") / found.plays.mean("run").sum("arm")
         for place, name in enumerate(found.player.values):
-            below.plot(ARMS, share.sel(player=name), color=style.colour(place), marker="o", label=str(name))
+            below.plot(
+                ARMS, share.sel(player=name), color=style.colour(place), marker="o", label=str(name)
+            )
         below.set_yscale("log")
         below.set_xticks(np.array(ARMS))
         below.set_xlabel("mean of the arm")
@@ -55,7 +57,12 @@ FIGURE = Exposures(
     title="Exposures",
     shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where the plays go.",
     panels=(
-        Panel("Bernoulli 0.05 to 0.95", bernoulli(ARMS), {name: BelMan(kind) for name, kind in _SCHEDULES.items()}, runs=500),
+        Panel(
+            "Bernoulli 0.05 to 0.95",
+            bernoulli(ARMS),
+            {name: BelMan(kind) for name, kind in _SCHEDULES.items()},
+            runs=500,
+        ),
     ),
     against="evidence",
 )

@@ -1,7 +1,9 @@
-"""The contract of a figure: what is simulated, what is drawn of it, what the paper shows. A figure is frozen data.
+"""The contract of a figure: what is simulated, what is drawn of it, what the paper shows. A figure
+is frozen data.
 
-The parts of a figure are computed one by one and kept on disk under their names (see `belman.figures.folder`), so that an
-interrupted figure goes on where it stopped, and a picture can be drawn again without playing again.
+The parts of a figure are computed one by one and kept on disk under their names (see
+`belman.figures.folder`), so that an interrupted figure goes on where it stopped, and a picture can
+be drawn again without playing again.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ Data = Mapping[str, "xarray.Dataset"]
 
 
 class Effort(NamedTuple):
-    """How much to play: a share of the full figure's runs, at least some; or a number of runs; or as many as the paper has."""
+    """How much to play: a share of the full figure's runs, at least some; or a number of runs; or
+    as many as the paper has.
+    """
 
     name: str
     share: float = 1.0
@@ -56,10 +60,11 @@ AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 
 class Part(NamedTuple):
-    """A piece of a figure's data: a description in JSON's terms that settles it to the last digit, and how to compute it.
+    """A piece of a figure's data: a description in JSON's terms that settles it to the last digit,
+    and how to compute it.
 
-    `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does, so that its players can be
-    compiled beforehand.
+    `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does,
+    so that its players can be compiled beforehand.
     """
 
     description: Mapping[str, Any]
@@ -69,7 +74,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure(ABC):
-    """A figure by its name; `shows` says what is to be seen, `paper` what the paper's picture shows (empty if it has none)."""
+    """A figure by its name; `shows` says what is to be seen, `paper` what the paper's picture shows
+    (empty if it has none).
+    """
 
     name: str
     title: str
@@ -91,7 +98,9 @@ class Figure(ABC):
 
 @dataclass(frozen=True)
 class Panel:
-    """A simulation: who plays what, how long and how often. `slow` players play the first `slow_runs` runs only."""
+    """A simulation: who plays what, how long and how often. `slow` players play the first
+    `slow_runs` runs only.
+    """
 
     title: str
     problem: Problem
@@ -106,14 +115,18 @@ class Panel:
         """One simulation for the players, one for the slow ones."""
         found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
         if self.slow:
-            found[f"{self.title}, slow"] = self._part(self.slow, effort.runs(self.slow_runs, self.paper_runs))
+            found[f"{self.title}, slow"] = self._part(
+                self.slow, effort.runs(self.slow_runs, self.paper_runs)
+            )
         return found
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
         design = Simulation(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
-            return digest(simulate(players, self.problem, self.horizon, runs, SEED, progress=progress))
+            return digest(
+                simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
+            )
 
         return Part(design.describe(), compute, design)
 
@@ -133,7 +146,9 @@ class Curves(Figure):
     ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
     against: str = "Thompson"
     bound: bool = False  # draw the slope of Lai and Robbins
-    published: Mapping[str, str] = field(default_factory=dict)  # the paper's numbers of the first panel, by player
+    published: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the paper's numbers of the first panel, by player
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
@@ -142,8 +157,12 @@ class Curves(Figure):
         columns = {}
         for panel in self.panels:
             found = panel.data(data)
-            columns[panel.title] = [together(*(curve_data(part, name) for part in found)) for name in self.variables]
-        picture = draw_grid(columns, log=self.log, logarithmic=self.logarithmic, ceiling=self.ceiling)
+            columns[panel.title] = [
+                together(*(curve_data(part, name) for part in found)) for name in self.variables
+            ]
+        picture = draw_grid(
+            columns, log=self.log, logarithmic=self.logarithmic, ceiling=self.ceiling
+        )
         if self.bound:
             for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
                 _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
@@ -160,7 +179,9 @@ class Curves(Figure):
 
 
 def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
-    """The slope of Lai and Robbins' bound, drawn over the last decade and a half under the lowest curve."""
+    """The slope of Lai and Robbins' bound, drawn over the last decade and a half under the lowest
+    curve.
+    """
     assert isinstance(panel.problem, Stationary)
     turns = np.geomspace(panel.horizon / 30.0, panel.horizon, 50)
     line = 0.9 * end + lai_robbins(panel.problem) * np.log(turns / panel.horizon)

@@ -21,7 +21,8 @@ TURNS = (1, 10, 100, 1_000)
 def _densities(_: bool | None) -> xarray.Dataset:
     found = focal_densities(Paper(), TURNS)
     return xarray.Dataset(
-        {"density": (("turn", "x"), found.density), "tau": ("turn", found.tau)}, {"turn": list(TURNS), "x": found.x}
+        {"density": (("turn", "x"), found.density), "tau": ("turn", found.tau)},
+        {"turn": list(TURNS), "x": found.x},
     )
 
 
@@ -36,7 +37,9 @@ class Focal(Figure):
         from matplotlib import pyplot
 
         kept = data["densities"]
-        found = FocalDensities(TURNS, kept.tau.values, kept.x.values, np.asarray(kept.density.values))
+        found = FocalDensities(
+            TURNS, kept.tau.values, kept.x.values, np.asarray(kept.density.values)
+        )
         picture, ax = pyplot.subplots()
         draw_focal(found, ax)
         return picture

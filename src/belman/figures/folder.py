@@ -1,6 +1,7 @@
 """A figure on disk: `FOLDER/NAME/` holds its parts as NetCDF and CSV, and its picture.
 
-A part that is there and has the same description is not computed again; equal descriptions give files equal to the last byte.
+A part that is there and has the same description is not computed again; equal descriptions give
+files equal to the last byte.
 """
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ def kept_part(figure: Figure, name: str, part: Part, folder: Path) -> xarray.Dat
 
 
 def figure_data(
-    figure: Figure, effort: Effort, folder: Path, say: Callable[[str], object], progress: bool | None = None
+    figure: Figure,
+    effort: Effort,
+    folder: Path,
+    say: Callable[[str], object],
+    progress: bool | None = None,
 ) -> dict[str, xarray.Dataset]:
     """The data of a figure, from disk where they are there, computed and kept where they are not."""
     here = folder / figure.name
@@ -73,7 +78,11 @@ def _read(path: Path, design: str) -> xarray.Dataset | None:
     try:
         with xarray.open_dataset(path, engine="scipy") as opened:
             kept = opened.load()
-    except (OSError, ValueError, TypeError):  # another program's file, or a torn one of an older time
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+    ):  # another program's file, or a torn one of an older time
         return None
     return kept if kept.attrs.get("design") == design else None
 
@@ -83,12 +92,16 @@ def picture_path(figure: Figure, folder: Path, ending: str = "png") -> Path:
     return folder / figure.name / f"{figure.name}.{ending}"
 
 
-def draw_into(figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png") -> Path:
+def draw_into(
+    figure: Figure, data: dict[str, xarray.Dataset], folder: Path, ending: str = "png"
+) -> Path:
     """Draw the picture and keep it."""
     import matplotlib as mpl
 
     if ending not in FORMATS:
-        raise SettingError(f"unknown format {ending!r}: there are {listing(FORMATS)}{nearest(ending, FORMATS)}")
+        raise SettingError(
+            f"unknown format {ending!r}: there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
+        )
     mpl.use("Agg")
     from matplotlib import pyplot
 

@@ -1,4 +1,6 @@
-"""The numbers of a panel: each player's mean at the end with its interval, and the paired difference to one of them."""
+"""The numbers of a panel: each player's mean at the end with its interval, and the paired
+difference to one of them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from belman.figures.figure import Panel
 
 
-def last(parts: Sequence[xarray.Dataset], player: str, variable: str = "regret") -> xarray.DataArray:
+def last(
+    parts: Sequence[xarray.Dataset], player: str, variable: str = "regret"
+) -> xarray.DataArray:
     """Every run of a player at the end (dim run)."""
     for part in parts:
         if player in part.player.values:
@@ -22,20 +26,31 @@ def last(parts: Sequence[xarray.Dataset], player: str, variable: str = "regret")
     raise KeyError(player)
 
 
-def paired(parts: Sequence[xarray.Dataset], player: str, against: str, variable: str = "regret") -> tuple[float, float]:
+def paired(
+    parts: Sequence[xarray.Dataset], player: str, against: str, variable: str = "regret"
+) -> tuple[float, float]:
     """Mean and half-width of a difference, run by run, over the runs that both have played."""
-    difference = last(parts, player, variable) - last(parts, against, variable)  # xarray keeps the runs of both
+    difference = last(parts, player, variable) - last(
+        parts, against, variable
+    )  # xarray keeps the runs of both
     return float(difference.mean()), float(half_width(difference))
 
 
 def panel_table(
-    panel: Panel, parts: Sequence[xarray.Dataset], variables: Sequence[str], against: str, published: Mapping[str, str]
+    panel: Panel,
+    parts: Sequence[xarray.Dataset],
+    variables: Sequence[str],
+    against: str,
+    published: Mapping[str, str],
 ) -> Table:
     """Players ranked by the first variable at the last turn."""
     players = [str(player) for part in parts for player in part.player.values]
     means = {player: float(last(parts, player, variables[0]).mean()) for player in players}
     order = sorted(players, key=means.__getitem__)
-    columns: dict[str, list[object]] = {"player": list(order), "runs": [last(parts, p, variables[0]).size for p in order]}
+    columns: dict[str, list[object]] = {
+        "player": list(order),
+        "runs": [last(parts, p, variables[0]).size for p in order],
+    }
     for variable in variables:
         ends = [last(parts, player, variable) for player in order]
         columns[variable.replace("_", " ")] = [float(end.mean()) for end in ends]

@@ -1,4 +1,6 @@
-"""The report as one page of HTML that needs no other file: contents, verdicts, a section for each figure."""
+"""The report as one page of HTML that needs no other file: contents, verdicts, a section for each
+figure.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,13 @@ class Section(NamedTuple):
     seconds: float
 
 
-def page(title: str, intro: str, sections: Sequence[Section], judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
+def page(
+    title: str,
+    intro: str,
+    sections: Sequence[Section],
+    judged: Sequence[tuple[Claim, Judgement]],
+    folder: Path,
+) -> str:
     """The whole page."""
     body = [
         f"<h1>{html.escape(title)}</h1>",
@@ -97,7 +105,9 @@ def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
         f"<td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
         for claim, judgement in judged
     )
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("", "claim", "the data say", "the paper says"))
+    head = "".join(
+        f"<th scope='col'>{name}</th>" for name in ("", "claim", "the data say", "the paper says")
+    )
     counts = ", ".join(
         f"{sum(judgement.verdict == verdict for _, judgement in judged)} {verdict}"
         for verdict in Verdict
@@ -108,15 +118,23 @@ def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
 
 
 def _contents(sections: Iterable[Section]) -> str:
-    items = "".join(f"<li><a href='#{s.figure.name}'>{html.escape(s.figure.title)}</a></li>" for s in sections)
+    items = "".join(
+        f"<li><a href='#{s.figure.name}'>{html.escape(s.figure.title)}</a></li>" for s in sections
+    )
     return f"<h2 id='contents'>The figures</h2><nav aria-label='figures'><ol>{items}</ol></nav>"
 
 
 def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
     figure = section.figure
-    paper = f"<p><strong>In the paper:</strong> {html.escape(figure.paper)}</p>" if figure.paper else ""
-    links = ", ".join(f"<a href='{path.as_posix()}'>{html.escape(path.name)}</a>" for path in section.files)
-    claims = [_claim(claim, judgement) for claim, judgement in judged if claim.figures[0] == figure.name]
+    paper = (
+        f"<p><strong>In the paper:</strong> {html.escape(figure.paper)}</p>" if figure.paper else ""
+    )
+    links = ", ".join(
+        f"<a href='{path.as_posix()}'>{html.escape(path.name)}</a>" for path in section.files
+    )
+    claims = [
+        _claim(claim, judgement) for claim, judgement in judged if claim.figures[0] == figure.name
+    ]
     return "\n".join(
         [
             f"<section aria-labelledby='{figure.name}'><h2 id='{figure.name}'>{html.escape(figure.title)}</h2>",
@@ -141,6 +159,9 @@ def _claim(claim: Claim, judgement: Judgement) -> str:
 
 
 def _picture(section: Section, folder: Path) -> str:
-    source = "data:image/png;base64," + base64.b64encode((folder / section.picture).read_bytes()).decode()
+    source = (
+        "data:image/png;base64,"
+        + base64.b64encode((folder / section.picture).read_bytes()).decode()
+    )
     alt = html.escape(f"{section.figure.title}: {section.figure.shows}", quote=True)
     return f'<img src="{source}" alt="{alt}" loading="lazy">'

@@ -1,4 +1,6 @@
-"""Pure exploration on the seven instances of Audibert, Bubeck and Munos (2010), and the turns that a given risk costs."""
+"""Pure exploration on the seven instances of Audibert, Bubeck and Munos (2010), and the turns that
+a given risk costs.
+"""
 
 from __future__ import annotations
 
@@ -59,9 +61,19 @@ ANYTIME: dict[str, Policy] = {
     "top-two Thompson": TopTwoThompson(),
     "KL-LUCB": KLLUCB(),
 }
-BUDGETED: dict[str, type[Elimination]] = {"Successive Rejects": SuccessiveRejects, "Sequential Halving": SequentialHalving}
+BUDGETED: dict[str, type[Elimination]] = {
+    "Successive Rejects": SuccessiveRejects,
+    "Sequential Halving": SequentialHalving,
+}
 _NAMES = [*ANYTIME, *BUDGETED, "track-and-stop"]
-_STOPPED = ("BelMan-Explore", "widest belief", "uniform", "top-two Thompson", "KL-LUCB", "track-and-stop")
+_STOPPED = (
+    "BelMan-Explore",
+    "widest belief",
+    "uniform",
+    "top-two Thompson",
+    "KL-LUCB",
+    "track-and-stop",
+)
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _RUNS, _STOPPED_RUNS = 1_000, 200
 
@@ -71,12 +83,18 @@ def _by_budget(means: list[float], budget: int, runs: int, progress: bool | None
     problem, budgets = bernoulli([0.5, *means]), [round(share * budget) for share in _SHARES]
     anytime = explore(ANYTIME, problem, runs, SEED, budget=budget, progress=progress)
     found = [anytime.sel(turn=budgets, method="nearest").assign_coords(turn=budgets)]
-    fixed = [explore(BUDGETED, problem, runs, SEED, budget=spent, progress=progress).isel(turn=[-1]) for spent in budgets]
+    fixed = [
+        explore(BUDGETED, problem, runs, SEED, budget=spent, progress=progress).isel(turn=[-1])
+        for spent in budgets
+    ]
     found.append(xarray.concat([part.drop_vars("plays") for part in fixed], "turn"))
     both = xarray.concat([part[["error", "simple_regret"]] for part in found], "player")
     errors = chance_of_error(both)
     columns = {"error": errors["mean"], "error_low": errors["low"], "error_high": errors["high"]}
-    regret = {"simple_regret": both.simple_regret.mean("run"), "simple_regret_half": half_width(both.simple_regret)}
+    regret = {
+        "simple_regret": both.simple_regret.mean("run"),
+        "simple_regret_half": half_width(both.simple_regret),
+    }
     return xarray.Dataset({**columns, **regret}, attrs={"runs": runs}).rename(turn="budget")
 
 
@@ -91,7 +109,11 @@ def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None
     found = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
     errors = chance_of_error(found)
     shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
-    means = {"turns": found.turns.mean("run"), "turns_half": half_width(found.turns), "stopped": found.stopped.mean("run")}
+    means = {
+        "turns": found.turns.mean("run"),
+        "turns_half": half_width(found.turns),
+        "stopped": found.stopped.mean("run"),
+    }
     columns = {**means, "error": errors["mean"], "error_high": errors["high"]}
     return xarray.Dataset(columns, attrs={"bound": shortest, "runs": runs})
 
@@ -101,19 +123,39 @@ class PureExploration(Figure):
     """Error above and simple regret below against the budget, and the turns at the stop."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        found, words = {}, {"players": {name: repr(player) for name, player in ({**ANYTIME, **BUDGETED}).items()}, "seed": SEED}
+        found, words = (
+            {},
+            {
+                "players": {
+                    name: repr(player) for name, player in ({**ANYTIME, **BUDGETED}).items()
+                },
+                "seed": SEED,
+            },
+        )
         runs, fewer = effort.runs(_RUNS), effort.runs(_STOPPED_RUNS)
         for name, (means, budget) in INSTANCES.items():
             described = {**words, "means": [0.5, *means], "budget": budget, "runs": runs}
             players = {**ANYTIME, **{who: kind(budget=budget) for who, kind in BUDGETED.items()}}
-            design = Exploration(players, bernoulli([0.5, *means]), budget, runs, SEED, Question(1, budget))
+            design = Exploration(
+                players, bernoulli([0.5, *means]), budget, runs, SEED, Question(1, budget)
+            )
             found[name] = Part(described, partial(_by_budget, means, budget, runs), design)
         for name, problem in RISKY.items():
             for delta in RISKS:
                 stopped = {who: repr(player) for who, player in _stopped(delta).items()}
-                described = {"players": stopped, "seed": SEED, "means": list(problem.means), "delta": delta, "runs": fewer}
-                design = Exploration(_stopped(delta), problem, 2, fewer, SEED, Question(1, 2, delta))
-                found[f"{name}; δ = {delta:g}"] = Part(described, partial(_by_risk, problem, delta, fewer), design)
+                described = {
+                    "players": stopped,
+                    "seed": SEED,
+                    "means": list(problem.means),
+                    "delta": delta,
+                    "runs": fewer,
+                }
+                design = Exploration(
+                    _stopped(delta), problem, 2, fewer, SEED, Question(1, 2, delta)
+                )
+                found[f"{name}; δ = {delta:g}"] = Part(
+                    described, partial(_by_risk, problem, delta, fewer), design
+                )
         return found
 
     def draw(self, data: Data) -> Picture:
@@ -133,12 +175,19 @@ class PureExploration(Figure):
         return figure
 
     def tables(self, data: Data) -> list[Table]:
-        return [*(_budget_table(name, data[name]) for name in INSTANCES), *(_risk_table(n, data[n]) for n in data if "δ" in n)]
+        return [
+            *(_budget_table(name, data[name]) for name in INSTANCES),
+            *(_risk_table(n, data[n]) for n in data if "δ" in n),
+        ]
 
 
 def _look(name: str) -> dict[str, Any]:
     place = _NAMES.index(name)
-    return {"color": style.colour(place), "marker": "osD^vPX*<"[place], "linestyle": "-" if place < 6 else (0, (4, 1.5))}
+    return {
+        "color": style.colour(place),
+        "marker": "osD^vPX*<"[place],
+        "linestyle": "-" if place < 6 else (0, (4, 1.5)),
+    }
 
 
 def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> None:
@@ -147,11 +196,24 @@ def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> 
         if variable == "error":
             low, high = row.error_low, row.error_high
         else:
-            low, high = row.simple_regret - row.simple_regret_half, row.simple_regret + row.simple_regret_half
+            low, high = (
+                row.simple_regret - row.simple_regret_half,
+                row.simple_regret + row.simple_regret_half,
+            )
         ax.plot(found.budget, row[variable], **_look(name))
-        ax.fill_between(found.budget, low, high, color=_look(name)["color"], alpha=0.12, linewidth=0.0)
-    ax.set(xscale="log", title=title, xlabel="budget (turns)", ylabel=variable.replace("_", " "), ylim=(0.0, None))
-    ax.set_xticks(found.budget.values, [f"{budget:,}" for budget in found.budget.values], minor=False)
+        ax.fill_between(
+            found.budget, low, high, color=_look(name)["color"], alpha=0.12, linewidth=0.0
+        )
+    ax.set(
+        xscale="log",
+        title=title,
+        xlabel="budget (turns)",
+        ylabel=variable.replace("_", " "),
+        ylim=(0.0, None),
+    )
+    ax.set_xticks(
+        found.budget.values, [f"{budget:,}" for budget in found.budget.values], minor=False
+    )
     ax.minorticks_off()
 
 
@@ -160,11 +222,20 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
         for place, instance in enumerate(RISKY):
             found = data[f"{instance}; δ = {delta:g}"]
             row = found.sel(player=name)
-            look = {**_look(name), "linestyle": "none", "fillstyle": "full" if place == 0 else "none", "capsize": 3.0}
-            ax.errorbar(float(row.turns), -height - 0.25 * place, xerr=float(row.turns_half), **look)
+            look = {
+                **_look(name),
+                "linestyle": "none",
+                "fillstyle": "full" if place == 0 else "none",
+                "capsize": 3.0,
+            }
+            ax.errorbar(
+                float(row.turns), -height - 0.25 * place, xerr=float(row.turns_half), **look
+            )
     for place, instance in enumerate(RISKY):
         bound = float(data[f"{instance}; δ = {delta:g}"].attrs["bound"])
-        ax.axvline(bound, color=style.GREY, linestyle="-" if place == 0 else ":", linewidth=1.2, zorder=0)
+        ax.axvline(
+            bound, color=style.GREY, linestyle="-" if place == 0 else ":", linewidth=1.2, zorder=0
+        )
     ax.set_yticks([-0.125 - height for height in range(len(_STOPPED))], _STOPPED)
     ax.set(xscale="log", xlabel="turns at the stop", title=f"δ = {delta:g}; grey: T* ln(1/δ)")
     style.plain_numbers(ax.xaxis)
@@ -174,7 +245,9 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
 def _budget_table(name: str, found: xarray.Dataset) -> Table:
     row = found.isel(budget=-1)
     order = np.argsort(row.error.values, kind="stable")
-    columns: dict[str, list[object]] = {"player": [str(row.player.values[place]) for place in order]}
+    columns: dict[str, list[object]] = {
+        "player": [str(row.player.values[place]) for place in order]
+    }
     for title, variable in (
         ("error", "error"),
         ("low", "error_low"),
@@ -183,17 +256,31 @@ def _budget_table(name: str, found: xarray.Dataset) -> Table:
         ("±", "simple_regret_half"),
     ):
         columns[title] = [float(row[variable][place]) for place in order]
-    return Table(columns, f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % intervals")
+    return Table(
+        columns,
+        f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % intervals",
+    )
 
 
 def _risk_table(name: str, found: xarray.Dataset) -> Table:
     order = np.argsort(found.turns.values, kind="stable")
-    columns: dict[str, list[object]] = {"player": [str(found.player.values[place]) for place in order]}
-    titles = {"turns": "turns", "±": "turns_half", "stopped": "stopped", "error": "error", "≤": "error_high"}
+    columns: dict[str, list[object]] = {
+        "player": [str(found.player.values[place]) for place in order]
+    }
+    titles = {
+        "turns": "turns",
+        "±": "turns_half",
+        "stopped": "stopped",
+        "error": "error",
+        "≤": "error_high",
+    }
     for title, variable in titles.items():
         columns[title] = [float(found[variable][place]) for place in order]
     bound = found.attrs["bound"]
-    return Table(columns, f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns")
+    return Table(
+        columns,
+        f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns",
+    )
 
 
 FIGURE = PureExploration(

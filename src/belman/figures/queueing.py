@@ -53,11 +53,20 @@ class QueuePanel(Panel):
 
         def compute(progress: bool | None) -> xarray.Dataset:
             result = simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
-            kept = result[["queue_regret", "mean_backlog", "waiting_mean", "waiting_p95", "waiting_p99"]]
-            kept = kept.drop_vars("queue", errors="ignore").assign(unstable=unstable(result).astype(float))
+            kept = result[
+                ["queue_regret", "mean_backlog", "waiting_mean", "waiting_p95", "waiting_p99"]
+            ]
+            kept = kept.drop_vars("queue", errors="ignore").assign(
+                unstable=unstable(result).astype(float)
+            )
             if "queue" in kept.dims:
-                waits = kept[[name for name in kept.data_vars if str(name).startswith("waiting")]].mean("queue")
-                kept = kept.assign(queue_regret=kept.queue_regret.sum("queue"), mean_backlog=kept.mean_backlog.sum("queue"))
+                waits = kept[
+                    [name for name in kept.data_vars if str(name).startswith("waiting")]
+                ].mean("queue")
+                kept = kept.assign(
+                    queue_regret=kept.queue_regret.sum("queue"),
+                    mean_backlog=kept.mean_backlog.sum("queue"),
+                )
                 kept = kept.assign(waits)
             return digest(kept.assign_attrs(result.attrs))
 
@@ -87,7 +96,10 @@ def _waits(panel: Panel, part: xarray.Dataset) -> Table:
     rows = {"player": part.player.values[order].tolist()} | {
         name: cells.values[order].tolist() for name, cells in columns.items()
     }
-    return Table(rows, f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of 95 % intervals")
+    return Table(
+        rows,
+        f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of 95 % intervals",
+    )
 
 
 FIGURE = Queues(
@@ -97,7 +109,14 @@ FIGURE = Queues(
     paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; Q-UCB peaks at 15–33 near turn "
     "1,000 and returns to 0; BelMan peaks at about 8 near turn 200 and returns to 0.",
     panels=tuple(
-        QueuePanel(f"queue {place + 1}", queue(rates, ARRIVALS), PLAYERS, horizon=HORIZON, runs=400, paper_runs=50)
+        QueuePanel(
+            f"queue {place + 1}",
+            queue(rates, ARRIVALS),
+            PLAYERS,
+            horizon=HORIZON,
+            runs=400,
+            paper_runs=50,
+        )
         for place, rates in enumerate(SERVICES)
     ),
     variables=("queue_regret",),
@@ -114,12 +133,16 @@ def _all_queues(data: Data, player: str, variable: str) -> xarray.DataArray:
 
 
 def _shorter(data: Data, player: str, rival: str) -> Check:
-    estimate, half, runs = interval(_all_queues(data, player, "mean_backlog") - _all_queues(data, rival, "mean_backlog"))
+    estimate, half, runs = interval(
+        _all_queues(data, player, "mean_backlog") - _all_queues(data, rival, "mean_backlog")
+    )
     return Check(f"{player}: a shorter mean queue than {rival}", estimate, half, 0.0, runs=runs)
 
 
 def _steadier(data: Data, player: str, rival: str) -> Check:
-    estimate, half, runs = interval(_all_queues(data, player, "unstable") - _all_queues(data, rival, "unstable"))
+    estimate, half, runs = interval(
+        _all_queues(data, player, "unstable") - _all_queues(data, rival, "unstable")
+    )
     return Check(f"{player}: fewer unstable runs than {rival}", estimate, half, 0.0, runs=runs)
 
 

@@ -32,7 +32,9 @@ TITLE = "BelMan, reproduced"
 
 
 class Watcher(NamedTuple):
-    """Who is told what is going on: a step in words, and how far some work is, as (which work, done, all)."""
+    """Who is told what is going on: a step in words, and how far some work is, as (which work,
+    done, all).
+    """
 
     say: Callable[[str], None]
     step: Callable[[str, int, int], None]
@@ -45,11 +47,14 @@ class Report(NamedTuple):
     judged: list[tuple[Claim, Judgement]]
 
 
-def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None) -> Report:
-    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not played again.
+def reproduce(
+    output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None
+) -> Report:
+    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not
+    played again.
 
-    Players are compiled, and pictures drawn, in other processes, while this one plays what is compiled already: the first figure
-    of those that wait for nothing.
+    Players are compiled, and pictures drawn, in other processes, while this one plays what is
+    compiled already: the first figure of those that wait for nothing.
     """
     figures = [FIGURES[name] for name in (FIGURES if names is None else names)]
     folder = output / "figures"
@@ -65,27 +70,44 @@ def reproduce(output: Path, effort: Effort, watcher: Watcher, names: Iterable[st
         waiting = list(figures)
         while waiting:
             watcher.step("playing figures", len(everything), len(figures))
-            figure = next((each for each in waiting if warming.is_over(to_play[each.name])), waiting[0])
+            figure = next(
+                (each for each in waiting if warming.is_over(to_play[each.name])), waiting[0]
+            )
             waiting.remove(figure)
             warming.wait_for(to_play[figure.name])
             watcher.say(f"figure {len(everything) + 1} of {len(figures)}: {figure.name}")
             begun = time.perf_counter()
-            everything[figure.name] = figure_data(figure, effort, folder, watcher.say, progress=False)
+            everything[figure.name] = figure_data(
+                figure, effort, folder, watcher.say, progress=False
+            )
             took[figure.name] = time.perf_counter() - begun
             drawn[figure.name] = crew.submit(crew.least_busy(), _draw, figure.name, effort, folder)
         watcher.step("playing figures", len(figures), len(figures))
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
-        judged = [(claim, claim.judge(everything)) for claim in CLAIMS if all(name in everything for name in claim.figures)]
+        judged = [
+            (claim, claim.judge(everything))
+            for claim in CLAIMS
+            if all(name in everything for name in claim.figures)
+        ]
         for place, (name, future) in enumerate(drawn.items()):
             watcher.step("drawing pictures", place, len(figures))
             took[name] += future.result()
         watcher.step("drawing pictures", len(figures), len(figures))
     sections = [
-        _section(figure, tables[figure.name], list(everything[figure.name]), effort, output, took[figure.name])
+        _section(
+            figure,
+            tables[figure.name],
+            list(everything[figure.name]),
+            effort,
+            output,
+            took[figure.name],
+        )
         for figure in figures
     ]
     path = output / "index.html"
-    write_atomically(path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output))
+    write_atomically(
+        path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output)
+    )
     return Report(path, judged)
 
 
@@ -103,13 +125,22 @@ def _draw(name: str, effort: Effort, folder: Path) -> float:
     return time.perf_counter() - begun
 
 
-def _section(figure: Figure, tables: list[Table], parts: list[str], effort: Effort, output: Path, seconds: float) -> Section:
+def _section(
+    figure: Figure,
+    tables: list[Table],
+    parts: list[str],
+    effort: Effort,
+    output: Path,
+    seconds: float,
+) -> Section:
     folder = output / "figures"
     picture = picture_path(figure, folder).relative_to(output)
     files = [
         path.relative_to(output)
         for name in parts
-        for path in (folder / figure.name / f"{part_file(name)}{ending}" for ending in (".nc", ".csv"))
+        for path in (
+            folder / figure.name / f"{part_file(name)}{ending}" for ending in (".nc", ".csv")
+        )
         if path.exists()
     ]
     settings = "".join(_settings(name, part) for name, part in figure.parts(effort).items())
@@ -118,7 +149,10 @@ def _section(figure: Figure, tables: list[Table], parts: list[str], effort: Effo
 
 def _settings(name: str, part: Part) -> str:
     """The description of a part as a small table."""
-    rows = {key: ", ".join(map(str, value)) if isinstance(value, dict) else str(value) for key, value in part.description.items()}
+    rows = {
+        key: ", ".join(map(str, value)) if isinstance(value, dict) else str(value)
+        for key, value in part.description.items()
+    }
     return wide(Table({"setting": list(rows), "value": list(rows.values())}, name)._repr_html_())
 
 

@@ -17,7 +17,11 @@ from belman.policies import BelMan, Phases, Policy, Thompson, TopTwoThompson
 
 WINDOWS = (0, 100, 200, 500, 1_000)
 _HORIZON = 5_000
-_PAPER, _OURS, _RIVAL = "BelMan (paper) after exploring", "BelMan after exploring", "top-two Thompson, then Thompson"
+_PAPER, _OURS, _RIVAL = (
+    "BelMan (paper) after exploring",
+    "BelMan after exploring",
+    "top-two Thompson, then Thompson",
+)
 
 
 def _belman(then: Exposure) -> Callable[[int], Policy]:
@@ -60,7 +64,9 @@ def _grown(part: xarray.Dataset, window: int, first: int, last: int) -> xarray.D
 
 
 def _transition(part: xarray.Dataset, window: int) -> Check:
-    """Regret a turn at least halves: over the last octave but one after the window against the octave before it ends."""
+    """Regret a turn at least halves: over the last octave but one after the window against the
+    octave before it ends.
+    """
     marks = part.mark.values
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
@@ -71,7 +77,9 @@ def _transition(part: xarray.Dataset, window: int) -> Check:
 
 def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Check:
     """Regret after every window has ended grows less with one than with another."""
-    estimate, half, runs = interval(3_750.0 * (_grown(part, window, -3, -1) - _grown(part, other, -3, -1)))
+    estimate, half, runs = interval(
+        3_750.0 * (_grown(part, window, -3, -1) - _grown(part, other, -3, -1))
+    )
     words = f"{who}{window:,} turns: less regret from turn 1,250 to 5,000 than with {other:,}"
     return Check(words, estimate, half, 0.0, runs=runs)
 

@@ -1,4 +1,6 @@
-"""How a design is carried out: task by task wherever the executor does them, with a bar to watch and a store to resume from."""
+"""How a design is carried out: task by task wherever the executor does them, with a bar to watch
+and a store to resume from.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from belman.lab.store import Store
 
 
 def carry_out(
-    design: Design, executor: str, workers: int | None, store: str | os.PathLike[str] | None, progress: bool | None
+    design: Design,
+    executor: str,
+    workers: int | None,
+    store: str | os.PathLike[str] | None,
+    progress: bool | None,
 ) -> Any:
     """The results of the whole design: a NamedTuple of arrays, player and run first."""
     _check_executor(executor, workers)
@@ -31,7 +37,10 @@ def carry_out(
         for array, part in zip(whole, results, strict=True):
             array[task.player, task.first : task.first + task.runs] = part
 
-    with progress_bar(len(design.players) * design.runs * design.horizon, progress) as (say, advance):
+    with progress_bar(len(design.players) * design.runs * design.horizon, progress) as (
+        say,
+        advance,
+    ):
         if kept is not None:
             say("reading the store")
             found = set()
@@ -55,7 +64,10 @@ def _done(
         return
     if executor == "threads":
         stop = np.zeros(1, dtype=np.int64)
-        for name, player in design.players.items():  # compiled one by one: Numba compiles under a lock anyway
+        for (
+            name,
+            player,
+        ) in design.players.items():  # compiled one by one: Numba compiles under a lock anyway
             say(f"compiling {name}")
             design.seat(player).play(0, 0, design.seed, stop)
         say("playing")
@@ -66,13 +78,19 @@ def _done(
 
 
 def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
-    """A problem, and whole numbers that are not less than they may be, given as name=(number, least)."""
+    """A problem, and whole numbers that are not less than they may be, given as name=(number,
+    least).
+    """
     for name, (value, least) in sizes.items():
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or value < least:
-            raise SettingError(f"{name}={value!r} makes no simulation: it must be a whole number from {least} up")
+            raise SettingError(
+                f"{name}={value!r} makes no simulation: it must be a whole number from {least} up"
+            )
     if not isinstance(problem, Problem):
-        raise SettingError(f"problem={problem!r} is no problem: write, for instance, belman.bernoulli([0.8, 0.9])")
+        raise SettingError(
+            f"problem={problem!r} is no problem: write, for instance, belman.bernoulli([0.8, 0.9])"
+        )
 
 
 def _check_executor(executor: str, workers: int | None) -> None:
@@ -81,4 +99,6 @@ def _check_executor(executor: str, workers: int | None) -> None:
             f"executor={executor!r} is unknown: there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
         )
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise SettingError(f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core")
+        raise SettingError(
+            f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core"
+        )

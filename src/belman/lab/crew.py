@@ -17,13 +17,16 @@ _OBJECTS = 500_000  # made between two looks for garbage
 class Crew:
     """As many processes as there are cores, started when they get work.
 
-    What Numba has compiled in one of them it need not compile again there, so it matters who does what. They seldom look for
-    garbage: compiling makes millions of objects, and to look through them takes a tenth of its time.
+    What Numba has compiled in one of them it need not compile again there, so it matters who does
+    what. They seldom look for garbage: compiling makes millions of objects, and to look through
+    them takes a tenth of its time.
     """
 
     def __init__(self) -> None:
         spawn, cores = get_context("spawn"), os.cpu_count() or 1
-        self._processes = [ProcessPoolExecutor(1, spawn, gc.set_threshold, (_OBJECTS,)) for _ in range(cores)]
+        self._processes = [
+            ProcessPoolExecutor(1, spawn, gc.set_threshold, (_OBJECTS,)) for _ in range(cores)
+        ]
         self._given: list[list[Future[Any]]] = [[] for _ in range(cores)]
 
     def __len__(self) -> int:
@@ -43,7 +46,9 @@ class Crew:
         left = [sum(not future.done() for future in given) for given in self._given]
         return left.index(min(left))
 
-    def submit(self, process: int, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
+    def submit(
+        self, process: int, function: Callable[..., Result], *arguments: Any
+    ) -> Future[Result]:
         """Have a function called in one of the processes."""
         future = self._processes[process].submit(function, *arguments)
         self._given[process].append(future)

@@ -1,4 +1,6 @@
-"""What is to be played: players, a problem, a horizon, runs and a seed, cut into tasks that any executor can do in any order."""
+"""What is to be played: players, a problem, a horizon, runs and a seed, cut into tasks that any
+executor can do in any order.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ _TASK_TURNS = 65_536  # turns of one task, about: a fraction of a second
 
 
 def checkpoints(horizon: int) -> NDArray[np.int64]:
-    """Every turn up to 1,000, then 500 turns equally spaced in ln t: 30 KB of results a run, whatever the horizon.
+    """Every turn up to 1,000, then 500 turns equally spaced in ln t: 30 KB of results a run,
+    whatever the horizon.
 
     >>> checkpoints(3).tolist(), len(checkpoints(10**6))
     ([1, 2, 3], 1500)
@@ -58,7 +61,9 @@ class Design(ABC):
 
     @abstractmethod
     def seat(self, player: Any) -> Any:
-        """The player at the table: an object whose `play(first, runs, seed, stop)` gives the results of some runs, or None."""
+        """The player at the table: an object whose `play(first, runs, seed, stop)` gives the
+        results of some runs, or None.
+        """
 
     @abstractmethod
     def blank(self, runs: int) -> Any:
@@ -66,7 +71,9 @@ class Design(ABC):
 
     @property
     def chunk(self) -> int:
-        """Runs of one task. It depends on the horizon alone, so that an interrupted store fits whoever resumes it."""
+        """Runs of one task. It depends on the horizon alone, so that an interrupted store fits
+        whoever resumes it.
+        """
         return max(1, _TASK_TURNS // self.horizon)
 
     def tasks(self) -> Iterator[Task]:
@@ -76,7 +83,9 @@ class Design(ABC):
                 yield Task(player, first, min(self.chunk, self.runs - first))
 
     def describe(self) -> dict[str, Any]:
-        """The design in words and numbers that JSON can hold; equal descriptions mean equal results."""
+        """The design in words and numbers that JSON can hold; equal descriptions mean equal
+        results.
+        """
         return {
             "players": {name: describe_player(player) for name, player in self.players.items()},
             "problem": self.problem.describe(),
@@ -91,8 +100,15 @@ def describe_player(player: Any) -> dict[str, Any]:
     if not isinstance(player, Policy):
         return {"name": player.__qualname__, "module": player.__module__}
     settings = asdict(player)
-    plain = {name: value if _is_data(value) else repr(getattr(player, name)) for name, value in settings.items()}
-    kinds = {name: type(getattr(player, name)).__name__ for name in settings if is_dataclass(getattr(player, name))}
+    plain = {
+        name: value if _is_data(value) else repr(getattr(player, name))
+        for name, value in settings.items()
+    }
+    kinds = {
+        name: type(getattr(player, name)).__name__
+        for name in settings
+        if is_dataclass(getattr(player, name))
+    }
     return {"name": player.name, **plain, **({"kinds": kinds} if kinds else {})}
 
 

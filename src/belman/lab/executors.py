@@ -1,6 +1,8 @@
-"""Where tasks are done: threads of this machine (kernels release the lock), or the workers of a Dask cluster.
+"""Where tasks are done: threads of this machine (kernels release the lock), or the workers of a
+Dask cluster.
 
-An executor yields (task, results) in any order. Numbers depend on the task alone, so every executor gives the same.
+An executor yields (task, results) in any order. Numbers depend on the task alone, so every executor
+gives the same.
 """
 
 from __future__ import annotations
@@ -28,7 +30,11 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
 
     Closing the iterator stops kernels within a second.
     """
-    count = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or os.cpu_count() or 1
+    count = (
+        workers or len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else workers or os.cpu_count() or 1
+    )
     players = tuple(design.players.values())
     stop = np.zeros(1, dtype=np.int64)
     waiting = iter(tasks)
@@ -60,7 +66,9 @@ def _play_remotely(design: Design, task: Task) -> Any:
     return _play(tuple(design.players.values()), design, task, np.zeros(1, dtype=np.int64))
 
 
-def on_dask(design: Design, tasks: Iterable[Task], workers: int | None, address: str | None) -> Iterator[Done]:
+def on_dask(
+    design: Design, tasks: Iterable[Task], workers: int | None, address: str | None
+) -> Iterator[Done]:
     """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes.
 
     Tasks of a worker that dies are done again.
@@ -71,11 +79,16 @@ def on_dask(design: Design, tasks: Iterable[Task], workers: int | None, address:
         raise MissingExtraError("executor='dask'", "dask") from None
     with contextlib.ExitStack() as stack:
         if address is None:
-            cluster = LocalCluster(n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None)
+            cluster = LocalCluster(
+                n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None
+            )
             address = stack.enter_context(cluster).scheduler_address
         client = stack.enter_context(Client(address))
         shared = client.scatter(design, broadcast=True)
-        futures = {client.submit(_play_remotely, shared, task, pure=False, retries=3): task for task in tasks}
+        futures = {
+            client.submit(_play_remotely, shared, task, pure=False, retries=3): task
+            for task in tasks
+        }
         try:
             for future, results in as_completed(list(futures), with_results=True):
                 yield futures.pop(future), results

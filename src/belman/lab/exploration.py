@@ -1,4 +1,6 @@
-"""The door of pure exploration: players and a problem in, what they recommend, and how often they are wrong, out."""
+"""The door of pure exploration: players and a problem in, what they recommend, and how often they
+are wrong, out.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ class Exploration(Design):
 
     question: Question
 
-    dims: ClassVar = {"simple_regret": ("turn",), "error": ("turn",), "turns": (), "plays": ("arm",)}
+    dims: ClassVar = {
+        "simple_regret": ("turn",),
+        "error": ("turn",),
+        "turns": (),
+        "plays": ("arm",),
+    }
 
     @property
     def chunk(self) -> int:
@@ -46,7 +53,9 @@ class Exploration(Design):
         return Verdicts.blank(runs, len(self.question.marks), self.problem.arms)
 
     def describe(self) -> dict[str, Any]:
-        asked = {name: value for name, value in self.question._asdict().items() if name != "horizon"}
+        asked = {
+            name: value for name, value in self.question._asdict().items() if name != "horizon"
+        }
         return {**super().describe(), **asked}
 
 
@@ -66,15 +75,17 @@ def explore(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player look for the m best arms, with a budget of turns or until they are known up to a risk δ.
+    """Let every player look for the m best arms, with a budget of turns or until they are known up
+    to a risk δ.
 
-    With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the best) and error (whether one of
-    them is none of the best) at the checkpoints, and plays at the end. With `delta`, a run ends when the evidence passes the
-    `threshold` ('customary' or 'proven', see `belman.policies.stopping.thresholds`, or 'own' for the policy's own rule) or after
-    `most` turns, and the Dataset has turns, stopped, simple_regret, error and plays at that moment.
+    With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the
+    best) and error (whether one of them is none of the best) at the checkpoints, and plays at the
+    end. With `delta`, a run ends when the evidence passes the `threshold` ('customary' or 'proven',
+    see `belman.policies.stopping.thresholds`, or 'own' for the policy's own rule) or after `most`
+    turns, and the Dataset has turns, stopped, simple_regret, error and plays at that moment.
 
-    A player may be given as a class, such as belman.SuccessiveRejects: it is then made for this budget, δ and m. The rest is as
-    in `belman.simulate`.
+    A player may be given as a class, such as belman.SuccessiveRejects: it is then made for this
+    budget, δ and m. The rest is as in `belman.simulate`.
 
     >>> import belman
     >>> problem = belman.bernoulli([0.5, 0.4, 0.3])
@@ -90,21 +101,40 @@ def explore(
 
 
 def _checked(
-    players: Players, problem: Problem, runs: int, seed: int, budget: Any, delta: Any, m: int, threshold: str, most: int
+    players: Players,
+    problem: Problem,
+    runs: int,
+    seed: int,
+    budget: Any,
+    delta: Any,
+    m: int,
+    threshold: str,
+    most: int,
 ) -> Exploration:
     if (budget is None) == (delta is None):
-        raise SettingError("pure exploration ends by a budget or by a risk: give either budget=… (turns) or delta=… (0.1, say)")
+        raise SettingError(
+            "pure exploration ends by a budget or by a risk: give either budget=… (turns) or delta=… (0.1, say)"
+        )
     horizon = most if budget is None else budget
-    sizes = {"most" if budget is None else "budget": (horizon, 1), "runs": (runs, 1), "seed": (seed, 0), "m": (m, 1)}
+    sizes = {
+        "most" if budget is None else "budget": (horizon, 1),
+        "runs": (runs, 1),
+        "seed": (seed, 0),
+        "m": (m, 1),
+    }
     check_sizes(problem, **sizes)
     if m > problem.arms:
         raise SettingError(f"m={m!r} is more than the {problem.arms} arms of this problem")
-    if delta is not None and (isinstance(delta, bool) or not isinstance(delta, (int, float)) or not 0.0 < delta < 1.0):
+    if delta is not None and (
+        isinstance(delta, bool) or not isinstance(delta, (int, float)) or not 0.0 < delta < 1.0
+    ):
         raise SettingError(f"delta={delta!r} is no risk: it must lie strictly between 0 and 1")
     if threshold != "own":
         check_rule(threshold, problem.family)
     elif delta is None:
-        raise SettingError("threshold='own' asks when players stop: give delta=… instead of a budget")
+        raise SettingError(
+            "threshold='own' asks when players stop: give delta=… instead of a budget"
+        )
     alone: Any = players
     several: Any = [alone] if isinstance(alone, (Policy, type)) else players
     given = several if isinstance(several, Mapping) else {player.name: player for player in several}
@@ -115,7 +145,9 @@ def _checked(
     for name, player in named.items():
         player.check(problem.family, problem.arms)
         if threshold == "own" and player.kernels.finished is never_finished:
-            raise PolicyError(f"player {name!r} has no stopping rule of its own: give threshold='customary'")
+            raise PolicyError(
+                f"player {name!r} has no stopping rule of its own: give threshold='customary'"
+            )
     question = Question(int(m), int(horizon), None if delta is None else float(delta), threshold)
     return Exploration(named, problem, int(horizon), int(runs), int(seed), question)
 
@@ -127,9 +159,13 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
         try:
             player = player(**{setting: known[setting] for setting in takes})
         except TypeError:
-            raise PolicyError(f"player {name!r} is made for a budget: give budget=… instead of delta=…") from None
+            raise PolicyError(
+                f"player {name!r} is made for a budget: give budget=… instead of delta=…"
+            ) from None
     if not isinstance(player, Policy):
-        raise PolicyError(f"player {name!r} is {player!r}: give a policy, such as belman.Uniform(), or a class of policies")
+        raise PolicyError(
+            f"player {name!r} is {player!r}: give a policy, such as belman.Uniform(), or a class of policies"
+        )
     if player.sees_truth:
         raise PolicyError(f"player {name!r} is told the true means: it has nothing to explore")
     return player
@@ -155,7 +191,11 @@ def _dataset(design: Exploration, whole: Verdicts) -> xarray.Dataset:
     coords: dict[str, Any] = {"player": list(design.players), "run": np.arange(design.runs)}
     if at_stop:
         stopped = whole.turns < question.horizon
-        variables["stopped"] = (("player", "run"), stopped, {"long_name": "whether it stopped before the last turn"})
+        variables["stopped"] = (
+            ("player", "run"),
+            stopped,
+            {"long_name": "whether it stopped before the last turn"},
+        )
     else:
         del variables["turns"]
         coords["turn"] = question.marks

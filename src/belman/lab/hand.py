@@ -1,6 +1,7 @@
 """A policy at its arrays, as a loop sees it: code and a desk at two addresses.
 
-So a loop is compiled once for a family, whoever plays, and a policy once for a family, wherever it plays.
+So a loop is compiled once for a family, whoever plays, and a policy once for a family, wherever it
+plays.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from belman.policies.policy import Floats, Ledger, Policy
 
 #: No arm, and no turn: for hands that are asked for half of what they can do.
 NO_ARM, NO_TURN = -1, 0
-#: What a loop can ask of a hand that advises: to fill the scores of a recommendation, or whether it has had enough.
+#: What a loop can ask of a hand that advises: to fill the scores of a recommendation, or whether it
+#: has had enough.
 RECOMMEND, FINISHED = 0, 1
 
 
@@ -35,7 +37,9 @@ def choosing(policy, family, law, params, ledger, memory, mind, index, changed, 
 
 @inlined_kernel
 def weighing(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
-    """Renew the memory of the arm whose ledger has changed, and fill all indices, for loops that match by them."""
+    """Renew the memory of the arm whose ledger has changed, and fill all indices, for loops that
+    match by them.
+    """
     if changed != NO_ARM:
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn != NO_TURN:
@@ -62,14 +66,25 @@ def deal(
     mind: NDArray[Any],
     index: Floats,
 ) -> Bound:
-    """A hand: one of the templates above for a policy, on these arrays. Keep it while a loop plays it."""
+    """A hand: one of the templates above for a policy, on these arrays. Keep it while a loop plays
+    it.
+    """
     bundles = {
         "policy": (policy.kernels, type(policy).__module__),
         "family": (family.kernels, type(family).__module__),
     }
     law, params = np.ascontiguousarray(family.law), np.ascontiguousarray(params)
     return bind(
-        template, bundles, {"law": law, "params": params, "ledger": ledger, "memory": memory, "mind": mind, "index": index}
+        template,
+        bundles,
+        {
+            "law": law,
+            "params": params,
+            "ledger": ledger,
+            "memory": memory,
+            "mind": mind,
+            "index": index,
+        },
     )
 
 

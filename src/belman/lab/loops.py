@@ -1,4 +1,6 @@
-"""Which loop plays which problem: a problem names its loop, and a loop has seats for players and fields for results."""
+"""Which loop plays which problem: a problem names its loop, and a loop has seats for players and
+fields for results.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from belman.lab.serve import Served
 
 
 class Loop(NamedTuple):
-    """A way to play: the fields of its results, the record that holds them, and how a player sits down."""
+    """A way to play: the fields of its results, the record that holds them, and how a player sits
+    down.
+    """
 
     fields: Mapping[str, Field]
     record: Callable[..., Any]

@@ -1,8 +1,9 @@
-"""Maximum-weight matching of queues with servers: shortest augmenting paths with potentials (Hungarian), O(n³).
+"""Maximum-weight matching of queues with servers: shortest augmenting paths with potentials
+(Hungarian), O(n³).
 
-As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come first, as many of them as can
-be, and negative infinite ones last; then the sum of the others counts. Ties are broken at random; with one row they are broken
-as `pick` breaks them.
+As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come
+first, as many of them as can be, and negative infinite ones last; then the sum of the others
+counts. Ties are broken at random; with one row they are broken as `pick` breaks them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _LARGEST = 1e150  # of a finite weight, so that sums stay finite
 
 
 class Bench(NamedTuple):
-    """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns (m)."""
+    """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns
+    (m).
+    """
 
     cost: Floats  # (m, m)
     row_price: Floats  # (m)
@@ -41,18 +44,26 @@ class Bench(NamedTuple):
         size = max(rows, columns)
         floats = (np.zeros((size, size)), np.zeros(size), np.zeros(size + 1), np.zeros(size + 1))
         return cls(
-            *floats, *(np.zeros(size + 1, dtype=np.int64) for _ in range(3)), *(np.zeros(size, np.int64) for _ in range(2))
+            *floats,
+            *(np.zeros(size + 1, dtype=np.int64) for _ in range(3)),
+            *(np.zeros(size, np.int64) for _ in range(2)),
         )
 
 
 @kernel
 def _tame(weights, bench, few):
-    """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more than any sum of the others."""
+    """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more
+    than any sum of the others.
+    """
     rows, columns, count, wide = few
     low, high = np.inf, -np.inf
     for i in range(count):
         for j in range(wide):
-            weight = weights[bench.rows[i], bench.columns[j]] if rows <= columns else weights[bench.rows[j], bench.columns[i]]
+            weight = (
+                weights[bench.rows[i], bench.columns[j]]
+                if rows <= columns
+                else weights[bench.rows[j], bench.columns[i]]
+            )
             if weight > -np.inf and weight < np.inf:
                 low, high = min(low, max(weight, -_LARGEST)), max(high, min(weight, _LARGEST))
     if low > high:
@@ -60,7 +71,11 @@ def _tame(weights, bench, few):
     margin = count * (high - low + 1.0)
     for i in range(count):
         for j in range(wide):
-            weight = weights[bench.rows[i], bench.columns[j]] if rows <= columns else weights[bench.rows[j], bench.columns[i]]
+            weight = (
+                weights[bench.rows[i], bench.columns[j]]
+                if rows <= columns
+                else weights[bench.rows[j], bench.columns[i]]
+            )
             if weight == np.inf:
                 bench.cost[i, j] = -(high + margin)
             elif weight > -np.inf:
@@ -125,7 +140,9 @@ def _enter(row, bench, wide, mind):
 
 @kernel
 def match(weights, open_rows, open_columns, mind, bench, matched):
-    """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns how many got one."""
+    """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns
+    how many got one.
+    """
     rows, columns = 0, 0
     for u in range(open_rows.size):
         matched[u] = NOBODY

@@ -1,7 +1,8 @@
 """The compiled loop: one player, many runs.
 
-Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a turn, sent through the
-quantile function of the arm that is played), `mind` (what the policy draws) and `world` (the arms of a random problem).
+Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a
+turn, sent through the quantile function of the arm that is played), `mind` (what the policy draws)
+and `world` (the arms of a random problem).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ _LOOKS = 4096  # turns between two looks at the stop flag
 
 @kernel
 def draw_world(family, law, world, generator, theta):
-    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1 are scaled to."""
+    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1
+    are scaled to.
+    """
     prior = world[: world.size - 2]
     low, high = world[world.size - 2], world[world.size - 1]
     for a in range(len(theta)):
@@ -63,7 +66,9 @@ def play_runs(
     family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators, dials, checkpoints, seed, first,
     hand, regret, suboptimal_draws, reward, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
+    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
+    finished before a stop.
+    """
     horizon = dials.size
     for r in range(len(regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)

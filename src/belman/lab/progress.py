@@ -1,4 +1,6 @@
-"""What a person sees while a simulation runs: a bar with turns per second and time left; silent where no terminal is."""
+"""What a person sees while a simulation runs: a bar with turns per second and time left; silent
+where no terminal is.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ from rich.text import Text
 class _TurnsPerSecond(ProgressColumn):
     def render(self, task: Any) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed / 1e6:.2f} M turns/s", style="progress.data.speed")
+        return Text(
+            "" if speed is None else f"{speed / 1e6:.2f} M turns/s", style="progress.data.speed"
+        )
 
 
 @contextlib.contextmanager
 def progress_bar(
     total: int, show: bool | None, console: Console | None = None
 ) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
-    """Two functions, `say(what is going on)` and `advance(turns)`; `show` None means only on a terminal."""
+    """Two functions, `say(what is going on)` and `advance(turns)`; `show` None means only on a
+    terminal.
+    """
     screen = console or Console(stderr=True)
     visible = screen.is_terminal if show is None else show
     columns = (

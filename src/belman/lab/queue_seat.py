@@ -26,8 +26,14 @@ FIELDS = {
     "queue_regret": Field(_CURVE, np.int32, "jobs more than the genie has in the queue"),
     "mean_backlog": Field(_QUEUE, np.float64, "mean number of jobs in the queue"),
     "largest_backlog": Field(_QUEUE, np.int32, "largest number of jobs in the queue"),
-    "late_backlog": Field(("batch", "queue"), np.float64, f"mean number of jobs in each of {BATCHES} parts of the last half"),
-    "waiting_mean": Field(_QUEUE, np.float64, "mean turns from arrival to end; jobs still there count with their age"),
+    "late_backlog": Field(
+        ("batch", "queue"),
+        np.float64,
+        f"mean number of jobs in each of {BATCHES} parts of the last half",
+    ),
+    "waiting_mean": Field(
+        _QUEUE, np.float64, "mean turns from arrival to end; jobs still there count with their age"
+    ),
     "waiting_p95": Field(_QUEUE, np.float64, "turns that 95 % of the jobs did not exceed"),
     "waiting_p99": Field(_QUEUE, np.float64, "turns that 99 % of the jobs did not exceed"),
     "jobs_in": Field(_QUEUE, np.int32, "jobs that came, those at the start included"),
@@ -46,9 +52,18 @@ class QueueSeat:
         self._marks = np.append(checkpoints(horizon), -1)
         family = problem.family
         bundles = {"family": (family.kernels, type(family).__module__)}
-        records = {"rules": Rules, "player": System, "genie": System, "yard": Yard, "bench": Bench, "diary": Diary}
+        records = {
+            "rules": Rules,
+            "player": System,
+            "genie": System,
+            "yard": Yard,
+            "bench": Bench,
+            "diary": Diary,
+        }
         self._call = entry(
-            serve_runs, bundles, {**records, "served": Served, "ledger": Ledger, "groups": Groups, "hand": Address}
+            serve_runs,
+            bundles,
+            {**records, "served": Served, "ledger": Ledger, "groups": Groups, "hand": Address},
         )
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
@@ -69,28 +84,57 @@ class QueueSeat:
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
         asked = weighing if problem.matched else choosing
-        hand = deal(asked, self._policy, family, groups.params, ledger, memory, generators[MIND], groups.indices)
+        hand = deal(
+            asked,
+            self._policy,
+            family,
+            groups.params,
+            ledger,
+            memory,
+            generators[MIND],
+            groups.indices,
+        )
         served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
         done = self._call(
             *(family.law, *rules, np.array(family.prior), *ledger, *groups),
-            *(problem.parameters, problem.throughput, np.array(problem.arrivals), ratios, generators),
+            *(
+                problem.parameters,
+                problem.throughput,
+                np.array(problem.arrivals),
+                ratios,
+                generators,
+            ),
             *(self._dials, self._marks, *_system(queues), *_system(queues), *_yard(problem)),
-            *(*Bench.blank(queues, servers), *_diary(queues, self._horizon), chance.generator(seed), first, *hand, *served, stop),
+            *(
+                *Bench.blank(queues, servers),
+                *_diary(queues, self._horizon),
+                chance.generator(seed),
+                first,
+                *hand,
+                *served,
+                stop,
+            ),
         )
         half = self._horizon // 2
-        turns = np.bincount(np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES)
+        turns = np.bincount(
+            np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES
+        )
         with np.errstate(invalid="ignore"):
             np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
         return served if done == runs else None
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
-    """The groups of a player's arms, with the ledger and the memory of the one at hand, which are parts of its block."""
+    """The groups of a player's arms, with the ledger and the memory of the one at hand, which are
+    parts of its block.
+    """
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
     memory = policy.memory(arms, dimension)
     block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *memory])
     own = np.tile(policy.params(problem.family), (count, 1))
-    settings = np.ascontiguousarray(problem.throughput.reshape(count, arms) if policy.sees_truth else own)
+    settings = np.ascontiguousarray(
+        problem.throughput.reshape(count, arms) if policy.sees_truth else own
+    )
     groups = Groups(
         params=settings[0].copy(),
         indices=np.zeros(arms),
@@ -101,7 +145,11 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
         rounds=np.zeros(count, np.int64),
         at=np.zeros(1, np.int64),
     )
-    return groups, Ledger(*parts[: len(Ledger._fields)]), type(memory)(*parts[len(Ledger._fields) :])
+    return (
+        groups,
+        Ledger(*parts[: len(Ledger._fields)]),
+        type(memory)(*parts[len(Ledger._fields) :]),
+    )
 
 
 def _system(queues: int) -> System:

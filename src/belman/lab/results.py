@@ -17,10 +17,15 @@ class Field(NamedTuple):
     words: str
 
 
-def blank(fields: Mapping[str, Field], lead: tuple[int, ...], sizes: Mapping[str, int]) -> list[NDArray[Any]]:
+def blank(
+    fields: Mapping[str, Field], lead: tuple[int, ...], sizes: Mapping[str, int]
+) -> list[NDArray[Any]]:
     """Zeros for every field, with these dims in front of its own.
 
     >>> blank({"plays": Field(("arm",), np.int32, "plays at the end")}, (4, 2), {"arm": 3})[0].shape
     (4, 2, 3)
     """
-    return [np.zeros((*lead, *(sizes[dim] for dim in field.dims)), field.dtype) for field in fields.values()]
+    return [
+        np.zeros((*lead, *(sizes[dim] for dim in field.dims)), field.dtype)
+        for field in fields.values()
+    ]

@@ -1,4 +1,6 @@
-"""A player at the table: a policy with all the arrays its compiled loop needs, ready to play any runs of a design."""
+"""A player at the table: a policy with all the arrays its compiled loop needs, ready to play any
+runs of a design.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ FIELDS = {
 
 
 def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
-    """Arrays laid out anew in one block, so that all of them can be put away and brought back by one copy."""
+    """Arrays laid out anew in one block, so that all of them can be put away and brought back by
+    one copy.
+    """
     given = [np.asarray(array, dtype=np.float64) for array in arrays]
     block = np.concatenate([array.ravel() for array in given])
     parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
@@ -66,7 +70,9 @@ class Seat:
         family = problem.family
         self._policy, self._problem = policy, problem
         self._blank = policy.memory(problem.arms, family.dimension)
-        self._dials = np.ascontiguousarray(policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64)
+        self._dials = np.ascontiguousarray(
+            policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64
+        )
         self._marks = np.append(checkpoints(horizon), -1)
         bundles = {"family": (family.kernels, type(family).__module__)}
         self._call = entry(play_runs, bundles, {"ledger": Ledger, "hand": Address})
@@ -79,9 +85,19 @@ class Seat:
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((3, 4), dtype=np.uint64)
-        hand = deal(choosing, self._policy, family, params, ledger, memory, generators[MIND], np.zeros(arms))
+        hand = deal(
+            choosing, self._policy, family, params, ledger, memory, generators[MIND], np.zeros(arms)
+        )
         done = self._call(
-            *(family.law, params, self._policy.sees_truth, np.array(family.prior), *ledger, block, block.copy()),
+            *(
+                family.law,
+                params,
+                self._policy.sees_truth,
+                np.array(family.prior),
+                *ledger,
+                block,
+                block.copy(),
+            ),
             *(problem.world, problem.parameters, np.zeros(arms), generators),
             *(self._dials, self._marks, chance.generator(seed), first, *hand, *results, stop),
         )
@@ -89,10 +105,11 @@ class Seat:
 
 
 class PythonSeat:
-    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have `ask()` and `tell(arm,
-    reward)`.
+    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have
+    `ask()` and `tell(arm, reward)`.
 
-    Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same nature as compiled players.
+    Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same
+    nature as compiled players.
     """
 
     def __init__(self, player: Any, problem: Problem, horizon: int) -> None:

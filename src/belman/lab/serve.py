@@ -1,7 +1,9 @@
-"""The compiled loop of queues: one player and the genie side by side, turn by turn, on the same arrivals and the same luck.
+"""The compiled loop of queues: one player and the genie side by side, turn by turn, on the same
+arrivals and the same luck.
 
-Nature gives every queue two uniforms a turn: its arrivals, and the luck of whichever server turns to it. The luck goes through
-the quantile function of that server's law, so a better server never does worse in the same turn.
+Nature gives every queue two uniforms a turn: its arrivals, and the luck of whichever server turns
+to it. The luck goes through the quantile function of that server's law, so a better server never
+does worse in the same turn.
 """
 
 from __future__ import annotations
@@ -122,7 +124,9 @@ def draw_turn(rules, rates, nature, yard):
 
 @inlined_kernel
 def receive(rules, system, yard):
-    """Take in the arrivals and see who is free: queues without a service under way, servers without a queue. Any queue?"""
+    """Take in the arrivals and see who is free: queues without a service under way, servers without
+    a queue. Any queue?
+    """
     for k in range(yard.open_columns.size):
         yard.open_columns[k] = True
     waiting = False
@@ -139,7 +143,9 @@ def receive(rules, system, yard):
 
 @kernel
 def weigh_by_length(jobs, weights):
-    """Multiply each row by the length of its queue, the finite weights counted from the least of them."""
+    """Multiply each row by the length of its queue, the finite weights counted from the least of
+    them.
+    """
     low = np.inf
     for u in range(jobs.size):
         for k in range(weights.shape[1]):
@@ -153,7 +159,9 @@ def weigh_by_length(jobs, weights):
 
 @inlined_kernel
 def begin(family, law, rules, theta, system, yard):
-    """Start the services that were matched: each with the outcome, and the duration, that its luck gives."""
+    """Start the services that were matched: each with the outcome, and the duration, that its luck
+    gives.
+    """
     servers = yard.open_columns.size
     for u in range(system.jobs.size):
         k = yard.matched[u]
@@ -179,7 +187,9 @@ def work(rules, system, u):
 
 @kernel
 def match_by_rates(rules, throughput, system, yard, bench, mind):
-    """The genie's matching by true rates, of what is open: as planned, where that is always the same."""
+    """The genie's matching by true rates, of what is open: as planned, where that is always the
+    same.
+    """
     if rules.single or rules.fixed:
         for u in range(yard.matched.size):
             yard.matched[u] = yard.plan[u] if yard.open_rows[u] else NOBODY
@@ -205,7 +215,9 @@ def genie_turn(family, law, rules, theta, throughput, system, yard, bench, mind)
 
 @kernel
 def start(family, law, rules, theta, throughput, rates, ratios, generators, system, yard, bench):
-    """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in leaves them."""
+    """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in
+    leaves them.
+    """
     for u in range(rates.size):
         uniform = chance.uniform(generators[WORLD])
         system.jobs[u] = int(math.log(uniform) / math.log(ratios[u])) if ratios[u] > 0.0 else 0
@@ -219,7 +231,9 @@ def start(family, law, rules, theta, throughput, rates, ratios, generators, syst
 
 @inlined_kernel
 def turn_to(group, groups):
-    """Bring the beliefs, the memory and the params of one group of arms to hand, and put away those of another."""
+    """Bring the beliefs, the memory and the params of one group of arms to hand, and put away those
+    of another.
+    """
     if groups.at[0] != group:
         for i in range(groups.block.size):
             groups.stores[groups.at[0], i] = groups.block[i]
@@ -231,7 +245,9 @@ def turn_to(group, groups):
 
 @inlined_kernel
 def decide(rules, hand, groups, dials, mind, system, yard, bench):
-    """A turn of the player, at one queue as at any arms; at several its indices are the weights of a matching."""
+    """A turn of the player, at one queue as at any arms; at several its indices are the weights of
+    a matching.
+    """
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
@@ -303,7 +319,23 @@ def open_books(diary, system):
 
 
 @kernel
-def begin_run(family, law, rules, theta, throughput, rates, ratios, generators, genie, player, yard, bench, diary, seed, run):
+def begin_run(
+    family,
+    law,
+    rules,
+    theta,
+    throughput,
+    rates,
+    ratios,
+    generators,
+    genie,
+    player,
+    yard,
+    bench,
+    diary,
+    seed,
+    run,
+):
     """Fork the generators of a run and let both schedulers find the same queues."""
     for role in range(ROLES):
         chance.fork(seed, run, role, generators[role])
@@ -329,11 +361,27 @@ def serve_runs(
     family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials, checkpoints, player, genie,
     yard, bench, diary, seed, first, hand, served, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … and fill a row of results for each; returns how many were finished before a stop."""
+    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
+    finished before a stop.
+    """
     horizon, queues, servers = dials.size, rates.size, yard.open_columns.size
     for r in range(len(served.queue)):
         begin_run(
-            family, law, rules, theta, throughput, rates, ratios, generators, genie, player, yard, bench, diary, seed, first + r
+            family,
+            law,
+            rules,
+            theta,
+            throughput,
+            rates,
+            ratios,
+            generators,
+            genie,
+            player,
+            yard,
+            bench,
+            diary,
+            seed,
+            first + r,
         )
         for group in range(groups.rounds.size):
             turn_to(group, groups)

@@ -37,7 +37,11 @@ class Simulation(Design):
 
     def blank(self, runs: int) -> Any:
         loop = loop_of(self.problem)
-        return loop.record(*blank(loop.fields, (runs,), {**self.problem.sizes, "turn": len(checkpoints(self.horizon))}))
+        return loop.record(
+            *blank(
+                loop.fields, (runs,), {**self.problem.sizes, "turn": len(checkpoints(self.horizon))}
+            )
+        )
 
 
 def simulate(
@@ -52,16 +56,19 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player play the problem, run by run against the same nature, and return what happened.
+    """Let every player play the problem, run by run against the same nature, and return what
+    happened.
 
-    `players` maps names to policies (or to classes with `ask` and `tell`, see `belman.lab.seat.PythonSeat`). The Dataset
-    has dims player, run, turn (checkpoints) and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the
-    checkpoints and plays at the end, and settings, versions and seed in its attributes; that of a `belman.queue` has other
-    variables. The same seed gives the same numbers whatever the executor, the workers or the other players.
+    `players` maps names to policies (or to classes with `ask` and `tell`, see
+    `belman.lab.seat.PythonSeat`). The Dataset has dims player, run, turn (checkpoints) and arm,
+    variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and plays at
+    the end, and settings, versions and seed in its attributes; that of a `belman.queue` has other
+    variables. The same seed gives the same numbers whatever the executor, the workers or the other
+    players.
 
-    `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask scheduler. `store` names a
-    directory in which finished tasks are kept as they come; the same call goes on where an interrupted one stopped. Ctrl-C
-    stops within a second.
+    `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask
+    scheduler. `store` names a directory in which finished tasks are kept as they come; the same
+    call goes on where an interrupted one stopped. Ctrl-C stops within a second.
 
     >>> import belman
     >>> result = simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
@@ -76,14 +83,20 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     check_sizes(problem, horizon=(horizon, 1), runs=(runs, 1), seed=(seed, 0))
     if isinstance(players, Policy):
         players = [players]
-    named = dict(players) if isinstance(players, Mapping) else {player.name: player for player in players}
+    named = (
+        dict(players)
+        if isinstance(players, Mapping)
+        else {player.name: player for player in players}
+    )
     if not named:
         raise PolicyError("a simulation needs at least one player: the list of players is empty")
     for name, player in named.items():
         if isinstance(player, Policy):
             player.check(problem.family, problem.arms)
         elif not problem.python_players:
-            raise PolicyError(f"player {name!r} is {player!r}: queues are served by policies such as belman.BelMan() only")
+            raise PolicyError(
+                f"player {name!r} is {player!r}: queues are served by policies such as belman.BelMan() only"
+            )
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
             raise PolicyError(
                 f"player {name!r} is {player!r}: give a policy such as belman.BelMan(), or a class with ask and tell"
@@ -105,8 +118,13 @@ def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
             "player": list(design.players),
             "run": np.arange(design.runs),
             "turn": checkpoints(design.horizon),
-            # xarray keeps a variable with the name of a dim, such as the queue of several queues, in place of its labels
-            **{dim: np.arange(size) for dim, size in design.problem.sizes.items() if dim not in variables},
+            # xarray keeps a variable with the name of a dim, such as the queue of several queues,
+            # in place of its labels
+            **{
+                dim: np.arange(size)
+                for dim, size in design.problem.sizes.items()
+                if dim not in variables
+            },
         },
         attrs={
             "seed": design.seed,

@@ -1,7 +1,8 @@
-"""Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on where it stopped.
+"""Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on
+where it stopped.
 
-A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or does not match it, is
-done again.
+A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or
+does not match it, is done again.
 """
 
 from __future__ import annotations
@@ -53,8 +54,12 @@ class Store:
             try:
                 found = json.loads(record.read_text(encoding="utf-8"))
             except json.JSONDecodeError:
-                raise StateError(f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)") from None
-            differing = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+                raise StateError(
+                    f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)"
+                ) from None
+            differing = [
+                name for name in {**wanted, **found} if found.get(name) != wanted.get(name)
+            ]
             if differing:
                 raise StateError(
                     f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
@@ -84,7 +89,9 @@ class Store:
         for task in tasks:
             mark = self._mark(task)
             if mark.exists():
-                results = self._kind(*(np.asarray(array[self._slice(task)]) for array in self._arrays.values()))
+                results = self._kind(
+                    *(np.asarray(array[self._slice(task)]) for array in self._arrays.values())
+                )
                 if mark.read_text(encoding="utf-8") == _checksum(results):
                     yield task, results
 

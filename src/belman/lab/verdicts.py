@@ -1,7 +1,8 @@
-"""The compiled loop of pure exploration: one player, many runs, each judged by the arms that it recommends.
+"""The compiled loop of pure exploration: one player, many runs, each judged by the arms that it
+recommends.
 
-The recommendation draws its ties from the generator of the world, which the run no longer needs, so that asking for it changes
-nothing of what the player does.
+The recommendation draws its ties from the generator of the world, which the run no longer needs, so
+that asking for it changes nothing of what the player does.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _LOOKS = 4096  # turns between two looks at the stop flag
 
 
 class Verdicts(NamedTuple):
-    """What came of some runs: judgements at the marks (runs × marks), turns played, and plays per arm (runs × arms)."""
+    """What came of some runs: judgements at the marks (runs × marks), turns played, and plays per
+    arm (runs × arms).
+    """
 
     simple_regret: Floats
     error: NDArray[np.bool_]
@@ -65,7 +68,9 @@ def _best_sum(means, m, generator, score, chosen):
 
 @kernel
 def _judge(means, total, least, chosen):
-    """How much less the chosen arms have than the best, and whether any of them is none of the best."""
+    """How much less the chosen arms have than the best, and whether any of them is none of the
+    best.
+    """
     lost, wrong = total, False
     for a in range(means.size):
         if chosen[a] > 0.0:
@@ -86,7 +91,9 @@ def explore_runs(
     family, law, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators, dials, marks, rule,
     thresholds, needed, m, seed, first, hand, adviser, simple_regret, error, turns, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … until their budget is spent or the stopping rule is met; returns how many were finished."""
+    """Play runs first, first + 1, … until their budget is spent or the stopping rule is met;
+    returns how many were finished.
+    """
     for r in range(len(turns)):
         prepare_run(family, law, world, seed, first + r, generators, theta, means)
         nature, luck = generators[NATURE], generators[WORLD]
@@ -108,7 +115,10 @@ def explore_runs(
                 simple_regret[r, mark], error[r, mark] = _judge(means, total, least, chosen)
                 mark += 1
             elif rule == EVIDENCE:
-                over = least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt) > thresholds[t - 1]
+                over = (
+                    least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt)
+                    > thresholds[t - 1]
+                )
             if t % _LOOKS == 0 and stop[0] != 0:
                 return r
         if rule != BUDGET:
@@ -120,7 +130,8 @@ def explore_runs(
 
 
 class Question(NamedTuple):
-    """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they are known up to a risk δ.
+    """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
+    are known up to a risk δ.
 
     `threshold` names how much evidence is enough, or is 'own' for the policy's rule.
     """
@@ -140,7 +151,9 @@ class Question(NamedTuple):
 def _enough(question: Question, arms: int) -> Floats:
     """How much evidence is enough at each turn: up to a million numbers, the same for all players."""
     assert question.delta is not None
-    return thresholds(np.arange(1.0, question.horizon + 1.0), question.delta, arms, question.m, question.threshold)
+    return thresholds(
+        np.arange(1.0, question.horizon + 1.0), question.delta, arms, question.m, question.threshold
+    )
 
 
 class ExplorationSeat:
@@ -149,7 +162,11 @@ class ExplorationSeat:
     def __init__(self, policy: Policy, problem: Problem, question: Question) -> None:
         family, turns = problem.family, np.arange(1.0, question.horizon + 1.0)
         self._policy, self._problem, self._question = policy, problem, question
-        self._marks, self._thresholds, self._rule = np.append(question.marks, -1), np.zeros(0), BUDGET
+        self._marks, self._thresholds, self._rule = (
+            np.append(question.marks, -1),
+            np.zeros(0),
+            BUDGET,
+        )
         if question.threshold == "own":
             self._rule = OWN
         elif question.delta is not None:
@@ -157,7 +174,9 @@ class ExplorationSeat:
         self._blank = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
         bundles = {"family": (family.kernels, type(family).__module__)}
-        self._call = entry(explore_runs, bundles, {"ledger": Ledger, "hand": Address, "adviser": Address})
+        self._call = entry(
+            explore_runs, bundles, {"ledger": Ledger, "hand": Address, "adviser": Address}
+        )
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Verdicts | None:
         """The verdicts of these runs, or None if a stop came before they were finished."""
@@ -166,12 +185,43 @@ class ExplorationSeat:
         block, memory = in_one_block(self._blank)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
-        cards = self._policy, family, self._policy.params(family), ledger, memory, generators[MIND], index
+        cards = (
+            self._policy,
+            family,
+            self._policy.params(family),
+            ledger,
+            memory,
+            generators[MIND],
+            index,
+        )
         hand, adviser = deal(choosing, *cards), deal(advising, *cards)
         done = self._call(
-            *(family.law, np.array(family.prior), *ledger, block, block.copy(), problem.world, problem.parameters),
-            *(np.zeros(arms), index, np.zeros(arms), np.zeros(2, dtype=np.int64), generators, self._dials, self._marks),
-            *(self._rule, self._thresholds, plays_needed(family), self._question.m, chance.generator(seed), first),
+            *(
+                family.law,
+                np.array(family.prior),
+                *ledger,
+                block,
+                block.copy(),
+                problem.world,
+                problem.parameters,
+            ),
+            *(
+                np.zeros(arms),
+                index,
+                np.zeros(arms),
+                np.zeros(2, dtype=np.int64),
+                generators,
+                self._dials,
+                self._marks,
+            ),
+            *(
+                self._rule,
+                self._thresholds,
+                plays_needed(family),
+                self._question.m,
+                chance.generator(seed),
+                first,
+            ),
             *(*hand, *adviser, *verdicts, stop),
         )
         return verdicts if done == runs else None

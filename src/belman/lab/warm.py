@@ -1,6 +1,7 @@
 """Compile the players of many designs before they play, in as many processes as there are cores.
 
-Numba compiles under a lock, so threads do not help; what one process compiles, the others find in the disk cache.
+Numba compiles under a lock, so threads do not help; what one process compiles, the others find in
+the disk cache.
 """
 
 from __future__ import annotations
@@ -28,18 +29,28 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
     for name, player in design.players.items():
         if isinstance(player, Policy):
             problem = design.problem
-            code = (type(design), type(problem.family), problem.played_as, problem.matched, player.kernels)
+            code = (
+                type(design),
+                type(problem.family),
+                problem.played_as,
+                problem.matched,
+                player.kernels,
+            )
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 
 class Warming:
-    """Every player of some designs being compiled, once for each family and loop; `say(done, all)` is called as it goes on.
+    """Every player of some designs being compiled, once for each family and loop; `say(done, all)`
+    is called as it goes on.
 
-    Players of a family are compiled in the same process, for most of what they are made of is the family's, unless that were more
-    than its share. Within a process the order is that of the designs.
+    Players of a family are compiled in the same process, for most of what they are made of is the
+    family's, unless that were more than its share. Within a process the order is that of the
+    designs.
     """
 
-    def __init__(self, designs: Iterable[Design], crew: Crew, say: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, designs: Iterable[Design], crew: Crew, say: Callable[[int, int], None]
+    ) -> None:
         jobs: dict[Hashable, Design] = {}
         for design in designs:
             for code, job in _codes(design):

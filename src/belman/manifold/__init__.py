@@ -1,7 +1,8 @@
-"""The geometry of beliefs: divergences, barycentres and projections. It receives a family and never imports one.
+"""The geometry of beliefs: divergences, barycentres and projections. It receives a family and never
+imports one.
 
-The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and `projection` do the same turn
-by turn.
+The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and
+`projection` do the same turn by turn.
 
 >>> from belman.families import Bernoulli
 >>> arms = [(3.0, 1.0), (1.0, 3.0)]
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def _centre(kernel: Any, family: Family, points: list[Floats], guess: ArrayLike, pull: float) -> Floats:
+def _centre(
+    kernel: Any, family: Family, points: list[Floats], guess: ArrayLike, pull: float
+) -> Floats:
     pseudobelief, eta = np.array(guess, dtype=np.float64), np.empty(family.dimension)
     call = entry(kernel, {"family": (family.kernels, type(family).__module__)}, {})
     call(family.law, np.sum(points, axis=0), len(points), float(pull), pseudobelief, eta)
@@ -41,20 +44,26 @@ def divergence(family: Family, belief: ArrayLike, other: ArrayLike) -> float:
 
 
 def least_kl_from_arms(family: Family, beliefs: ArrayLike) -> Floats:
-    """The barycentre argmin_b Σ_a KL(b_a ‖ b), whose mean parameters are the average of the arms' (Theorem 1)."""
+    """The barycentre argmin_b Σ_a KL(b_a ‖ b), whose mean parameters are the average of the arms'
+    (Theorem 1).
+    """
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
     return _centre(barycentre.least_kl_from_arms, family, points, rows.mean(axis=0), 0.0)
 
 
 def least_kl_to_arms(family: Family, beliefs: ArrayLike) -> Floats:
-    """The other barycentre argmin_b Σ_a KL(b ‖ b_a), whose natural parameters are the average of the arms'."""
+    """The other barycentre argmin_b Σ_a KL(b ‖ b_a), whose natural parameters are the average of
+    the arms'.
+    """
     points = [family.natural(row) for row in np.asarray(beliefs, dtype=np.float64)]
     return _centre(barycentre.least_kl_to_arms, family, points, family.prior, 0.0)
 
 
 def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -> Floats:
-    """The pseudobelief of Algorithm 1 to the letter: argmin over b̄ of Σ_a KL(P_a ‖ Q̄), Q̄ ∝ b̄(θ) f_θ(x) exp(pull·x)."""
+    """The pseudobelief of Algorithm 1 to the letter: argmin over b̄ of Σ_a KL(P_a ‖ Q̄), Q̄ ∝ b̄(θ)
+    f_θ(x) exp(pull·x).
+    """
     check_joint(family)
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
@@ -62,7 +71,8 @@ def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -
 
 
 def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: float) -> Floats:
-    """Minus KL(P_a ‖ Q̄) of each arm up to a constant that all share; the I-projection plays the largest.
+    """Minus KL(P_a ‖ Q̄) of each arm up to a constant that all share; the I-projection plays the
+    largest.
 
     >>> from belman.families import Bernoulli
     >>> near = nearness(Bernoulli(), [(2.0, 1.0), (1.0, 2.0)], (1.0, 1.0), pull=3.0)
@@ -76,7 +86,9 @@ def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: 
     negentropy = np.einsum("ad,da->a", naturals, points) - partitions
     expected = np.array([family.expected_reward(row) for row in rows])
     index = np.empty(len(rows))
-    entry(projection.nearness, {}, {})(points, negentropy, expected, family.natural(pseudobelief), float(pull), index)
+    entry(projection.nearness, {}, {})(
+        points, negentropy, expected, family.natural(pseudobelief), float(pull), index
+    )
     return index
 
 
@@ -84,4 +96,6 @@ def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:
         reason = family.no_joint or "no tilted log-partition is known for this family"
-        raise PolicyError(f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')")
+        raise PolicyError(
+            f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')"
+        )

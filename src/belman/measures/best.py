@@ -1,9 +1,10 @@
 """The probability that each arm is the best one, by a deterministic rule.
 
-P(a best) = ∫ H d ln F_a with H = Π_b F_b, F_a the distribution function of arm a's expected reward. Between two points of a
-mesh on which H rises by little, ln F_a is nearly straight in ln H, so the interval adds ΔH·Δln F_a/Δln H: exact for equal
-arms, second order for others, and the whole sums to one. A mesh point is a quantile of the arm that rises most, so that
-neither narrow arms nor heavy tails escape it. Arms that cannot be best are left out beforehand.
+P(a best) = ∫ H d ln F_a with H = Π_b F_b, F_a the distribution function of arm a's expected reward.
+Between two points of a mesh on which H rises by little, ln F_a is nearly straight in ln H, so the
+interval adds ΔH·Δln F_a/Δln H: exact for equal arms, second order for others, and the whole sums to
+one. A mesh point is a quantile of the arm that rises most, so that neither narrow arms nor heavy
+tails escape it. Arms that cannot be best are left out beforehand.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ def _between(family, law, belief, before, after, left, right):
 
 @kernel
 def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares):
-    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm rises by much.
+    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm
+    rises by much.
 
     Else add it.
     """
@@ -95,7 +97,11 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
         gain = math.exp(right_sum) - math.exp(left_sum)
         arm, steepest = _steepest(logs[0], logs[top])
         middle = left
-        if top + 1 < mesh.size and points < _POINTS and (gain > rise or (gain > _STEEP_RISE and steepest > _STEEP)):
+        if (
+            top + 1 < mesh.size
+            and points < _POINTS
+            and (gain > rise or (gain > _STEEP_RISE and steepest > _STEEP))
+        ):
             middle = _between(family, law, beliefs[arm], logs[0, arm], logs[top, arm], left, right)
         if left < middle < right:
             top += 1
@@ -116,8 +122,8 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
 def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     """The probability of being best of each arm, given its belief (one a row), accurate to 1e-3.
 
-    Where a belief has much of its mass closer to an end of the range than floats can tell apart (Beta parameters under 0.05),
-    arms that crowd there share it about equally.
+    Where a belief has much of its mass closer to an end of the range than floats can tell apart
+    (Beta parameters under 0.05), arms that crowd there share it about equally.
 
     >>> from belman.families import Bernoulli
     >>> [round(float(p), 3) for p in best_probabilities(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]]))]
@@ -137,7 +143,15 @@ def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     depth = 64
     mesh, sums, logs = np.empty(depth), np.empty(depth), np.empty((depth, len(contenders)))
     entry(_integrate, bundles, {})(
-        family.law, rows[contenders], np.minimum(high[contenders], _FAR), floor, _RISE, mesh, logs, sums, shares
+        family.law,
+        rows[contenders],
+        np.minimum(high[contenders], _FAR),
+        floor,
+        _RISE,
+        mesh,
+        logs,
+        sums,
+        shares,
     )
     chances[contenders] = shares / shares.sum()
     return chances

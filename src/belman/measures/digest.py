@@ -1,6 +1,8 @@
-"""A result made small enough to keep beside a figure: statistics of its curves, and every run at a few turns.
+"""A result made small enough to keep beside a figure: statistics of its curves, and every run at a
+few turns.
 
-A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; their digest is one megabyte.
+A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; their
+digest is one megabyte.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ _NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
 def digest(result: xarray.Dataset) -> xarray.Dataset:
-    """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few turns.
+    """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few
+    turns.
 
     Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
 
@@ -40,7 +43,9 @@ def digest(result: xarray.Dataset) -> xarray.Dataset:
     for name, values in result.data_vars.items():
         if "turn" in values.dims:
             found = summary(result, str(name))
-            kept[str(name)] = xarray.concat([found[part] for part in STATISTICS], "statistic").assign_attrs(values.attrs)
+            kept[str(name)] = xarray.concat(
+                [found[part] for part in STATISTICS], "statistic"
+            ).assign_attrs(values.attrs)
             kept[f"{name}_at"] = values.isel(turn=places).rename(turn="mark")
         else:
             kept[str(name)] = values
@@ -56,13 +61,22 @@ def curves_csv(small: xarray.Dataset) -> str:
     'variable,player,turn,mean,low,high,q25,q50,q75'
     """
     curves = [name for name, values in small.data_vars.items() if "statistic" in values.dims]
-    others = sorted({str(dim) for name in curves for dim in small[name].dims} - {"statistic", "player", "turn"})
+    others = sorted(
+        {str(dim) for name in curves for dim in small[name].dims} - {"statistic", "player", "turn"}
+    )
     lines = [",".join(("variable", "player", *others, "turn", *STATISTICS))]
     for name in curves:
         here = [dim for dim in others if dim in small[name].dims]
-        rows = small[name].transpose("player", *here, "turn", "statistic").values.reshape(-1, len(STATISTICS))
+        rows = (
+            small[name]
+            .transpose("player", *here, "turn", "statistic")
+            .values.reshape(-1, len(STATISTICS))
+        )
         players = [f'"{player}"' for player in small.player.values]
         places = (small[dim].values.astype(str) if dim in here else [""] for dim in others)
         keys = itertools.product([str(name)], players, *places, small.turn.values.astype(str))
-        lines += [f"{','.join(key)},{_NUMBERS % tuple(row)}" for key, row in zip(keys, rows.tolist(), strict=True)]
+        lines += [
+            f"{','.join(key)},{_NUMBERS % tuple(row)}"
+            for key, row in zip(keys, rows.tolist(), strict=True)
+        ]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,9 @@
-"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waiting times, and which runs became unstable.
+"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waiting times, and which runs
+became unstable.
 
-A run is unstable if at its end more jobs wait than with the genie by 1 % of the horizon, or if its backlog grows significantly
-over the last half: Mann and Kendall's test for a trend in the means of twenty parts, which needs no law and no slope.
+A run is unstable if at its end more jobs wait than with the genie by 1 % of the horizon, or if its
+backlog grows significantly over the last half: Mann and Kendall's test for a trend in the means of
+twenty parts, which needs no law and no slope.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
     import xarray
 
 _EXCESS = 0.01  # jobs per turn of the horizon
-#: The chance of calling a backlog without trend a growing one. Parts of a run are nearly independent once they are longer than a
-#: busy period; neighbours that hang together make the true chance larger, so it is set far below one in the runs of a study.
+#: The chance of calling a backlog without trend a growing one. Parts of a run are nearly
+#: independent once they are longer than a busy period; neighbours that hang together make the true
+#: chance larger, so it is set far below one in the runs of a study.
 _FALSE_ALARM = 1e-5
 
 
@@ -38,13 +41,17 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def _trend(result: xarray.Dataset) -> xarray.DataArray:
-    """Mann and Kendall's z: pairs of parts in which the later has the larger mean backlog less the others, standardised."""
+    """Mann and Kendall's z: pairs of parts in which the later has the larger mean backlog less the
+    others, standardised.
+    """
     late = _total(result["late_backlog"]).dropna("batch", how="all")
     means = late.transpose(..., "batch").values
     count = means.shape[-1]
     first, second = np.triu_indices(count, 1)
     score = np.sign(means[..., second] - means[..., first]).sum(axis=-1)
-    ties = (means[..., :, None] == means[..., None, :]).sum(axis=-1)  # the size of each part's group of equals
+    ties = (means[..., :, None] == means[..., None, :]).sum(
+        axis=-1
+    )  # the size of each part's group of equals
     spread = count * (count - 1) * (2 * count + 5) - ((ties - 1) * (2 * ties + 5)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(spread > 0, (score - np.sign(score)) / np.sqrt(spread / 18.0), 0.0)
@@ -52,17 +59,24 @@ def _trend(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
-    """Players ranked by their queue regret at the end, with its interval, backlogs, waiting times and the share of unstable runs.
+    """Players ranked by their queue regret at the end, with its interval, backlogs, waiting times
+    and the share of unstable runs.
 
-    Waiting times are turns from arrival to completion, each statistic averaged over runs (and queues); `±` is half a confidence
-    interval of the mean.
+    Waiting times are turns from arrival to completion, each statistic averaged over runs (and
+    queues); `±` is half a confidence interval of the mean.
     """
     _check(result)
     regret = _total(result["queue_regret"]).isel(turn=-1)
     mean, half = regret.mean("run"), half_width(regret, level)
     share = unstable(result).mean("run")
-    backlog, largest = _total(result["mean_backlog"]).mean("run"), _over_queues(result["largest_backlog"], "max").mean("run")
-    waits = [_over_queues(result[f"waiting_{name}"], "mean").mean("run") for name in ("mean", "p95", "p99")]
+    backlog, largest = (
+        _total(result["mean_backlog"]).mean("run"),
+        _over_queues(result["largest_backlog"], "max").mean("run"),
+    )
+    waits = [
+        _over_queues(result[f"waiting_{name}"], "mean").mean("run")
+        for name in ("mean", "p95", "p99")
+    ]
     order = np.argsort(mean.values, kind="stable")
     columns = {
         "player": [str(result.player.values[place]) for place in order],
@@ -71,7 +85,10 @@ def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
         "unstable": share.values[order].tolist(),
         "mean backlog": backlog.values[order].tolist(),
         "largest": largest.values[order].tolist(),
-        **{f"wait {name}": wait.values[order].tolist() for name, wait in zip(("mean", "p95", "p99"), waits, strict=True)},
+        **{
+            f"wait {name}": wait.values[order].tolist()
+            for name, wait in zip(("mean", "p95", "p99"), waits, strict=True)
+        },
     }
     turn = int(result.turn[-1])
     return Table(columns, f"queues at turn {turn:,}, {result.sizes['run']:,} runs")
@@ -88,4 +105,6 @@ def _over_queues(array: xarray.DataArray, how: str) -> xarray.DataArray:
 
 def _check(result: xarray.Dataset) -> None:
     if "queue_regret" not in result.variables:
-        raise SettingError("this result has no queues: simulate players on belman.queue(services=…, arrivals=…)")
+        raise SettingError(
+            "this result has no queues: simulate players on belman.queue(services=…, arrivals=…)"
+        )

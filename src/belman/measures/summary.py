@@ -1,7 +1,9 @@
-"""From runs to statements: means and quantiles of curves, with 95 % confidence intervals of the mean and of paired differences.
+"""From runs to statements: means and quantiles of curves, with 95 % confidence intervals of the
+mean and of paired differences.
 
-Runs are independent, so the interval of a mean is Student's. Players of one run meet the same nature, so a difference between
-two players is taken run by run, and its interval is far narrower than the two intervals of the means suggest.
+Runs are independent, so the interval of a mean is Student's. Players of one run meet the same
+nature, so a difference between two players is taken run by run, and its interval is far narrower
+than the two intervals of the means suggest.
 """
 
 from __future__ import annotations
@@ -27,8 +29,11 @@ def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
     return runs.std("run", ddof=1) * (score / np.sqrt(count))
 
 
-def summary(result: xarray.Dataset, variable: str = "regret", level: float = 0.95) -> xarray.Dataset:
-    """Mean, its confidence interval, and the 25, 50 and 75 % quantiles over runs, at every checkpoint.
+def summary(
+    result: xarray.Dataset, variable: str = "regret", level: float = 0.95
+) -> xarray.Dataset:
+    """Mean, its confidence interval, and the 25, 50 and 75 % quantiles over runs, at every
+    checkpoint.
 
     >>> import belman
     >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
@@ -51,18 +56,24 @@ def summary(result: xarray.Dataset, variable: str = "regret", level: float = 0.9
     )
 
 
-def difference(result: xarray.Dataset, player: str, against: str, variable: str = "regret") -> tuple[float, float]:
+def difference(
+    result: xarray.Dataset, player: str, against: str, variable: str = "regret"
+) -> tuple[float, float]:
     """Mean and half-width of the paired difference of two players at the last checkpoint."""
     last = _last(result, variable)
     paired = last.sel(player=_player(result, player)) - last.sel(player=_player(result, against))
     return float(paired.mean()), float(half_width(paired))
 
 
-def compare(result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95) -> Table:
-    """Players ranked by their mean at the last checkpoint, each with its paired difference to one of them.
+def compare(
+    result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95
+) -> Table:
+    """Players ranked by their mean at the last checkpoint, each with its paired difference to one
+    of them.
 
-    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the player has less than the
-    other, ties counting half; `verdict` says what the interval of the difference allows.
+    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the
+    player has less than the other, ties counting half; `verdict` says what the interval of the
+    difference allows.
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
@@ -74,14 +85,24 @@ def compare(result: xarray.Dataset, against: str, variable: str = "regret", leve
     last = _last(result, variable)
     mean, half = last.mean("run"), half_width(last, level)
     order = np.argsort(mean.values, kind="stable")
-    columns: dict[str, list[object]] = {name: [] for name in ("player", variable, "±", "difference", "± ", "P(less)", "verdict")}
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("player", variable, "±", "difference", "± ", "P(less)", "verdict")
+    }
     for place in order:
         name = str(result.player.values[place])
         paired = last.sel(player=name) - last.sel(player=rival)
         shift, width = float(paired.mean()), float(half_width(paired, level))
         own = name == rival
         less = float((paired < 0).mean() + 0.5 * (paired == 0).mean())
-        verdict = "–" if own else "less" if shift + width < 0 else "more" if shift - width > 0 else "undecided"
+        verdict = (
+            "–"
+            if own
+            else "less"
+            if shift + width < 0
+            else "more"
+            if shift - width > 0
+            else "undecided"
+        )
         cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
@@ -93,7 +114,9 @@ def compare(result: xarray.Dataset, against: str, variable: str = "regret", leve
 def _player(result: xarray.Dataset, name: str) -> str:
     known = [str(player) for player in result.player.values]
     if name not in known:
-        raise SettingError(f"unknown player {name!r}: this result has {listing(known)}{nearest(name, known)}")
+        raise SettingError(
+            f"unknown player {name!r}: this result has {listing(known)}{nearest(name, known)}"
+        )
     return name
 
 
@@ -104,7 +127,9 @@ def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
         if "run" in values.dims and len(values.dims) > 1 and "arm" not in values.dims
     ]
     if name not in known:
-        raise SettingError(f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}")
+        raise SettingError(
+            f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}"
+        )
     return result[name] * 1.0  # a question of yes or no has a mean too
 
 

@@ -1,14 +1,24 @@
 """How it looks: beliefs as densities, arms and pseudobelief moving on the manifold, the focal law,
 and the curves of simulations.
 
-Every picture has a function that gives plain arrays, one that draws them, and one that does both. They take an agent, or anything
-else with arms, beliefs and a family, and draw on the axes that they are given or on new ones.
+Every picture has a function that gives plain arrays, one that draws them, and one that does both.
+They take an agent, or anything else with arms, beliefs and a family, and draw on the axes that they
+are given or on new ones.
 """
 
 from belman.plots import style
 from belman.plots.beliefs import BeliefDensities, belief_densities, beliefs, draw_beliefs
 from belman.plots.believer import Believer
-from belman.plots.curves import Curves, curve_data, curves, draw_curves, draw_grid, regret, suboptimal_draws, together
+from belman.plots.curves import (
+    Curves,
+    curve_data,
+    curves,
+    draw_curves,
+    draw_grid,
+    regret,
+    suboptimal_draws,
+    together,
+)
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 from belman.plots.queues import queue_regret

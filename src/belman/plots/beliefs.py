@@ -1,4 +1,6 @@
-"""Beliefs as densities: what each arm's expected reward may be, and the pseudobelief in their midst."""
+"""Beliefs as densities: what each arm's expected reward may be, and the pseudobelief in their
+midst.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _TAIL = 1e-5  # of probability that a curve leaves out at each end
 
 
 class BeliefDensities(NamedTuple):
-    """Densities of the expected reward of K arms and of the pseudobelief, as the user of the agent counts rewards."""
+    """Densities of the expected reward of K arms and of the pseudobelief, as the user of the agent
+    counts rewards.
+    """
 
     arms: tuple[Hashable, ...]
     x: Floats  # (K, n)
@@ -30,7 +34,9 @@ class BeliefDensities(NamedTuple):
 
 
 def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
-    """Where a belief about the expected reward is worth showing: all but 1/1000 of it, heavy tails cut shorter."""
+    """Where a belief about the expected reward is worth showing: all but 1/1000 of it, heavy tails
+    cut shorter.
+    """
 
     def quantile(level: float, upper: bool = False) -> float:
         return family.mean_quantile(belief, level, upper=upper)
@@ -42,12 +48,19 @@ def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
 
 
 def density_of_mean(family: Family, belief: ArrayLike, points: int = 300) -> tuple[Floats, Floats]:
-    """Points x and the density of the expected reward there: rises of its distribution function over short steps."""
+    """Points x and the density of the expected reward there: rises of its distribution function
+    over short steps.
+    """
     low, high = window_of(family, belief)
     below, above = family.mean_cdf(belief, low), 1.0 - family.mean_cdf(belief, high)
     tail = points // 6
-    left = [family.mean_quantile(belief, p) for p in np.geomspace(_TAIL, max(below, _TAIL), tail)[:-1]]
-    right = [family.mean_quantile(belief, p, upper=True) for p in np.geomspace(max(above, _TAIL), _TAIL, tail)[1:]]
+    left = [
+        family.mean_quantile(belief, p) for p in np.geomspace(_TAIL, max(below, _TAIL), tail)[:-1]
+    ]
+    right = [
+        family.mean_quantile(belief, p, upper=True)
+        for p in np.geomspace(max(above, _TAIL), _TAIL, tail)[1:]
+    ]
     edges = np.concatenate([left, np.linspace(low, high, points + 3 - 2 * tail), right])
     edges = np.maximum.accumulate(np.nan_to_num(edges, posinf=1e300, neginf=-1e300))
     rises = np.diff([family.mean_cdf(belief, float(edge)) for edge in edges])
@@ -67,14 +80,23 @@ def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
     along = 1 if scale.factor > 0.0 else -1  # x rises, whichever way the user counts
     x, density = scale.of(x)[:, ::along], density[:, ::along] / abs(scale.factor)
     bounds = (0.0, *(agent.family.reward_range or ()))
-    ends = np.array([_snapped(ends[:, 0].min(), ends[:, 1].max(), bounds), _snapped(ends[:, 1].max(), ends[:, 0].min(), bounds)])
+    ends = np.array(
+        [
+            _snapped(ends[:, 0].min(), ends[:, 1].max(), bounds),
+            _snapped(ends[:, 1].max(), ends[:, 0].min(), bounds),
+        ]
+    )
     low, high = sorted(scale.of(ends).tolist())
     best = np.array(table["P(best)"])
-    return BeliefDensities(agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), scale.quantity)
+    return BeliefDensities(
+        agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), scale.quantity
+    )
 
 
 def _snapped(end: float, other: float, bounds: Sequence[float]) -> float:
-    """An end of a window, or the bound of the rewards to which it is so near that the window should reach it."""
+    """An end of a window, or the bound of the rewards to which it is so near that the window should
+    reach it.
+    """
     return next((bound for bound in bounds if abs(end - bound) < 0.04 * abs(other - end)), end)
 
 
@@ -86,20 +108,32 @@ def draw_beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """Draw the densities: the `highlight` arms, or the `top` ones, in colour with their names, the others thin and grey."""
+    """Draw the densities: the `highlight` arms, or the `top` ones, in colour with their names, the
+    others thin and grey.
+    """
     with style.canvas(ax, size) as ax:
         coloured = chosen(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
-            ax.plot(data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1)
+            ax.plot(
+                data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1
+            )
         middle = _peak(data, data.pseudobelief_x, data.pseudobelief_density)
         labels = [style.Label(*middle, "pseudobelief", style.ink(ax))]
         for rank, a in enumerate(coloured):
             shade = style.colour(rank)
             ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
-            ax.fill_between(data.x[a], data.density[a], color=shade, alpha=0.1, linewidth=0.0, zorder=2)
+            ax.fill_between(
+                data.x[a], data.density[a], color=shade, alpha=0.1, linewidth=0.0, zorder=2
+            )
             peak = _peak(data, data.x[a], data.density[a])
             labels.append(style.Label(*peak, str(data.arms[a]), style.letters(ax, shade)))
-        ax.plot(data.pseudobelief_x, data.pseudobelief_density, color=style.ink(ax), linestyle=(0, (4, 2)), zorder=4)
+        ax.plot(
+            data.pseudobelief_x,
+            data.pseudobelief_density,
+            color=style.ink(ax),
+            linestyle=(0, (4, 2)),
+            zorder=4,
+        )
         heights = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
         ax.set_xlim(*data.window)
         ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))
@@ -124,5 +158,7 @@ def beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent about the expected reward of its arms, as densities, with the pseudobelief dashed."""
+    """The beliefs of an agent about the expected reward of its arms, as densities, with the
+    pseudobelief dashed.
+    """
     return draw_beliefs(belief_densities(agent), ax, top=top, highlight=highlight, size=size)

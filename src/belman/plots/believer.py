@@ -31,7 +31,9 @@ class Believer(Protocol):
 
 
 class Scale(NamedTuple):
-    """The user's number is offset + factor · the family's number: an agent may have a range of its own, or count costs."""
+    """The user's number is offset + factor · the family's number: an agent may have a range of its
+    own, or count costs.
+    """
 
     quantity: str
     offset: float
@@ -43,7 +45,9 @@ class Scale(NamedTuple):
 
 
 def scale_of(agent: Believer, table: Table) -> Scale:
-    """The scale of an agent, read off the table of its beliefs: the credible interval there is that of the family here."""
+    """The scale of an agent, read off the table of its beliefs: the credible interval there is that
+    of the family here.
+    """
     costs = "expected cost" in table.columns
     quantity, sign = ("expected cost", -1.0) if costs else ("expected reward", 1.0)
     if agent.family.reward_range is None:
@@ -56,12 +60,18 @@ def scale_of(agent: Believer, table: Table) -> Scale:
     return Scale(quantity, table["high" if costs else "low"][widest] - factor * low, factor)
 
 
-def chosen(arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int) -> list[int]:
-    """The places of the arms to colour, in order: those named, else the `top` ones most likely to be best."""
+def chosen(
+    arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int
+) -> list[int]:
+    """The places of the arms to colour, in order: those named, else the `top` ones most likely to
+    be best.
+    """
     if highlight is None:
         return sorted(int(a) for a in np.argsort(-best, kind="stable")[:top])
     places = {arm: place for place, arm in enumerate(arms)}
     for arm in highlight:
         if arm not in places:
-            raise ArmError(f"unknown arm {arm!r}: this picture shows {listing(arms)}{nearest(arm, arms)}")
+            raise ArmError(
+                f"unknown arm {arm!r}: this picture shows {listing(arms)}{nearest(arm, arms)}"
+            )
     return [places[arm] for arm in highlight]

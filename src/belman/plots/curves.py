@@ -1,4 +1,5 @@
-"""Curves of a simulation: the mean of each player with its confidence interval and the middle half of the runs.
+"""Curves of a simulation: the mean of each player with its confidence interval and the middle half
+of the runs.
 
 Named at the right edge.
 """
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _STYLES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
-_WORDS = {"regret": "cumulative regret", "suboptimal_draws": "suboptimal draws", "reward": "cumulative reward"}
+_WORDS = {
+    "regret": "cumulative regret",
+    "suboptimal_draws": "suboptimal draws",
+    "reward": "cumulative reward",
+}
 
 
 class Curves(NamedTuple):
@@ -46,7 +51,10 @@ _ROWS = ("mean", "low", "high", "q25", "q75")
 def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
     """The data of `curves`, from a result or from its digest."""
     if "statistic" in result.dims:
-        rows = {name: result[variable].sel(statistic=name).transpose("player", "turn").values for name in _ROWS}
+        rows = {
+            name: result[variable].sel(statistic=name).transpose("player", "turn").values
+            for name in _ROWS
+        }
     else:
         found = summary(result, variable)
         rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
@@ -58,7 +66,9 @@ def together(*parts: Curves) -> Curves:
     """The players of several simulations of the same turns as one."""
     first = parts[0]
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
-    return Curves(first.variable, tuple(name for part in parts for name in part.players), first.turn, **rows)
+    return Curves(
+        first.variable, tuple(name for part in parts for name in part.players), first.turn, **rows
+    )
 
 
 def draw_curves(
@@ -70,7 +80,8 @@ def draw_curves(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Draw curves; a dark band is the 95 % interval of the mean, a pale one the middle half of the runs.
+    """Draw curves; a dark band is the 95 % interval of the mean, a pale one the middle half of the
+    runs.
 
     `log` is for the axis of time, `logarithmic` for the other.
     """
@@ -84,8 +95,24 @@ def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic:
     for place, _ in enumerate(data.players):
         shade, line = _look(place)
         if quartiles:
-            ax.fill_between(data.turn, data.q25[place], data.q75[place], color=shade, alpha=0.08, linewidth=0.0, zorder=1)
-        ax.fill_between(data.turn, data.low[place], data.high[place], color=shade, alpha=0.3, linewidth=0.0, zorder=2)
+            ax.fill_between(
+                data.turn,
+                data.q25[place],
+                data.q75[place],
+                color=shade,
+                alpha=0.08,
+                linewidth=0.0,
+                zorder=1,
+            )
+        ax.fill_between(
+            data.turn,
+            data.low[place],
+            data.high[place],
+            color=shade,
+            alpha=0.3,
+            linewidth=0.0,
+            zorder=2,
+        )
         ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
     if log:
         ax.set_xscale("log")
@@ -106,7 +133,9 @@ def _look(place: int) -> tuple[str, Any]:
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
-    """Write each name at the end of its curve, led there by its line, moved apart where names would overlap."""
+    """Write each name at the end of its curve, led there by its line, moved apart where names would
+    overlap.
+    """
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     style.lay_out(figure)
@@ -115,7 +144,12 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
         least = 1.25 * letters * figure.dpi / 72.0
         frame = ax.get_window_extent()
         order = np.argsort(data.mean[:, -1], kind="stable")
-        wanted = np.array([ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1] for a in order])
+        wanted = np.array(
+            [
+                ax.transData.transform((float(data.turn[-1]), float(data.mean[a, -1])))[1]
+                for a in order
+            ]
+        )
         heights = _apart(wanted, least, frame.y0, max(frame.y1, frame.y0 + least * len(order)))
         ceiling = ax.get_ylim()[1]
         for a, wish, height in zip(order, wanted, heights, strict=True):
@@ -131,19 +165,30 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
             if seen:
                 data_to_pixels: Any = ax.transData  # any transform will do, whatever the type says
                 there = figure.dpi_scale_trans + ScaledTranslation(*end, data_to_pixels)
-                leader = Line2D((0.0, 0.92 * aside), (0.0, up), linewidth=1.2, color=shade, linestyle=line, transform=there)
+                leader = Line2D(
+                    (0.0, 0.92 * aside),
+                    (0.0, up),
+                    linewidth=1.2,
+                    color=shade,
+                    linestyle=line,
+                    transform=there,
+                )
                 leader.set(clip_on=False, in_layout=False)
                 ax.add_artist(leader)
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
-    """Heights in the same order, at least `least` apart and inside [low, high], with the least sum of squared moves."""
+    """Heights in the same order, at least `least` apart and inside [low, high], with the least sum
+    of squared moves.
+    """
     steps = least * np.arange(len(wanted))
     return np.clip(_rising(wanted - steps), low, high - steps[-1]) + steps
 
 
 def _rising(values: Floats) -> Floats:
-    """The nearest sequence that does not fall: neighbours that would are pooled (SciPy has it, half a second away)."""
+    """The nearest sequence that does not fall: neighbours that would are pooled (SciPy has it, half
+    a second away).
+    """
     pools: list[tuple[float, int]] = []
     for value in values:
         mean, count = float(value), 1
@@ -155,20 +200,39 @@ def _rising(values: Floats) -> Floats:
 
 
 def regret(
-    result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
+    result: xarray.Dataset,
+    ax: Axes | None = None,
+    *,
+    log: bool = False,
+    quartiles: bool = True,
+    size: str = "screen",
 ) -> Axes:
     """Cumulative regret of every player."""
     return draw_curves(curve_data(result), ax, log=log, quartiles=quartiles, size=size)
 
 
 def suboptimal_draws(
-    result: xarray.Dataset, ax: Axes | None = None, *, log: bool = False, quartiles: bool = True, size: str = "screen"
+    result: xarray.Dataset,
+    ax: Axes | None = None,
+    *,
+    log: bool = False,
+    quartiles: bool = True,
+    size: str = "screen",
 ) -> Axes:
     """Plays of arms that are not the best, of every player."""
-    return draw_curves(curve_data(result, "suboptimal_draws"), ax, log=log, quartiles=quartiles, size=size)
+    return draw_curves(
+        curve_data(result, "suboptimal_draws"), ax, log=log, quartiles=quartiles, size=size
+    )
 
 
-def curves(result: xarray.Dataset, *, log: bool = False, quartiles: bool = True, size: str = "screen", title: str = "") -> Figure:
+def curves(
+    result: xarray.Dataset,
+    *,
+    log: bool = False,
+    quartiles: bool = True,
+    size: str = "screen",
+    title: str = "",
+) -> Figure:
     """Regret above, suboptimal draws below, as the paper draws them."""
     with style.theme(size):
         rows = [curve_data(result, name) for name in ("regret", "suboptimal_draws")]
@@ -186,14 +250,17 @@ def draw_grid(
 ) -> Figure:
     """Titled columns of curves, one above the other on the same turns, in the theme that is on.
 
-    `log` is for the axis of time, `logarithmic` names the variables whose own axis is so. Curves that leave through the
-    `ceiling` of the first row are named with their ends.
+    `log` is for the axis of time, `logarithmic` names the variables whose own axis is so. Curves
+    that leave through the `ceiling` of the first row are named with their ends.
     """
     from matplotlib import pyplot
 
     width, height, _ = style.SIZES[size]
     rows = len(next(iter(columns.values())))
-    shape = (width * (1.0 if len(columns) == 1 else 0.75 * len(columns)), height * (1.0 if rows == 1 else 0.85 * rows))
+    shape = (
+        width * (1.0 if len(columns) == 1 else 0.75 * len(columns)),
+        height * (1.0 if rows == 1 else 0.85 * rows),
+    )
     figure, grid = pyplot.subplots(rows, len(columns), sharex="col", figsize=shape, squeeze=False)
     panels = []
     for column, (title, data) in enumerate(columns.items()):

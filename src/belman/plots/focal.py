@@ -1,4 +1,6 @@
-"""The focal law exp(x/τ(t)), normalised on [0, 1]: how strongly high rewards are in focus, as time goes by."""
+"""The focal law exp(x/τ(t)), normalised on [0, 1]: how strongly high rewards are in focus, as time
+goes by.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def focal_densities(
     arms: int = 2,
     points: int = 401,
 ) -> FocalDensities:
-    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t), for each of the turns; by default under the paper's schedule.
+    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t), for each of the turns; by default under the
+    paper's schedule.
 
     >>> data = focal_densities(turns=(1, 1000))
     >>> [float(tau) for tau in data.tau.round(4)]
@@ -53,7 +56,9 @@ def focal_densities(
 def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "screen") -> Axes:
     """Draw one line a turn, named beside the axes."""
     with style.canvas(ax, size) as ax:
-        for rank, (turn, tau, density) in enumerate(zip(data.turns, data.tau, data.density, strict=True)):
+        for rank, (turn, tau, density) in enumerate(
+            zip(data.turns, data.tau, data.density, strict=True)
+        ):
             name = f"t = {turn:,}, τ = {'∞' if np.isinf(tau) else f'{tau:.3g}'}"
             ax.plot(data.x, density, color=style.colour(rank), label=name)
         ax.set_xlim(0.0, 1.0)

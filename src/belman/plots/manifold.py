@@ -1,4 +1,6 @@
-"""Arms and pseudobelief as points on the manifold of beliefs, mean against precision, with the trail of the last turns."""
+"""Arms and pseudobelief as points on the manifold of beliefs, mean against precision, with the
+trail of the last turns.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard de
 
 
 class Paths(NamedTuple):
-    """Where K arms and the pseudobelief stood at each of n turns; NaN where an arm was not there yet."""
+    """Where K arms and the pseudobelief stood at each of n turns; NaN where an arm was not there
+    yet.
+    """
 
     arms: tuple[Hashable, ...]
     turns: tuple[int, ...]  # (n)
@@ -36,8 +40,8 @@ class Paths(NamedTuple):
 def position(family: Family, belief: ArrayLike) -> tuple[float, float]:
     """Mean and precision of the expected reward under a belief.
 
-    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite where a variance is not.
-    Where even the mean is infinite the median stands for it.
+    The precision is 1/σ² with 2σ the width of the central 68 %: that of a normal law, and finite
+    where a variance is not. Where even the mean is infinite the median stands for it.
 
     >>> from belman.families import Gaussian
     >>> [round(x, 6) for x in position(Gaussian(), (3.0, 4.0))]
@@ -55,7 +59,8 @@ class _Moment(NamedTuple):
 
 
 class Trail:
-    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if None).
+    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if
+    None).
 
     Feed it the agent every turn.
 
@@ -86,7 +91,9 @@ class Trail:
             return scale.offset + scale.factor * place[0], place[1] / scale.factor**2
 
         positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
-        self._moments.append(_Moment(agent.turn, positions, user(position(agent.family, agent.pseudobelief))))
+        self._moments.append(
+            _Moment(agent.turn, positions, user(position(agent.family, agent.pseudobelief)))
+        )
         self._last = agent
 
     def paths(self) -> Paths:
@@ -96,12 +103,23 @@ class Trail:
         table = self._last.beliefs()
         arms = tuple(self._moments[-1].positions)
         nowhere = (np.nan, np.nan)
-        places = np.array([[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments])
+        places = np.array(
+            [[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments]
+        )
         middle = np.array([moment.pseudobelief for moment in self._moments])
         turns = tuple(moment.turn for moment in self._moments)
         chances = dict(zip(table["arm"], table["P(best)"], strict=True))
         best = np.array([chances.get(arm, 0.0) for arm in arms])
-        return Paths(arms, turns, places[:, :, 0], places[:, :, 1], middle[:, 0], middle[:, 1], best, self._scale.quantity)
+        return Paths(
+            arms,
+            turns,
+            places[:, :, 0],
+            places[:, :, 1],
+            middle[:, 0],
+            middle[:, 1],
+            best,
+            self._scale.quantity,
+        )
 
 
 def draw_manifold(
@@ -121,7 +139,9 @@ def draw_manifold(
         for rank, a in enumerate(coloured):
             shade, name = style.colour(rank), str(data.arms[a])
             _path(ax, data.mean[:, a], data.precision[:, a], shade, "o", 7.0, 3)
-            labels.append(style.Label(data.mean[-1, a], data.precision[-1, a], name, style.letters(ax, shade)))
+            labels.append(
+                style.Label(data.mean[-1, a], data.precision[-1, a], name, style.letters(ax, shade))
+            )
         _path(ax, data.pseudobelief_mean, data.pseudobelief_precision, style.ink(ax), "D", 7.0, 4)
         end = (data.pseudobelief_mean[-1], data.pseudobelief_precision[-1])
         labels.append(style.Label(*end, "pseudobelief", style.ink(ax)))
@@ -142,7 +162,15 @@ def _path(ax: Axes, x: Floats, y: Floats, shade: str, marker: str, size: float, 
         faded = [to_rgba(shade, float(alpha)) for alpha in strength]
         pieces = np.stack([corners[:-1], corners[1:]], axis=1)
         ax.add_collection(LineCollection(list(pieces), colors=faded, linewidths=1.3, zorder=layer))
-    ax.plot(x[-1:], y[-1:], marker=marker, color=shade, markersize=size, linestyle="none", zorder=layer + 0.5)
+    ax.plot(
+        x[-1:],
+        y[-1:],
+        marker=marker,
+        color=shade,
+        markersize=size,
+        linestyle="none",
+        zorder=layer + 0.5,
+    )
 
 
 def manifold(
@@ -153,7 +181,9 @@ def manifold(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent as points, mean against precision; a `Trail` shows also how they came there."""
+    """The beliefs of an agent as points, mean against precision; a `Trail` shows also how they came
+    there.
+    """
     trail = shown
     if not isinstance(trail, Trail):
         trail = Trail(turns=1)

@@ -13,10 +13,17 @@ if TYPE_CHECKING:
 
 
 def queue_regret(
-    result: xarray.Dataset, ax: Axes | None = None, *, log: bool = True, quartiles: bool = False, size: str = "screen"
+    result: xarray.Dataset,
+    ax: Axes | None = None,
+    *,
+    log: bool = True,
+    quartiles: bool = False,
+    size: str = "screen",
 ) -> Axes:
     """Queue regret of every player, all queues together: the mean over runs with its 95 % interval."""
     together = result[["queue_regret"]].drop_vars("queue", errors="ignore")
     if "queue" in together.dims:
         together = together.sum("queue")
-    return draw_curves(curve_data(together, "queue_regret"), ax, log=log, quartiles=quartiles, size=size)
+    return draw_curves(
+        curve_data(together, "queue_regret"), ax, log=log, quartiles=quartiles, size=size
+    )

@@ -11,7 +11,9 @@ from belman.plots import style
 
 
 class Rows(NamedTuple):
-    """A column of dots: a title, what the axis measures, and a mean with the half-width of its interval by player."""
+    """A column of dots: a title, what the axis measures, and a mean with the half-width of its
+    interval by player.
+    """
 
     title: str
     quantity: str
@@ -20,18 +22,29 @@ class Rows(NamedTuple):
 
 
 def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen") -> Figure:
-    """Columns side by side, the players of all in the order of the geometric mean, in the theme that is on."""
+    """Columns side by side, the players of all in the order of the geometric mean, in the theme
+    that is on.
+    """
     from matplotlib import pyplot
 
     width, height, letters = style.SIZES[size]
     order = sorted(columns[0].mean, key=lambda name: _product(columns, name))
     tall = max(height, len(order) * 1.6 * letters / 72.0 + 1.0)
-    figure, panels = pyplot.subplots(1, len(columns), sharey=True, figsize=(0.6 * width * len(columns), tall), squeeze=False)
+    figure, panels = pyplot.subplots(
+        1, len(columns), sharey=True, figsize=(0.6 * width * len(columns), tall), squeeze=False
+    )
     for ax, column in zip(panels[0], columns, strict=True):
         for row, name in enumerate(order):
             ours = name.startswith("BelMan")
             shade = style.PALETTE[1] if ours else style.PALETTE[0]
-            ax.errorbar(column.mean[name], row, xerr=column.half_width[name], fmt="o" if ours else "s", color=shade, markersize=5)
+            ax.errorbar(
+                column.mean[name],
+                row,
+                xerr=column.half_width[name],
+                fmt="o" if ours else "s",
+                color=shade,
+                markersize=5,
+            )
         if log:
             ax.set_xscale("log")
             style.plain_numbers(ax.xaxis)

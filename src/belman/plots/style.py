@@ -1,4 +1,6 @@
-"""Colours that a colour-blind reader can tell apart, sizes for screen and print, labels that stand beside what they name."""
+"""Colours that a colour-blind reader can tell apart, sizes for screen and print, labels that stand
+beside what they name.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#999999"
 
 #: Width and height in inches, and the size of the letters in points.
-SIZES: dict[str, tuple[float, float, float]] = {"screen": (8.0, 4.5, 11.0), "print": (3.5, 2.4, 7.0)}
+SIZES: dict[str, tuple[float, float, float]] = {
+    "screen": (8.0, 4.5, 11.0),
+    "print": (3.5, 2.4, 7.0),
+}
 
 _INK = {"light": ("#1a1a1a", "#ffffff"), "dark": ("#e8e8e8", "#16181c")}
 
@@ -37,10 +42,14 @@ def colour(place: int) -> str:
 
 @contextmanager
 def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
-    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark'), for what is drawn inside."""
+    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark'), for what
+    is drawn inside.
+    """
     for given, known in ((size, SIZES), (ground, _INK)):
         if given not in known:
-            raise SettingError(f"unknown style {given!r}: there are {listing(known)}{nearest(given, known)}")
+            raise SettingError(
+                f"unknown style {given!r}: there are {listing(known)}{nearest(given, known)}"
+            )
     width, height, letters = SIZES[size]
     ink, paper = _INK[ground]
     settings: Any = {
@@ -56,7 +65,9 @@ def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
         "axes.titlelocation": "left",
         **dict.fromkeys(("axes.titlesize", "axes.labelsize"), letters),
         **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 0.9 * letters),
-        **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink),
+        **dict.fromkeys(
+            ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink
+        ),
         **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), paper),
     }
     with mpl.rc_context(settings):
@@ -75,7 +86,9 @@ def new_axes(ax: Axes | None, size: str = "screen") -> Axes:
 
 @contextmanager
 def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
-    """The axes given, as they are; or new ones, and the style of that size for what is drawn on them."""
+    """The axes given, as they are; or new ones, and the style of that size for what is drawn on
+    them.
+    """
     with nullcontext() if ax else theme(size):
         yield new_axes(ax, size)
 
@@ -87,7 +100,13 @@ def lay_out(figure: Figure) -> None:
         engine.execute(figure)
 
 
-def save(figure: Figure, path: Any, format: str, dpi: float | None = None, metadata: dict[str, Any] | None = None) -> None:
+def save(
+    figure: Figure,
+    path: Any,
+    format: str,
+    dpi: float | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> None:
     """Write a figure, with its own dots per inch unless others are given, laid out and drawn once.
 
     `figure.savefig` draws what was ever laid out a second time, unseen.
@@ -115,7 +134,9 @@ def ink(ax: Axes) -> Any:
 
 def letters(ax: Axes, shade: str) -> tuple[float, ...]:
     """A colour of a line, moved towards the ink so that words in it can be read."""
-    return tuple(0.65 * line + 0.35 * dark for line, dark in zip(to_rgb(shade), to_rgb(ink(ax)), strict=True))
+    return tuple(
+        0.65 * line + 0.35 * dark for line, dark in zip(to_rgb(shade), to_rgb(ink(ax)), strict=True)
+    )
 
 
 class Label(NamedTuple):
@@ -128,7 +149,9 @@ class Label(NamedTuple):
 
 
 def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
-    """Write each label just above its point, the highest first; it steps aside or up where it would cover one written before."""
+    """Write each label just above its point, the highest first; it steps aside or up where it would
+    cover one written before.
+    """
     figure = ax.get_figure(root=True)
     assert figure is not None
     lay_out(figure)
@@ -137,23 +160,47 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
     placed: list[Bbox] = []
     grow = 1.0
     for label in sorted(labels, key=lambda label: -label.y):
-        line: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.8, "shrinkA": 0.0, "shrinkB": 1.0}
-        note = ax.annotate(label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", arrowprops=line)
-        note.set(color=label.colour, ha="center", va="bottom", weight="bold", zorder=10.0, path_effects=halo)
+        line: Any = {
+            "arrowstyle": "-",
+            "color": label.colour,
+            "linewidth": 0.8,
+            "shrinkA": 0.0,
+            "shrinkB": 1.0,
+        }
+        note = ax.annotate(
+            label.text, (label.x, label.y), (0.0, 4.0), textcoords="offset points", arrowprops=line
+        )
+        note.set(
+            color=label.colour,
+            ha="center",
+            va="bottom",
+            weight="bold",
+            zorder=10.0,
+            path_effects=halo,
+        )
         note.set_annotation_clip(False)
         note.get_window_extent()  # moves the words to their place; the box below is theirs alone, without the line
         box = Text.get_window_extent(note)
         right, up = _free(box, placed, frame)
         note.set_position((right * 72.0 / figure.dpi, 4.0 + up * 72.0 / figure.dpi))
         assert note.arrow_patch is not None
-        note.arrow_patch.set_visible(up > 0.6 * box.height)  # a label far from its point is tied to it
+        note.arrow_patch.set_visible(
+            up > 0.6 * box.height
+        )  # a label far from its point is tied to it
         placed.append(box.translated(right, up))
         point = float(ax.transData.transform((label.x, label.y))[1])
         room = frame.height - min(placed[-1].y1 - point, 0.8 * frame.height)
-        grow = max(grow, (point - frame.y0) / room)  # points sink as the axis grows, and labels with them
+        grow = max(
+            grow, (point - frame.y0) / room
+        )  # points sink as the axis grows, and labels with them
     if grow > 1.0:
-        low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[:, 1]
-        ax.set_ylim(low, low * (high / low) ** grow if ax.get_yscale() == "log" else low + (high - low) * grow)
+        low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[
+            :, 1
+        ]
+        ax.set_ylim(
+            low,
+            low * (high / low) ** grow if ax.get_yscale() == "log" else low + (high - low) * grow,
+        )
 
 
 def _free(box: Bbox, placed: Sequence[Bbox], frame: Bbox) -> tuple[float, float]:

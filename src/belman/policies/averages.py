@@ -1,17 +1,21 @@
-"""What the rewards of an arm say without a prior: their average and variance. Counts are fractions where rewards fade."""
+"""What the rewards of an arm say without a prior: their average and variance. Counts are fractions
+where rewards fade.
+"""
 
 from __future__ import annotations
 
 from belman.compile import kernel
 from belman.families.family import TERMS, Family, unit_spread
 
-#: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is far too often near 0.
+#: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is
+#: far too often near 0.
 _PLAYS_FOR_SPREAD = 3.0
 _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
 
 
 def plays_needed(family: Family) -> float:
-    """How many plays an arm needs before its average counts, if not just any: more where the divergence needs a variance too.
+    """How many plays an arm needs before its average counts, if not just any: more where the
+    divergence needs a variance too.
 
     >>> from belman.families import Bernoulli, GaussianUnknown
     >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())

@@ -1,8 +1,10 @@
-"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile of its expected reward.
+"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile
+of its expected reward.
 
-The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a bound on its quantile lasts, and
-`choose` measures only those arms whose bound reaches the best. As a function of y = −ln(tail) the quantile of a Beta belief with
-α, β ≥ 1 is concave, because its tail is log-concave, and the bound is a tangent; elsewhere it is the quantile of a later turn.
+The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a
+bound on its quantile lasts, and `choose` measures only those arms whose bound reaches the best. As
+a function of y = −ln(tail) the quantile of a Beta belief with α, β ≥ 1 is concave, because its tail
+is log-concave, and the bound is a tangent; elsewhere it is the quantile of a later turn.
 """
 
 from __future__ import annotations
@@ -52,7 +54,11 @@ def _bound(family, law, is_beta, belief, memory, arm, tail, y, x):
     memory.slope[arm] = 0.0
     memory.since[arm] = y
     if is_beta and min(belief[0], belief[1]) >= 1.0 and 0.0 < x < 1.0:
-        log_density = (belief[0] - 1.0) * math.log(x) + (belief[1] - 1.0) * math.log1p(-x) - log_beta(belief[0], belief[1])
+        log_density = (
+            (belief[0] - 1.0) * math.log(x)
+            + (belief[1] - 1.0) * math.log1p(-x)
+            - log_beta(belief[0], belief[1])
+        )
         memory.height[arm] = x * (1.0 + _SLACK)
         memory.slope[arm] = math.exp(-y - log_density)
         memory.until[arm] = np.inf
@@ -72,7 +78,9 @@ def _measure(family, law, params, ledger, memory, arm, tail, y):
 
 @kernel
 def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
-    """Measure the arms without a bound, then the one with the highest bound, then those whose bound reaches the best."""
+    """Measure the arms without a bound, then the one with the highest bound, then those whose bound
+    reaches the best.
+    """
     y = -math.log(dial)
     best, highest, hopeful = -np.inf, -np.inf, -1
     for a in range(index.size):
@@ -99,7 +107,8 @@ KERNELS = PolicyKernels(refresh, indices, choose, share_of_ties)
 
 @dataclass(frozen=True)
 class BayesUCB(Policy):
-    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c), with T the `horizon`, which only c > 0 needs.
+    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c), with T the `horizon`, which only c
+    > 0 needs.
 
     >>> BayesUCB()
     BayesUCB(c=0.0, horizon=None)
@@ -113,7 +122,9 @@ class BayesUCB(Policy):
     def __post_init__(self) -> None:
         require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
+        require(
+            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
+        )
 
     @property
     def kernels(self) -> PolicyKernels:
@@ -123,7 +134,9 @@ class BayesUCB(Policy):
         return np.array([1.0 if isinstance(family, Bernoulli) else 0.0])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.full(arms, -np.inf), np.zeros(arms))
+        return Memory(
+            np.zeros(arms), np.zeros(arms), np.zeros(arms), np.full(arms, -np.inf), np.zeros(arms)
+        )
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0
@@ -131,4 +144,6 @@ class BayesUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.c > 0.0 and self.horizon is None:
-            raise PolicyError(f"bayes-ucb with c={self.c!r} needs the horizon: give horizon=T, or c=0, which needs none")
+            raise PolicyError(
+                f"bayes-ucb with c={self.c!r} needs the horizon: give horizon=T, or c=0, which needs none"
+            )

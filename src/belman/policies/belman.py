@@ -1,7 +1,9 @@
-"""BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law, learn, and re-centre.
+"""BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law,
+learn, and re-centre.
 
-a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own τ, measured from the leader L:
-a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄). `Evidence`, the default, is in `evidence.py`.
+a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
+τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
+`Evidence`, the default, is in `evidence.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
 from belman.policies.evidence import evidence_columns, judgement, judging, sharing, what_is_expected
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
+from belman.policies.policy import (
+    Floats,
+    Ledger,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    leader,
+    share_of_ties,
+)
 
 
 class Memory(NamedTuple):
@@ -42,13 +52,19 @@ class Memory(NamedTuple):
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
-    """Refresh for a reading that averages natural or mean parameters, with or without the terms of the evidence."""
+    """Refresh for a reading that averages natural or mean parameters, with or without the terms of
+    the evidence.
+    """
 
     @inlined_kernel
     def refresh(family, law, params, ledger, memory, arm):
         belief = ledger.beliefs[arm]
         dimension = belief.size
-        point, natural, terms = memory.scratch[0, :dimension], memory.scratch[1, :dimension], memory.scratch[2]
+        point, natural, terms = (
+            memory.scratch[0, :dimension],
+            memory.scratch[1, :dimension],
+            memory.scratch[2],
+        )
         expected = family.expected_reward(law, belief)
         family.belief.mean_parameters(law, belief, point)
         family.belief.natural(law, belief, natural)
@@ -62,7 +78,13 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
             family.terms(law, expected, family.spread(law, belief), terms)
             for i in range(TERMS):
                 memory.terms[i, arm] = terms[i]
-        replace_point(memory.averaged, memory.total, memory.refreshes, arm, natural if averages_natural else point)
+        replace_point(
+            memory.averaged,
+            memory.total,
+            memory.refreshes,
+            arm,
+            natural if averages_natural else point,
+        )
 
     return refresh
 
@@ -87,14 +109,27 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
         recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
         if dial > 0.0:
-            weigh(family, law, ledger.plays, memory.expected, leading, memory.terms, params[0], dial, memory.scratch[2], index)
+            weigh(
+                family,
+                law,
+                ledger.plays,
+                memory.expected,
+                leading,
+                memory.terms,
+                params[0],
+                dial,
+                memory.scratch[2],
+                index,
+            )
 
     return indices
 
 
 @kernel
 def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, weights, index):
-    """Subtract the evidence of every arm against the leader; arms of infinite expected reward come first."""
+    """Subtract the evidence of every arm against the leader; arms of infinite expected reward come
+    first.
+    """
     if leading == np.inf:
         for a in range(index.size):
             if expected[a] == np.inf:
@@ -102,7 +137,9 @@ def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, wei
     else:
         family.weights(law, leading, weights)
         for a in range(index.size):
-            index[a] -= weight * (plays[a] + prior_plays) * max(family.evidence(terms, a, weights), 0.0)
+            index[a] -= (
+                weight * (plays[a] + prior_plays) * max(family.evidence(terms, a, weights), 0.0)
+            )
 
 
 def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
@@ -121,10 +158,15 @@ NATURAL_WEIGHED = _bundle(least_kl_to_arms, averages_natural=True, form="weighed
 NATURAL_SHARES = _bundle(least_kl_to_arms, averages_natural=True, form="shares")
 JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, form="common")
 
-#: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured from the leader, whose focal
-#: law is flat: the normaliser inside the joint projection is then 1, and it is the barycentre's.
+#: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
+#: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,
+#: and it is the barycentre's.
 READINGS: dict[str, dict[str, PolicyKernels]] = {
-    "barycentre": {"common": BARYCENTRE, "weighed": BARYCENTRE_WEIGHED, "shares": BARYCENTRE_SHARES},
+    "barycentre": {
+        "common": BARYCENTRE,
+        "weighed": BARYCENTRE_WEIGHED,
+        "shares": BARYCENTRE_SHARES,
+    },
     "natural": {"common": NATURAL, "weighed": NATURAL_WEIGHED, "shares": NATURAL_SHARES},
     "joint": {"common": JOINT, "weighed": BARYCENTRE_WEIGHED, "shares": BARYCENTRE_SHARES},
 }
@@ -134,9 +176,10 @@ READINGS: dict[str, dict[str, PolicyKernels]] = {
 class BelMan(Policy):
     """Play the arm nearest to the pseudobelief under the focal law.
 
-    `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse projection makes the pseudobelief:
-    'barycentre' (least sum of KL from the arms, Theorem 1), 'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with
-    the normaliser of the focal law inside; under `Evidence` the leader's, which is 1). With no arguments it is the best default
+    `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse
+    projection makes the pseudobelief: 'barycentre' (least sum of KL from the arms, Theorem 1),
+    'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with the normaliser of the focal
+    law inside; under `Evidence` the leader's, which is 1). With no arguments it is the best default
     we know; `BelMan.paper()` is the paper's.
 
     >>> BelMan.paper()
@@ -151,7 +194,9 @@ class BelMan(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
-            raise PolicyError(f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}")
+            raise PolicyError(
+                f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}"
+            )
 
     @classmethod
     def paper(cls, reading: str = "barycentre") -> BelMan:
@@ -160,7 +205,8 @@ class BelMan(Policy):
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
-        """The default where it is known that play ends after `horizon` turns: less regret by then, greedy afterwards.
+        """The default where it is known that play ends after `horizon` turns: less regret by then,
+        greedy afterwards.
 
         >>> BelMan.until(1_000).schedule.settings[-1]
         1000.0
@@ -203,10 +249,14 @@ class BelMan(Policy):
         if self.reading == "joint":
             check_joint(family)
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
-        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where exposure is per arm).
+    def explanation(
+        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+    ) -> dict[str, Floats]:
+        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where
+        exposure is per arm).
 
-        Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is over.
+        Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
+        over.
         """
         if self.schedule.form == "shares" and dial > 0.0:
             return evidence_columns(family, ledger, memory, index)
@@ -217,8 +267,18 @@ class BelMan(Policy):
             for a, mean in enumerate(memory.expected):
                 gap = leading - mean
                 known = math.isfinite(leading) and gap > 0.0
-                against = family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a])) if known else 0.0
-                pull[a] = dial * (ledger.plays[a] + self.schedule.settings[0]) * against / gap if known else 0.0
-        shared = family.log_partition(memory.pseudobelief)  # of all arms' KL, which kernels leave out
+                against = (
+                    family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a]))
+                    if known
+                    else 0.0
+                )
+                pull[a] = (
+                    dial * (ledger.plays[a] + self.schedule.settings[0]) * against / gap
+                    if known
+                    else 0.0
+                )
+        shared = family.log_partition(
+            memory.pseudobelief
+        )  # of all arms' KL, which kernels leave out
         with np.errstate(divide="ignore"):
             return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}

@@ -1,4 +1,6 @@
-"""Policies made for rewards in [0, 1], which rescale others by `range=(low, high)`: the user's, or else the family's own."""
+"""Policies made for rewards in [0, 1], which rescale others by `range=(low, high)`: the user's, or
+else the family's own.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,19 @@ def interval(policy: str, given: object) -> tuple[float, float] | None:
         return None
     ends = list(given) if isinstance(given, (tuple, list, np.ndarray)) else []
     fits = len(ends) == 2 and all(map(is_number, ends)) and ends[0] < ends[1]
-    require(fits, policy, "range", given, "(low, high), two numbers with low below high, or None for the family's own")
+    require(
+        fits,
+        policy,
+        "range",
+        given,
+        "(low, high), two numbers with low below high, or None for the family's own",
+    )
     return float(ends[0]), float(ends[1])
 
 
-def ends_of_rewards(policy: str, given: tuple[float, float] | None, family: Family) -> tuple[float, float]:
+def ends_of_rewards(
+    policy: str, given: tuple[float, float] | None, family: Family
+) -> tuple[float, float]:
     """The range that was given, or the family's own; raises PolicyError where there is none."""
     ends = family.reward_range if given is None else given
     if ends is None:

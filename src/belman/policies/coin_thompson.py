@@ -1,6 +1,8 @@
-"""Thompson sampling as the authors' queueing code has it: toss a coin with the drawn chance, and play an arm whose coin shows 1.
+"""Thompson sampling as the authors' queueing code has it: toss a coin with the drawn chance, and
+play an arm whose coin shows 1.
 
-The coin throws away most of what the draw says, so that good arms are told from bad ones only by how often they show 1.
+The coin throws away most of what the draw says, so that good arms are told from bad ones only by
+how often they show 1.
 """
 
 from __future__ import annotations
@@ -13,7 +15,13 @@ from belman import chance
 from belman.compile import kernel
 from belman.families.family import Family
 from belman.policies.bounded import Bounded, ends_of_rewards
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, no_refresh, to_be_integrated
+from belman.policies.policy import (
+    Floats,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    to_be_integrated,
+)
 
 
 @kernel
@@ -29,7 +37,8 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 @dataclass(frozen=True)
 class CoinThompson(Bounded):
-    """Thompson as in the authors' code: a Bernoulli draw of the Beta draw, kept to show what it costs.
+    """Thompson as in the authors' code: a Bernoulli draw of the Beta draw, kept to show what it
+    costs.
 
     >>> CoinThompson().name
     'thompson-authors'

@@ -1,4 +1,5 @@
-"""DMED, deterministic minimum empirical divergence (Honda and Takemura, 2010): play through a list of arms.
+"""DMED, deterministic minimum empirical divergence (Honda and Takemura, 2010): play through a list
+of arms.
 
 The next list holds the arms with n_a d(μ̂_a, μ̂*) ≤ ln(t/n_a), with μ̂* the best average.
 """
@@ -14,11 +15,20 @@ import numpy as np
 from belman.compile import kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    leader,
+    share_of_ties,
+)
 
 
 class Memory(NamedTuple):
-    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on the list, and its plays."""
+    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on
+    the list, and its plays.
+    """
 
     mean: Floats  # (K)
     terms: Floats  # (TERMS, K)
@@ -29,20 +39,26 @@ class Memory(NamedTuple):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    """An arm leaves the list when it is played. Counts that fade fall strictly, so one that has not fallen was played."""
+    """An arm leaves the list when it is played. Counts that fade fall strictly, so one that has not
+    fallen was played.
+    """
     if ledger.plays[arm] >= memory.plays[arm]:
         memory.listed[arm] = 0.0
     memory.plays[arm] = ledger.plays[arm]
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm)
+        keep_terms(
+            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
+        )
     else:
         memory.mean[arm] = -np.inf
 
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-    """∞ for arms not yet known, 1 on the list; the others by the evidence against them, for when all of the list is closed."""
+    """∞ for arms not yet known, 1 on the list; the others by the evidence against them, for when
+    all of the list is closed.
+    """
     leading, unknown, waiting = leader(memory.mean, index), 0, 0.0
     for a in range(index.size):
         unknown += memory.mean[a] == -np.inf
@@ -82,7 +98,9 @@ class DMED(Policy):
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(arms), np.zeros(arms), np.zeros(TERMS))
+        return Memory(
+            np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(arms), np.zeros(arms), np.zeros(TERMS)
+        )
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t."""

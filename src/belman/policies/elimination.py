@@ -1,4 +1,6 @@
-"""Exploration in phases: the arms in play share the turns of a phase, and at its end some of them are accepted or rejected."""
+"""Exploration in phases: the arms in play share the turns of a phase, and at its end some of them
+are accepted or rejected.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from belman.compile import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import average, known
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh, share_of_ties
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    share_of_ties,
+)
 from belman.policies.settings import is_whole, require
 
 IN_PLAY, ACCEPTED, REJECTED = 0.0, 1.0, -1.0
@@ -22,7 +31,9 @@ _FAR = 1e300
 
 
 class Memory(NamedTuple):
-    """What was decided of every arm, the plays that each arm in play has at the end of the phase, and the phase."""
+    """What was decided of every arm, the plays that each arm in play has at the end of the phase,
+    and the phase.
+    """
 
     standing: Floats  # (K)
     quota: Floats  # (1)
@@ -37,7 +48,9 @@ def value(ledger, arm):
 
 @kernel
 def _is_over(ledger, memory, turn):
-    """Whether every arm in play has its plays, and no reward is outstanding: what is only imagined decides nothing."""
+    """Whether every arm in play has its plays, and no reward is outstanding: what is only imagined
+    decides nothing.
+    """
     total, waiting, playing = 0.0, 0, 0
     for a in range(ledger.plays.size):
         total += ledger.plays[a]
@@ -48,17 +61,27 @@ def _is_over(ledger, memory, turn):
 
 
 def bundle_with(close: Callable[..., None]) -> PolicyKernels:
-    """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets the quota of the next."""
+    """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets
+    the quota of the next.
+    """
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """The fewest plays first among the arms in play, then the accepted and, if all others are closed, the rejected."""
+        """The fewest plays first among the arms in play, then the accepted and, if all others are
+        closed, the rejected.
+        """
         for _ in range(index.size + 1):
             if not _is_over(ledger, memory, turn):
                 break
             close(params, ledger, memory, mind)
         for a in range(index.size):
-            behind = 0.0 if memory.standing[a] == IN_PLAY else 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
+            behind = (
+                0.0
+                if memory.standing[a] == IN_PLAY
+                else 0.5 * _FAR
+                if memory.standing[a] == ACCEPTED
+                else _FAR
+            )
             index[a] = -ledger.plays[a] - behind
 
     return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, _recommend, _finished)
@@ -68,7 +91,9 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
 def _recommend(family, law, params, ledger, memory, score):
     """Accepted arms, then those in play by their averages."""
     for a in range(score.size):
-        score[a] = value(ledger, a) if memory.standing[a] == IN_PLAY else memory.standing[a] * np.inf
+        score[a] = (
+            value(ledger, a) if memory.standing[a] == IN_PLAY else memory.standing[a] * np.inf
+        )
 
 
 @kernel
@@ -86,7 +111,13 @@ class Elimination(Policy):
     budget: int
 
     def __post_init__(self) -> None:
-        require(is_whole(self.budget, 1), self.name, "budget", self.budget, "a whole number of turns from 1 up")
+        require(
+            is_whole(self.budget, 1),
+            self.name,
+            "budget",
+            self.budget,
+            "a whole number of turns from 1 up",
+        )
 
     @property
     def wanted(self) -> int:
@@ -105,7 +136,9 @@ class Elimination(Policy):
                 f"{self.name} plays every arm, and some of them again: budget={self.budget} is too small for {arms} arms"
             )
         if self.wanted > arms:
-            raise PolicyError(f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large")
+            raise PolicyError(
+                f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large"
+            )
 
 
 @dataclass(frozen=True)

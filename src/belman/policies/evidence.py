@@ -1,14 +1,17 @@
-"""Evidence exposure: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least explained by what speaks against it.
+"""Evidence exposure: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least
+explained by what speaks against it.
 
-ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the *shift*, L the leader, and
-x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is the information that a belief holds, up to what all arms
-share, so x_a/2 is the part of KL(b_a ‖ b̄) that tells how well an arm is known; where it lies is left to the evidence. If it is
-known when play ends, t is at most the number of turns left, and x_a at least 0.
+ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the
+*shift*, L the leader, and x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is
+the information that a belief holds, up to what all arms share, so x_a/2 is the part of KL(b_a ‖ b̄)
+that tells how well an arm is known; where it lies is left to the evidence. If it is known when play
+ends, t is at most the number of turns left, and x_a at least 0.
 
-The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 − ν₀/ν_a)), since E_a − μ₀ is the
-average reward's distance from the prior mean times 1 − ν₀/ν_a; and 0 if they were found above it, where a good arm is in hand
-and a prior that speaks for the untried ones would only cost. It is rounded to an eighth of an octave, and to 0 where it is worth
-little evidence, so that it seldom changes: then alone all arms are judged anew.
+The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
+ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
+0 if they were found above it, where a good arm is in hand and a prior that speaks for the untried
+ones would only cost. It is rounded to an eighth of an octave, and to 0 where it is worth little
+evidence, so that it seldom changes: then alone all arms are judged anew.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ _TINY = 1e-300
 
 
 def what_is_expected(family: Family, pool: float, reach: float, horizon: float) -> Floats:
-    """The params: how many arms the prior counts as, the reach, the last turn, and the prior's mean, worth (or 0) and spread."""
+    """The params: how many arms the prior counts as, the reach, the last turn, and the prior's
+    mean, worth (or 0) and spread.
+    """
     mean, worth = family.expected_reward(family.prior), family.worth(family.prior)
     useful = math.isfinite(mean) and math.isfinite(pool)
     prior = (mean, worth) if useful else (0.0, 0.0)
@@ -51,7 +56,9 @@ def judgement(arms: int) -> dict[str, Floats]:
 
 @kernel
 def phi(x, greed, reach):
-    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no branches, for many arms."""
+    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no
+    branches, for many arms.
+    """
     above = max(x, 0.0)
     far = above * (1.0 / reach)
     lack = greed / (1.0 + far * far * far * (far * far * far))
@@ -76,7 +83,9 @@ def judge(family, law, params, ledger, memory, arm):
 
 @kernel
 def learned(params, memory, arm):
-    """What an arm adds to the two sums of the shift: E_a − μ₀ and 1 − ν₀/ν_a; nothing if known no better than by the prior."""
+    """What an arm adds to the two sums of the shift: E_a − μ₀ and 1 − ν₀/ν_a; nothing if known no
+    better than by the prior.
+    """
     worth = memory.judged[WORTH, arm]
     if worth > params[PRIOR_WORTH] and math.isfinite(memory.expected[arm]):
         return memory.expected[arm] - params[PRIOR_MEAN], 1.0 - params[PRIOR_WORTH] / worth
@@ -85,7 +94,9 @@ def learned(params, memory, arm):
 
 @kernel
 def shift(family, law, params, memory):
-    """How far the arms lie below the prior, each counted by what was learned of it, rounded; 0 if they lie above."""
+    """How far the arms lie below the prior, each counted by what was learned of it, rounded; 0 if
+    they lie above.
+    """
     exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
     if exact >= 0.0:
         return 0.0
@@ -97,10 +108,15 @@ def shift(family, law, params, memory):
 
 @kernel
 def judge_all(family, law, params, ledger, memory):
-    """Judge every arm; those of which no more is known than by the prior are judged once, as they are often most."""
+    """Judge every arm; those of which no more is known than by the prior are judged once, as they
+    are often most.
+    """
     twin = -1
     for a in range(memory.expected.size):
-        if memory.judged[WORTH, a] == params[PRIOR_WORTH] and memory.expected[a] == params[PRIOR_MEAN]:
+        if (
+            memory.judged[WORTH, a] == params[PRIOR_WORTH]
+            and memory.expected[a] == params[PRIOR_MEAN]
+        ):
             if twin < 0:
                 twin = a
                 judge(family, law, params, ledger, memory, a)
@@ -112,7 +128,9 @@ def judge_all(family, law, params, ledger, memory):
 
 
 def judging(refresh: Callable[..., None]) -> Callable[..., None]:
-    """Refresh that also keeps what the belief is worth, and when the shift changes judges all arms anew."""
+    """Refresh that also keeps what the belief is worth, and when the shift changes judges all arms
+    anew.
+    """
 
     @inlined_kernel
     def refresh_and_judge(family, law, params, ledger, memory, arm):
@@ -145,21 +163,32 @@ def judging(refresh: Callable[..., None]) -> Callable[..., None]:
 
 
 def sharing(explore: Callable[..., None]) -> Callable[..., None]:
-    """Indices under evidence, or those of `explore` where nothing pulls. Params: see `what_is_expected`."""
+    """Indices under evidence, or those of `explore` where nothing pulls. Params: see
+    `what_is_expected`.
+    """
 
     @inlined_kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         if dial == 0.0:
             explore(family, law, params, ledger, memory, turn, dial, mind, index)
             return
-        means, worths, log_worths = memory.judged[MEAN], memory.judged[WORTH], memory.judged[LOG_WORTH]
+        means, worths, log_worths = (
+            memory.judged[MEAN],
+            memory.judged[WORTH],
+            memory.judged[LOG_WORTH],
+        )
         leading, plays, unknown = leader(means, index), 1.0, 0
         for a in range(index.size):
             plays += ledger.plays[a]
             unknown += means[a] == -np.inf
         if leading > -np.inf:
             family.weights(law, leading, memory.scratch[2])
-            weights, greed, reach, horizon = memory.scratch[2], math.log(dial), params[REACH], params[HORIZON]
+            weights, greed, reach, horizon = (
+                memory.scratch[2],
+                math.log(dial),
+                params[REACH],
+                params[HORIZON],
+            )
             clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
             least = 0.0 if horizon < np.inf else -np.inf
             for a in range(index.size):
@@ -167,20 +196,33 @@ def sharing(explore: Callable[..., None]) -> Callable[..., None]:
                 index[a] = phi(max(clock - log_worths[a], least), greed, reach) - against
         if unknown > 0:
             for a in range(index.size):
-                if means[a] == -np.inf:  # no evidence can be against an arm of which nothing is known: it comes first
+                if (
+                    means[a] == -np.inf
+                ):  # no evidence can be against an arm of which nothing is known: it comes first
                     index[a] = np.inf
 
     return indices
 
 
-def evidence_columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
-    """What the surprise at each arm's share counts, the evidence against it, both in nats, and the exposure τ that this makes."""
+def evidence_columns(
+    family: Family, ledger: Ledger, memory: Any, index: Floats
+) -> dict[str, Floats]:
+    """What the surprise at each arm's share counts, the evidence against it, both in nats, and the
+    exposure τ that this makes.
+    """
     means, worths = memory.judged[MEAN], memory.judged[WORTH]
     known = np.isfinite(means)
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
-        against[a] = worths[a] * family.reward_divergence(means[a], leading, family.spread(ledger.beliefs[a]))
+        against[a] = worths[a] * family.reward_divergence(
+            means[a], leading, family.spread(ledger.beliefs[a])
+        )
         pull[a] = against[a] / (leading - means[a])
     with np.errstate(divide="ignore"):
-        return {"surprise": index + against, "evidence against": against, "exposure": 1.0 / pull, "index": index}
+        return {
+            "surprise": index + against,
+            "evidence against": against,
+            "exposure": 1.0 / pull,
+            "index": index,
+        }

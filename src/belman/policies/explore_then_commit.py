@@ -1,4 +1,6 @@
-"""Explore-then-commit: every arm `explore` times in turn, then argmax_a μ̂_a, chosen once and played for ever."""
+"""Explore-then-commit: every arm `explore` times in turn, then argmax_a μ̂_a, chosen once and
+played for ever.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Memory(NamedTuple):
 
 @kernel
 def explored(params, ledger, turn):
-    """Whether every arm has its plays, and as many turns are over: an ask whose reward is not told yet is a play too."""
+    """Whether every arm has its plays, and as many turns are over: an ask whose reward is not told
+    yet is a play too.
+    """
     fewest = np.inf
     for a in range(ledger.plays.size):
         fewest = min(fewest, ledger.plays[a])
@@ -69,7 +73,13 @@ class ExploreThenCommit(Policy):
 
     def __post_init__(self) -> None:
         fits = is_whole(self.explore, 1)
-        require(fits, self.name, "explore", self.explore, "a whole number of plays of each arm, from 1 up")
+        require(
+            fits,
+            self.name,
+            "explore",
+            self.explore,
+            "a whole number of plays of each arm, from 1 up",
+        )
 
     @property
     def kernels(self) -> PolicyKernels:

@@ -1,4 +1,6 @@
-"""Forced exploration (Krishnasamy et al., 2016): with chance min(1, c K (ln t)^e / t) any arm, else what another policy plays."""
+"""Forced exploration (Krishnasamy et al., 2016): with chance min(1, c K (ln t)^e / t) any arm, else
+what another policy plays.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _OWN = 3  # numbers that the wrapper puts before the params of the policy inside
 
 @kernel
 def exploring(params, arms, turn):
-    """The chance of exploring: c K (ln t)^e / t, from 0 to 1. Params begin with c, e and K (0 for the arms there are)."""
+    """The chance of exploring: c K (ln t)^e / t, from 0 to 1. Params begin with c, e and K (0 for
+    the arms there are).
+    """
     count = params[2] if params[2] > 0.0 else float(arms)
     return min(1.0, params[0] * count * math.log(turn) ** params[1] / turn)
 
@@ -49,11 +53,15 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             for a in range(index.size):
                 index[a] = 0.0
             return pick(index, mind)
-        return inner.choose(inner, family, law, params[_OWN:], ledger, memory, turn, dial, mind, index)
+        return inner.choose(
+            inner, family, law, params[_OWN:], ledger, memory, turn, dial, mind, index
+        )
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-        """Known where exploring is sure; else the coin hides what the policy inside would have played."""
+        """Known where exploring is sure; else the coin hides what the policy inside would have
+        played.
+        """
         return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
 
     @kernel
@@ -68,7 +76,9 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
 
 class _Wrapped(dict[str, PolicyKernels]):
-    """Wrapped kernels by where the kernels inside stand, made when first wanted: so that a cache of code finds them by name."""
+    """Wrapped kernels by where the kernels inside stand, made when first wanted: so that a cache of
+    code finds them by name.
+    """
 
     def __missing__(self, home: str) -> PolicyKernels:
         self[home] = _around(_bundles()[home])
@@ -87,7 +97,11 @@ def _bundles() -> dict[str, PolicyKernels]:
     for module in {kind.__module__ for kind in POLICIES.values()} - {__name__}:
         for name, value in vars(sys.modules[module]).items():
             members = value if isinstance(value, dict) else {"": value}
-            found |= {f"{module}:{name}:{key}": kept for key, kept in members.items() if isinstance(kept, PolicyKernels)}
+            found |= {
+                f"{module}:{name}:{key}": kept
+                for key, kept in members.items()
+                if isinstance(kept, PolicyKernels)
+            }
     return found
 
 
@@ -102,10 +116,11 @@ def _wrapped(inner: PolicyKernels) -> PolicyKernels:
 
 @dataclass(frozen=True)
 class Forced(Policy):
-    """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) an arm drawn uniformly.
+    """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) an arm drawn
+    uniformly.
 
-    Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to turn 10,000 is exploration.
-    K is the number of arms unless `arms` says otherwise.
+    Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to
+    turn 10,000 is exploration. K is the number of arms unless `arms` says otherwise.
 
     >>> Forced(Thompson()).chance(1000, arms=5)
     0.715756...
@@ -119,12 +134,28 @@ class Forced(Policy):
     name = "forced"
 
     def __post_init__(self) -> None:
-        inside = isinstance(self.policy, Policy) and not self.policy.sees_truth and not isinstance(self.policy, Forced)
-        require(inside, self.name, "policy", self.policy, "a policy that learns, such as belman.Thompson(), not forced itself")
+        inside = (
+            isinstance(self.policy, Policy)
+            and not self.policy.sees_truth
+            and not isinstance(self.policy, Forced)
+        )
+        require(
+            inside,
+            self.name,
+            "policy",
+            self.policy,
+            "a policy that learns, such as belman.Thompson(), not forced itself",
+        )
         for name in ("factor", "exponent"):
             value = getattr(self, name)
             require(is_number(value) and value >= 0.0, self.name, name, value, "a number from 0 up")
-        require(self.arms is None or is_whole(self.arms, 1), self.name, "arms", self.arms, "a whole number from 1 up, or None")
+        require(
+            self.arms is None or is_whole(self.arms, 1),
+            self.name,
+            "arms",
+            self.arms,
+            "a whole number from 1 up, or None",
+        )
 
     def chance(self, turn: int, arms: int) -> float:
         """The chance that this turn explores."""
@@ -155,5 +186,7 @@ class Forced(Policy):
         """Unknown: the policy inside decides in a share of the turns only."""
         return np.full(len(best), np.nan)
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
+    def explanation(
+        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+    ) -> dict[str, Floats]:
         return self.policy.explanation(family, ledger, memory, dial, index)

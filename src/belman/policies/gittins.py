@@ -1,9 +1,11 @@
-"""Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli rewards.
+"""Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli
+rewards.
 
-Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the prior. There indices are good to
-1e-4 (1e-3 for a discount above 0.9999 and counts in the hundreds). In between, 1/lift², which grows about like αβ/(α + β), is
-interpolated, good to 3e-3 (5e-2 where a count is under 1). Beyond α + β = 396 the lift fades as does the boundary for normal
-rewards of Chick and Gans (2009).
+Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the
+prior. There indices are good to 1e-4 (1e-3 for a discount above 0.9999 and counts in the hundreds).
+In between, 1/lift², which grows about like αβ/(α + β), is interpolated, good to 3e-3 (5e-2 where a
+count is under 1). Beyond α + β = 396 the lift fades as does the boundary for normal rewards of
+Chick and Gans (2009).
 """
 
 from __future__ import annotations
@@ -36,8 +38,12 @@ _MOST = 1.0 - 1e-6
 
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
-    """The header and the table, from the cache on disk or computed in a second; a table belongs to the code that made it."""
-    digest = hashlib.sha256(Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()).hexdigest()
+    """The header and the table, from the cache on disk or computed in a second; a table belongs to
+    the code that made it.
+    """
+    digest = hashlib.sha256(
+        Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()
+    ).hexdigest()
     path = cache_directory() / f"gittins_{digest[:24]}.npy"
     try:
         kept: Floats = np.load(path)
@@ -53,7 +59,9 @@ def _params(discount: float, starts: tuple[float, float]) -> Floats:
 
 @kernel
 def _fade(s):
-    """Chick and Gans's approximation of the Gittins boundary of normal rewards at the scaled time s."""
+    """Chick and Gans's approximation of the Gittins boundary of normal rewards at the scaled time
+    s.
+    """
     if s <= 1.0 / 7.0:
         return s / math.sqrt(2.0)
     log = math.log(s)
@@ -85,7 +93,9 @@ def gittins_index(params, alpha, beta):
     here = _HEADER + (i + j) * (i + j + 1) // 2 + i
     lost = here + i + j + 1
     both = lost + i + j + 3
-    between = (1.0 - v) * ((1.0 - u) * params[here] + u * params[lost + 1]) + v * ((1.0 - u) * params[lost] + u * params[both])
+    between = (1.0 - v) * ((1.0 - u) * params[here] + u * params[lost + 1]) + v * (
+        (1.0 - u) * params[lost] + u * params[both]
+    )
     win = alpha * math.exp(fade / math.sqrt(between))
     return win / (win + beta)
 
@@ -112,9 +122,11 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class Gittins(Policy):
-    """Play the largest Gittins index under a `discount`, by default 1 − 1/T for the `horizon` T, or 0.999 without either.
+    """Play the largest Gittins index under a `discount`, by default 1 − 1/T for the `horizon` T, or
+    0.999 without either.
 
-    For a finite horizon this is the discounted index whose expected lifetime is T, not the finite-horizon index.
+    For a finite horizon this is the discounted index whose expected lifetime is T, not the
+    finite-horizon index.
 
     >>> round(Gittins(discount=0.9).index(1, 1), 4)
     0.7029
@@ -127,9 +139,13 @@ class Gittins(Policy):
 
     def __post_init__(self) -> None:
         given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-6, or None")
+        require(
+            given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-6, or None"
+        )
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
+        require(
+            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
+        )
 
     @property
     def kernels(self) -> PolicyKernels:
@@ -137,7 +153,11 @@ class Gittins(Policy):
 
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""
-        return float(entry(gittins_index, {}, {})(_params(self._discount(), (1.0, 1.0)), float(alpha), float(beta)))
+        return float(
+            entry(gittins_index, {}, {})(
+                _params(self._discount(), (1.0, 1.0)), float(alpha), float(beta)
+            )
+        )
 
     def _discount(self) -> float:
         if self.discount is not None:

@@ -1,8 +1,9 @@
 """The table of Gittins indices of Bernoulli arms, by calibration.
 
-The index of Beta(α, β) is the certain reward λ a turn for which playing on and retiring are worth the same. What the arm is worth
-beyond being played for ever at its mean μ is W(α, β) = max((λ − μ)/(1 − γ), γ (μ W(α + 1, β) + (1 − μ) W(α, β + 1))), walked down
-from large counts, where one more chance to learn stands for the future, for a mesh of λ.
+The index of Beta(α, β) is the certain reward λ a turn for which playing on and retiring are worth
+the same. What the arm is worth beyond being played for ever at its mean μ is W(α, β) = max((λ −
+μ)/(1 − γ), γ (μ W(α + 1, β) + (1 − μ) W(α, β + 1))), walked down from large counts, where one more
+chance to learn stands for the future, for a mesh of λ.
 """
 
 from __future__ import annotations
@@ -24,16 +25,21 @@ _NEGLIGIBLE = 1e-9  # of W
 
 @kernel
 def _last_lesson(mean, count, reward, discount):
-    """(1 − γ) W of an arm that is played L more times, and then for ever or no more, for the best L.
+    """(1 − γ) W of an arm that is played L more times, and then for ever or no more, for the best
+    L.
 
-    Its mean M is then nearly normal around μ, and E(λ − M)⁺ at most λ (1 − μ), because M stays in [0, 1].
+    Its mean M is then nearly normal around μ, and E(λ − M)⁺ at most λ (1 − μ), because M stays in
+    [0, 1].
     """
     best = reward - mean
     turns = 1.0
     while turns * (1.0 - discount) < 4.0:
         sigma = math.sqrt(mean * (1.0 - mean) / (count + 1.0) * turns / (count + turns))
         z = (reward - mean) / sigma
-        hope = sigma * (math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
+        hope = sigma * (
+            math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+            + 0.5 * z * math.erfc(-z / math.sqrt(2.0))
+        )
         best = max(best, discount**turns * min(hope, reward * (1.0 - mean)))
         turns *= math.sqrt(2.0)
     return best
@@ -41,10 +47,11 @@ def _last_lesson(mean, count, reward, discount):
 
 @kernel
 def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table):
-    """Walk all counts down for one λ, and enter the indices that lie between the last λ and this one; returns how many they are.
+    """Walk all counts down for one λ, and enter the indices that lie between the last λ and this
+    one; returns how many they are.
 
-    `edge` keeps what playing on is worth beyond retiring, `first[n]` the least node of α in row n that is worth playing; W is 0
-    above `top`.
+    `edge` keeps what playing on is worth beyond retiring, `first[n]` the least node of α in row n
+    that is worth playing; W is 0 above `top`.
     """
     keep = 1.0 / (1.0 - discount)
     depth, found = worth.size - 2, 0
@@ -54,8 +61,12 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
     top = first[depth] - 1
     while top < depth - 1 and (top < reward * depth or worth[top] > _NEGLIGIBLE):
         top += 1
-        worth[top] = keep * _last_lesson((top + more_alpha) / (depth + more), depth + more, reward, discount)
-    while first[depth] <= top and worth[first[depth]] <= keep * (reward - (first[depth] + more_alpha) / (depth + more)):
+        worth[top] = keep * _last_lesson(
+            (top + more_alpha) / (depth + more), depth + more, reward, discount
+        )
+    while first[depth] <= top and worth[first[depth]] <= keep * (
+        reward - (first[depth] + more_alpha) / (depth + more)
+    ):
         first[depth] += 1
     for n in range(depth - 1, 1, -1):
         low = first[n]
@@ -72,7 +83,9 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
             if n <= counts:
                 place = n * (n + 1) // 2 + a
                 if stay < leave:
-                    table[place] = before + (reward - before) * edge[place] / (edge[place] - stay + leave)
+                    table[place] = before + (reward - before) * edge[place] / (
+                        edge[place] - stay + leave
+                    )
                     found += 1
                 edge[place] = stay - leave
         while top > low and worth[top] < _NEGLIGIBLE:
@@ -89,28 +102,42 @@ def _fill(discount, step, counts, alpha_start, beta_start, worth, first, edge, t
     before = 0.0
     while missing > 0:
         reward = 1.0 / (1.0 + math.exp(-logit))
-        missing -= _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table)
+        missing -= _sweep(
+            discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table
+        )
         before = reward
         logit += step
 
 
 def lifts(
-    discount: float, starts: tuple[float, float] = (1.0, 1.0), counts: int = COUNTS, depth: int = 4 * COUNTS, step: float = 0.005
+    discount: float,
+    starts: tuple[float, float] = (1.0, 1.0),
+    counts: int = COUNTS,
+    depth: int = 4 * COUNTS,
+    step: float = 0.005,
 ) -> Floats:
-    """logit(index) − logit(μ) at α and β in 0, start, start + 1, …, row by row of i + j ≤ `counts`, with i and j their nodes.
+    """logit(index) − logit(μ) at α and β in 0, start, start + 1, …, row by row of i + j ≤ `counts`,
+    with i and j their nodes.
 
-    At 0 stands the limit. The recursion starts at i + j = `depth`; the mesh of λ has that `step` in logits.
+    At 0 stands the limit. The recursion starts at i + j = `depth`; the mesh of λ has that `step` in
+    logits.
     """
     index = np.zeros((counts + 1) * (counts + 2) // 2)
     first = np.ones(depth + 1, dtype=np.int64)
-    entry(_fill, {}, {})(discount, step, counts, *starts, np.zeros(depth + 2), first, np.zeros(len(index)), index)
+    entry(_fill, {}, {})(
+        discount, step, counts, *starts, np.zeros(depth + 2), first, np.zeros(len(index)), index
+    )
     row = np.repeat(np.arange(counts + 1), np.arange(1, counts + 2))
     i = np.arange(len(row)) - row * (row + 1) // 2
-    alpha, beta = (np.maximum(nodes + start - 1.0, 0.0) * (nodes > 0) for nodes, start in zip((i, row - i), starts, strict=True))
+    alpha, beta = (
+        np.maximum(nodes + start - 1.0, 0.0) * (nodes > 0)
+        for nodes, start in zip((i, row - i), starts, strict=True)
+    )
     inside = (alpha > 0.0) & (beta > 0.0)
     table = np.zeros(len(index))
     table[inside] = np.log(index[inside] / (1.0 - index[inside]) * beta[inside] / alpha[inside])
-    # α → 0: one success would be followed for ever, a failure by retirement. β → 0: one failure is followed by retirement.
+    # α → 0: one success would be followed for ever, a failure by retirement. β → 0: one failure is
+    # followed by retirement.
     table[alpha == 0.0] = np.log1p(discount / ((1.0 - discount) * (1.0 + beta[alpha == 0.0])))
     last = (beta == 0.0) & (alpha > 0.0)
     table[last] = -np.log((1.0 - discount) * alpha[last] * _harmonic_sums(discount, alpha[last]))

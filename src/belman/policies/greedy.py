@@ -35,7 +35,8 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 class Greedy(Policy):
     """Play the arm with the largest expected reward, arms of infinite expectation first.
 
-    A sceptic's baseline: with many arms and a short horizon it is hard to beat, and in the long run it is stuck.
+    A sceptic's baseline: with many arms and a short horizon it is hard to beat, and in the long run
+    it is stuck.
 
     >>> Greedy()
     Greedy()

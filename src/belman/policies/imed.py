@@ -1,4 +1,5 @@
-"""IMED, indexed minimum empirical divergence (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a.
+"""IMED, indexed minimum empirical divergence (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*)
++ ln n_a.
 
 μ̂* is the best average.
 """
@@ -14,11 +15,20 @@ import numpy as np
 from belman.compile import kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, leader, share_of_ties
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    leader,
+    share_of_ties,
+)
 
 
 class Memory(NamedTuple):
-    """Of every arm the average and the logarithm of the plays, −∞ before it is known, and its side of the evidence."""
+    """Of every arm the average and the logarithm of the plays, −∞ before it is known, and its side
+    of the evidence.
+    """
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)
@@ -31,7 +41,9 @@ def refresh(family, law, params, ledger, memory, arm):
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
         memory.log_plays[arm] = math.log(ledger.plays[arm])
-        keep_terms(family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm)
+        keep_terms(
+            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
+        )
     else:
         memory.mean[arm] = memory.log_plays[arm] = -np.inf
         memory.terms[:, arm] = 0.0

@@ -1,8 +1,9 @@
 """What it would say of each arm if another were the best, for information-directed sampling.
 
-With p_b the probability that arm b is best and M_ab the expected reward of arm a then, p_b and p_b M_ab are integrals over the
-level x of the best arm for Beta beliefs, on a mesh whose columns change one at a time, and shares of posterior draws for others.
-From them come the expected regret Δ_a of each arm and its information gain g_a.
+With p_b the probability that arm b is best and M_ab the expected reward of arm a then, p_b and p_b
+M_ab are integrals over the level x of the best arm for Beta beliefs, on a mesh whose columns change
+one at a time, and shares of posterior draws for others. From them come the expected regret Δ_a of
+each arm and its information gain g_a.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _lay(memory, centre, width):
 def _column(memory, belief, arm):
     """F and E[θ | θ ≤ x] = μ − u/((α + β) F), with u = x^α (1 − x)^β/B(α, β).
 
-    A success lowers F by u/α, a failure raises it by u/β; F is computed afresh after any other change of the belief.
+    A success lowers F by u/α, a failure raises it by u/β; F is computed afresh after any other
+    change of the belief.
     """
     a, b = memory.seen[arm, 0], memory.seen[arm, 1]
     won, lost = belief[0] - a == 1.0 and belief[1] == b, belief[0] == a and belief[1] - b == 1.0
@@ -75,7 +77,9 @@ def _column(memory, belief, arm):
 
 @kernel
 def renew_columns(beliefs, memory):
-    """Bring the columns up to date, on a new mesh if the leader has become too narrow for the old one or has left it."""
+    """Bring the columns up to date, on a new mesh if the leader has become too narrow for the old
+    one or has left it.
+    """
     highest, centre, width = -np.inf, 0.0, 0.0
     for a in range(beliefs.shape[0]):
         mean = beliefs[a, 0] / (beliefs[a, 0] + beliefs[a, 1])
@@ -97,7 +101,9 @@ def renew_columns(beliefs, memory):
 
 @kernel
 def integrate(memory):
-    """p_b and p_b M_ab: ln F_b is almost linear in ln H, H = Π F, so b is best between two nodes with chance ΔH Δln F_b/Δln H."""
+    """p_b and p_b M_ab: ln F_b is almost linear in ln H, H = Π F, so b is best between two nodes
+    with chance ΔH Δln F_b/Δln H.
+    """
     arms = memory.share.size
     logs, means = memory.columns[NODES : 2 * NODES], memory.columns[2 * NODES : 3 * NODES]
     before, chance_before = 0.0, 0.0
@@ -116,19 +122,25 @@ def integrate(memory):
                     memory.share[b] += mass
                     for a in range(arms):
                         memory.joint[b, a] += mass * memory.middle[a]
-                    memory.joint[b, b] += mass * (0.5 * (memory.mesh[0, k - 1] + memory.mesh[0, k]) - memory.middle[b])
+                    memory.joint[b, b] += mass * (
+                        0.5 * (memory.mesh[0, k - 1] + memory.mesh[0, k]) - memory.middle[b]
+                    )
         before, chance_before = level, chance_below
 
 
 @kernel
 def renew_draws(family, law, draws, turn, beliefs, memory, mind):
-    """Draw the expected rewards of the arms whose belief has changed, and a few of all others, so that no draw lasts for ever."""
+    """Draw the expected rewards of the arms whose belief has changed, and a few of all others, so
+    that no draw lasts for ever.
+    """
     for a in range(beliefs.shape[0]):
         whole = memory.stale[a] > 0.0
         memory.stale[a] = 0.0
         for i in range(draws if whole else min(_FRESH, draws)):
             row = i if whole else (turn * _FRESH + i) % draws
-            memory.columns[row, a] = min(max(family.sample_mean(law, beliefs[a], mind), -_LARGEST), _LARGEST)
+            memory.columns[row, a] = min(
+                max(family.sample_mean(law, beliefs[a], mind), -_LARGEST), _LARGEST
+            )
 
 
 @kernel
@@ -151,7 +163,9 @@ def _information(given, mean):
     if variance <= 0.0:
         return 0.0
     if abs(apart) < 1e-3 * variance:
-        return apart * apart / (2.0 * variance) * (1.0 - apart * (1.0 - 2.0 * mean) / (3.0 * variance))
+        return (
+            apart * apart / (2.0 * variance) * (1.0 - apart * (1.0 - 2.0 * mean) / (3.0 * variance))
+        )
     win = given * math.log(given / mean) if given > 0.0 else 0.0
     lose = (1.0 - given) * math.log((1.0 - given) / (1.0 - mean)) if given < 1.0 else 0.0
     return win + lose
@@ -174,6 +188,8 @@ def weigh(exact, memory):
         if share > _NEGLIGIBLE:
             for a in range(arms):
                 given, mean = memory.joint[b, a] / share, memory.middle[a] / total
-                memory.gain[a] += share * (_information(given, mean) if exact else (given - mean) * (given - mean))
+                memory.gain[a] += share * (
+                    _information(given, mean) if exact else (given - mean) * (given - mean)
+                )
     for a in range(arms):
         memory.regret[a] = max(ideal - memory.middle[a], 0.0)

@@ -1,7 +1,8 @@
-"""The bound behind KL-UCB and its kin: the largest mean q with n·d(μ̂, q) ≤ f, where f is the dial and what the arm adds to it.
+"""The bound behind KL-UCB and its kin: the largest mean q with n·d(μ̂, q) ≤ f, where f is the dial
+and what the arm adds to it.
 
-Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against the best bound so far, and
-its own is searched only if it is larger.
+Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against
+the best bound so far, and its own is searched only if it is larger.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ _ENOUGH = 1e-8  # of the distance to the mean: the step that is still taken leav
 _STRETCH = 1e3
 _SLACK = 1e-9
 
-#: Where params have their numbers: the horizon (if it is known), the plays before an arm is known, the range of rewards as low
-#: and high − low, and the largest mean there is, scaled; the law of the divergence follows.
+#: Where params have their numbers: the horizon (if it is known), the plays before an arm is known,
+#: the range of rewards as low and high − low, and the largest mean there is, scaled; the law of the
+#: divergence follows.
 HORIZON, NEEDED, LOW, WIDTH, TOP, LAW = 0, 1, 2, 3, 4, 5
 
 
@@ -63,17 +65,22 @@ def renew(source, params, ledger, memory, arm):
     if known(ledger, arm, params[NEEDED]):
         mean = min((average(ledger, arm) - params[LOW]) / params[WIDTH], params[TOP])
         memory.mean[arm] = memory.bound[arm] = mean
-        memory.spread[arm] = variance(ledger, arm) / (params[WIDTH] * params[WIDTH]) if params[NEEDED] > 0.0 else 1.0
+        memory.spread[arm] = (
+            variance(ledger, arm) / (params[WIDTH] * params[WIDTH]) if params[NEEDED] > 0.0 else 1.0
+        )
         keep_terms(source, law, mean, memory.spread[arm], memory.scratch, memory.terms, arm)
         memory.ceiling[arm] = np.inf
         if params[TOP] < np.inf:
             source.weights(law, params[TOP], memory.scratch)
-            memory.ceiling[arm] = ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch)
+            memory.ceiling[arm] = ledger.plays[arm] * source.evidence(
+                memory.terms, arm, memory.scratch
+            )
 
 
 @kernel
 def search(source, params, ledger, memory, arm, f):
-    """The bound of an arm: the secant method on sqrt(n·d(μ̂, q)), which is nearly straight in q, inside a bracket.
+    """The bound of an arm: the secant method on sqrt(n·d(μ̂, q)), which is nearly straight in q,
+    inside a bracket.
 
     It starts at the same q for all arms, so that arms of equal records have equal bounds.
     """
@@ -89,12 +96,18 @@ def search(source, params, ledger, memory, arm, f):
         q = 0.5 * (mean + top) if top < np.inf else mean + max(abs(mean), 1.0)
     for _ in range(_STEPS):
         source.weights(law, q, memory.scratch)
-        height = math.sqrt(max(ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch), 0.0))
+        height = math.sqrt(
+            max(ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch), 0.0)
+        )
         if height < goal:
             low = q
         else:
             high = q
-        there = q + (goal - height) * (q - last) / (height - last_height) if height != last_height else np.inf
+        there = (
+            q + (goal - height) * (q - last) / (height - last_height)
+            if height != last_height
+            else np.inf
+        )
         if abs(there - q) <= _ENOUGH * (q - mean):
             return min(max(there, low), high)
         last, last_height = q, height
@@ -104,7 +117,9 @@ def search(source, params, ledger, memory, arm, f):
 
 @kernel
 def _inside(there, mean, low, high):
-    """The point proposed if it lies between low and high, else one that does: far out, or in the middle (geometric, if wide)."""
+    """The point proposed if it lies between low and high, else one that does: far out, or in the
+    middle (geometric, if wide).
+    """
     far = min(high, mean + _STRETCH * (low - mean)) if low > mean else high
     if low < there < far:
         return there
@@ -142,7 +157,9 @@ def race(source, params, ledger, memory, dial, index):
         if _same_record(ledger, memory, a, leader):
             memory.bound[a] = best
             index[a] = params[LOW] + params[WIDTH] * best
-        elif ledger.plays[a] * source.evidence(memory.terms, a, memory.weights) <= f + _SLACK * (1.0 + abs(f)):
+        elif ledger.plays[a] * source.evidence(memory.terms, a, memory.weights) <= f + _SLACK * (
+            1.0 + abs(f)
+        ):
             memory.bound[a] = search(source, params, ledger, memory, a, f)
             index[a] = params[LOW] + params[WIDTH] * memory.bound[a]
             if memory.bound[a] > best:

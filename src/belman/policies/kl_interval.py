@@ -1,4 +1,6 @@
-"""The interval of means that n rewards cannot tell from their average μ̂: all q with n·d(μ̂, q) ≤ f."""
+"""The interval of means that n rewards cannot tell from their average μ̂: all q with n·d(μ̂, q) ≤
+f.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def ends_of_means(family: Family) -> tuple[float, float]:
 
 @kernel
 def farthest(family, law, plays, mean, spread, f, end):
-    """The end of the interval on the side of `end`: the secant method on sqrt(n·d(μ̂, q)), nearly straight in q, in a bracket."""
+    """The end of the interval on the side of `end`: the secant method on sqrt(n·d(μ̂, q)), nearly
+    straight in q, in a bracket.
+    """
     if f <= 0.0 or mean == end:
         return mean
     goal = math.sqrt(f / plays)

@@ -1,4 +1,6 @@
-"""What KL-UCB and its kin share: which divergence, and how rewards are scaled for one that is not the family's own."""
+"""What KL-UCB and its kin share: which divergence, and how rewards are scaled for one that is not
+the family's own.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from belman.policies.kl_bound import Memory, blank, race, renew, survey
 from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
 
 _OWN = "own"
-#: Divergences that go by the name of another family, on rewards scaled to [0, 1]: its law, and the largest mean there is.
-#: The Gaussian one has the σ = ½ of Hoeffding's inequality.
+#: Divergences that go by the name of another family, on rewards scaled to [0, 1]: its law, and the
+#: largest mean there is. The Gaussian one has the σ = ½ of Hoeffding's inequality.
 DIVERGENCES: dict[str, tuple[tuple[float, ...], float]] = {
     "bernoulli": ((0.0,), 1.0),
     "exponential": ((1.0,), math.inf),
@@ -42,7 +44,11 @@ def largest_mean(family: Family) -> float:
         return family.reward_range[1]
     if isinstance(family, Mirror):
         base = family.of
-        return -(base.mean_range[0] if isinstance(base, OneParameter) else _LEAST_MEANS.get(base.name, -math.inf))
+        return -(
+            base.mean_range[0]
+            if isinstance(base, OneParameter)
+            else _LEAST_MEANS.get(base.name, -math.inf)
+        )
     return family.mean_range[1] if isinstance(family, OneParameter) else math.inf
 
 
@@ -76,7 +82,9 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
 
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
-    """The kernels of a policy whose arms add `level(params, ledger, arm)` to the dial, by the name of the divergence."""
+    """The kernels of a policy whose arms add `level(params, ledger, arm)` to the dial, by the name
+    of the divergence.
+    """
     named = {name: _bundle(level, FAMILIES[name].kernels) for name in DIVERGENCES}
     return {_OWN: _bundle(level, None), **named}
 
@@ -85,8 +93,8 @@ def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
 class KLPolicy(Policy):
     """A policy that plays the largest mean q with n·d(μ̂, q) ≤ f.
 
-    `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and 'poisson' on rewards that
-    `range` scales to [0, 1]; no range takes the family's own.
+    `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and
+    'poisson' on rewards that `range` scales to [0, 1]; no range takes the family's own.
     """
 
     divergence: str | None = field(default=None, kw_only=True)
@@ -124,12 +132,16 @@ class KLPolicy(Policy):
         self._scale(family)
 
     def _scale(self, family: Family) -> tuple[float, float, float, tuple[float, ...]]:
-        """Where rewards have their 0, how wide their unit is, the largest mean there is then, and the law of the divergence."""
+        """Where rewards have their 0, how wide their unit is, the largest mean there is then, and
+        the law of the divergence.
+        """
         if self.divergence is None or (self.range is None and self.divergence == family.name):
             return 0.0, 1.0, largest_mean(family), tuple(family.law)
         law, top = DIVERGENCES[self.divergence]
         positive = family.reward_range is None and not family.supports(-1.0)
         if self.divergence == "exponential" and self.range is None and positive:  # any unit will do
             return 0.0, 1.0, top, law
-        low, high = ends_of_rewards(f"{self.name} with divergence={self.divergence!r}", self.range, family)
+        low, high = ends_of_rewards(
+            f"{self.name} with divergence={self.divergence!r}", self.range, family
+        )
         return low, high - low, top, law

@@ -22,7 +22,8 @@ BUNDLES = bundles_with(level)
 
 @dataclass(frozen=True)
 class KLUCBPlus(KLPolicy):
-    """KL-UCB with less confidence for arms that were played often; `divergence` and `range` are as there.
+    """KL-UCB with less confidence for arms that were played often; `divergence` and `range` are as
+    there.
 
     >>> KLUCBPlus()
     KLUCBPlus(divergence=None, range=None)

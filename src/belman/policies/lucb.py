@@ -1,8 +1,10 @@
-"""LUCB (Kalyanakrishnan et al., 2012) and KL-LUCB (Kaufmann and Kalyanakrishnan, 2013): doubt the weakest of the m leaders.
+"""LUCB (Kalyanakrishnan et al., 2012) and KL-LUCB (Kaufmann and Kalyanakrishnan, 2013): doubt the
+weakest of the m leaders.
 
-In each round the leader with the lowest lower bound and the other arm with the highest upper bound are played; it has had enough
-when these bounds no longer overlap. Bounds are the ends of {q : n_a d(μ̂_a, q) ≤ β(t, δ)}, with the Gaussian d of Hoeffding's
-inequality (LUCB) or the family's own (KL-LUCB).
+In each round the leader with the lowest lower bound and the other arm with the highest upper bound
+are played; it has had enough when these bounds no longer overlap. Bounds are the ends of {q : n_a
+d(μ̂_a, q) ≤ β(t, δ)}, with the Gaussian d of Hoeffding's inequality (LUCB) or the family's own
+(KL-LUCB).
 """
 
 from __future__ import annotations
@@ -20,18 +22,29 @@ from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
 from belman.policies.bounded import ends_of_rewards, interval
 from belman.policies.kl_interval import ends_of_means, farthest
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh, pick_most, share_of_ties
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    pick_most,
+    share_of_ties,
+)
 from belman.policies.settings import is_number, is_whole, require
 
 _NOBODY = -1.0
 #: Constants of the rate that is proved, in Kaufmann and Kalyanakrishnan's Theorem 2.
 _ALPHA, _K1 = 1.1, 405.5
-#: Where params have their numbers: how many arms are wanted, the plays before an arm is known, and the ends of means or rewards.
+#: Where params have their numbers: how many arms are wanted, the plays before an arm is known, and
+#: the ends of means or rewards.
 WANTED, NEEDED, LOW, HIGH = 0, 1, 2, 3
 
 
 class Memory(NamedTuple):
-    """Who leads, whose turn is next in this round, and by how much the bounds overlapped when it began."""
+    """Who leads, whose turn is next in this round, and by how much the bounds overlapped when it
+    began.
+    """
 
     leads: Floats  # (K)
     partner: Floats  # (1)
@@ -73,7 +86,9 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
 def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """Arms not yet known first; then the two arms of the round above the others, which follow by their averages."""
+        """Arms not yet known first; then the two arms of the round above the others, which follow
+        by their averages.
+        """
         unknown = 0
         for a in range(index.size):
             index[a] = average(ledger, a) if known(ledger, a, params[NEEDED]) else np.inf
@@ -86,11 +101,15 @@ def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyK
             weakest, strongest = np.inf, -np.inf
             first = second = 0
             for a in range(index.size):
-                if memory.leads[a] > 0.0 and passes(family, law, params, ledger, a, dial, weakest, False):
+                if memory.leads[a] > 0.0 and passes(
+                    family, law, params, ledger, a, dial, weakest, False
+                ):
                     lower = bound(family, law, params, ledger, a, dial, False)
                     if lower < weakest:
                         weakest, first = lower, a
-                elif memory.leads[a] == 0.0 and passes(family, law, params, ledger, a, dial, strongest, True):
+                elif memory.leads[a] == 0.0 and passes(
+                    family, law, params, ledger, a, dial, strongest, True
+                ):
                     upper = bound(family, law, params, ledger, a, dial, True)
                     if upper > strongest:
                         strongest, second = upper, a
@@ -115,7 +134,9 @@ KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(k
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
     "customary": lambda turns, arms, delta: np.log1p(np.log(turns)) - math.log(delta),
-    "proven": lambda turns, arms, delta: _with_its_log(math.log(_K1 * arms / delta) + _ALPHA * np.log(turns)),
+    "proven": lambda turns, arms, delta: _with_its_log(
+        math.log(_K1 * arms / delta) + _ALPHA * np.log(turns)
+    ),
 }
 
 
@@ -125,10 +146,11 @@ def _with_its_log(x: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class KLLUCB(Policy):
-    """Play, round by round, the weakest of the m leaders and the strongest of the others, by the family's divergence.
+    """Play, round by round, the weakest of the m leaders and the strongest of the others, by the
+    family's divergence.
 
-    `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ), with which it is wrong with a
-    chance of at most δ where it stops by its own rule.
+    `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ),
+    with which it is wrong with a chance of at most δ where it stops by its own rule.
 
     >>> KLLUCB(delta=0.05)
     KLLUCB(delta=0.05, m=1, rate='customary')
@@ -141,10 +163,18 @@ class KLLUCB(Policy):
     name = "kl-lucb"
 
     def __post_init__(self) -> None:
-        require(is_number(self.delta) and 0.0 < self.delta < 1.0, self.name, "delta", self.delta, "strictly between 0 and 1")
+        require(
+            is_number(self.delta) and 0.0 < self.delta < 1.0,
+            self.name,
+            "delta",
+            self.delta,
+            "strictly between 0 and 1",
+        )
         require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
         if self.rate not in RATES:
-            raise PolicyError(f"unknown rate {self.rate!r}: there are {listing(RATES)}{nearest(self.rate, RATES)}")
+            raise PolicyError(
+                f"unknown rate {self.rate!r}: there are {listing(RATES)}{nearest(self.rate, RATES)}"
+            )
 
     @property
     def kernels(self) -> PolicyKernels:
@@ -162,12 +192,15 @@ class KLLUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.m >= arms:
-            raise PolicyError(f"{self.name} is asked for the {self.m} best of {arms} arms: m must be less than their number")
+            raise PolicyError(
+                f"{self.name} is asked for the {self.m} best of {arms} arms: m must be less than their number"
+            )
 
 
 @dataclass(frozen=True)
 class LUCB(KLLUCB):
-    """The same with the bounds of Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
+    """The same with the bounds of Hoeffding's inequality, for rewards between two bounds: `range`,
+    or the family's own.
 
     >>> LUCB()
     LUCB(delta=0.1, m=1, rate='customary', range=None)

@@ -1,4 +1,6 @@
-"""Oracle: play an arm with the largest true mean, which the lab tells it; regret is measured from here."""
+"""Oracle: play an arm with the largest true mean, which the lab tells it; regret is measured from
+here.
+"""
 
 from __future__ import annotations
 

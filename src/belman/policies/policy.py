@@ -1,9 +1,10 @@
 """The contract of a policy: how the state of knowledge becomes an index per arm.
 
-The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a policy derives from it.
-When the ledger of an arm changes, `refresh` renews that arm's part of the memory; `indices` gives every arm a number, and
-the arm with the largest is played, ties broken uniformly at random. What changes with the turn alone is the *dial*,
-tabulated by the dataclass in front.
+The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
+policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
+memory; `indices` gives every arm a number, and the arm with the largest is played, ties broken
+uniformly at random. What changes with the turn alone is the *dial*, tabulated by the dataclass in
+front.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Kernel = Callable[..., Any]
 
 
 class Ledger(NamedTuple):
-    """What was observed of each arm: the belief (K × D), and the count, sum and sum of squares of its rewards (K)."""
+    """What was observed of each arm: the belief (K × D), and the count, sum and sum of squares of
+    its rewards (K).
+    """
 
     beliefs: Floats
     plays: Floats
@@ -68,8 +71,8 @@ class PolicyKernels(Bundle):
     | `recommend(family, law, params, ledger, memory, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(family, law, params, ledger, memory)` | whether the policy's own stopping rule has had enough |
 
-    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that measures arms from a leader takes
-    the best of the others (`leader`).
+    What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
+    measures arms from a leader takes the best of the others (`leader`).
     """
 
     refresh: Kernel
@@ -132,7 +135,9 @@ def _nth_tied(index, best, rank):
 
 @kernel
 def pick_most(score, count, mind, chosen):
-    """Mark the `count` arms with the largest scores (ties drawn uniformly) in `chosen`; the scores of these are used up."""
+    """Mark the `count` arms with the largest scores (ties drawn uniformly) in `chosen`; the scores
+    of these are used up.
+    """
     for a in range(score.size):
         chosen[a] = 0.0
     for _ in range(count):
@@ -156,7 +161,9 @@ def share_of_ties(family, law, params, ledger, memory, turn, dial, closed, arm, 
 
 @kernel
 def to_be_integrated(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """A policy whose indices are draws: `Policy.chances` gives the chance of an arm from the chances of being best."""
+    """A policy whose indices are draws: `Policy.chances` gives the chance of an arm from the
+    chances of being best.
+    """
     return np.nan
 
 
@@ -170,7 +177,9 @@ class Policy(ABC):
 
     @property
     def leaves_all_a_chance(self) -> bool:
-        """Whether every arm that was tried may be played at every turn, so that its log tells about other policies."""
+        """Whether every arm that was tried may be played at every turn, so that its log tells about
+        other policies.
+        """
         return self.kernels.propensity is to_be_integrated
 
     @property
@@ -183,7 +192,9 @@ class Policy(ABC):
         return np.zeros(1)
 
     def memory(self, arms: int, dimension: int) -> Any:
-        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` coordinates."""
+        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension`
+        coordinates.
+        """
         return NoMemory(np.zeros(1))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
@@ -205,6 +216,8 @@ class Policy(ABC):
         """
         return best
 
-    def explanation(self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats) -> dict[str, Floats]:
+    def explanation(
+        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+    ) -> dict[str, Floats]:
         """Columns that say how the indices come about, one number an arm, the index last."""
         return {"index": index}

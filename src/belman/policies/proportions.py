@@ -1,8 +1,9 @@
-"""The proportions of plays that tell the best arm from the others soonest: argmax_w min_a min_x w_* d(μ_*, x) + w_a d(μ_a, x).
+"""The proportions of plays that tell the best arm from the others soonest: argmax_w min_a min_x w_*
+d(μ_*, x) + w_a d(μ_a, x).
 
-With r_a = w_a/w_* the evidence against arm a per play of the best one is g_a(r) = min_x d(μ_*, x) + r d(μ_a, x), which rises and
-is concave with slope d(μ_a, x). At the optimum all g_a are one y, and Σ_a d(μ_*, x_a)/d(μ_a, x_a) = 1 (Garivier and Kaufmann,
-2016).
+With r_a = w_a/w_* the evidence against arm a per play of the best one is g_a(r) = min_x d(μ_*, x) +
+r d(μ_a, x), which rises and is concave with slope d(μ_a, x). At the optimum all g_a are one y, and
+Σ_a d(μ_*, x_a)/d(μ_a, x_a) = 1 (Garivier and Kaufmann, 2016).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ _MOST = 50.0  # of y, where means at the ends of their range are infinitely far 
 
 @kernel
 def _ratio(family, law, best, spread, mean, other_spread, y, r):
-    """r_a(y) > 0 by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a, x) there."""
+    """r_a(y) > 0 by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a,
+    x) there.
+    """
     quotient = 0.0
     for _ in range(_STEPS):
         x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
@@ -36,17 +39,20 @@ def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
     total = 0.0
     for a in range(means.size):
         if a != leader:
-            ratios[a], quotient = _ratio(family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a])
+            ratios[a], quotient = _ratio(
+                family, law, means[leader], spreads[leader], means[a], spreads[a], y, ratios[a]
+            )
             total += quotient
     return total
 
 
 @kernel
 def solve(family, law, means, spreads, leader, guess, ratios):
-    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in the lead.
+    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in
+    the lead.
 
-    `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 + F) − ½, which climbs
-    from −½ to ½, with F the sum over arms.
+    `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 +
+    F) − ½, which climbs from −½ to ½, with F the sum over arms.
     """
     top = _MOST
     for a in range(means.size):

@@ -10,7 +10,8 @@ from belman.policies.thompson import Thompson
 
 
 def q_ucb(exponent: float = 2.0) -> Forced:
-    """Q-UCB (Krishnasamy et al., 2016): μ̂ + sqrt((ln t)^e / (2n)) under forced exploration with chance 3K (ln t)^e / t.
+    """Q-UCB (Krishnasamy et al., 2016): μ̂ + sqrt((ln t)^e / (2n)) under forced exploration with
+    chance 3K (ln t)^e / t.
 
     >>> q_ucb().policy
     LogUCB(range=None, exponent=2.0)
@@ -19,12 +20,15 @@ def q_ucb(exponent: float = 2.0) -> Forced:
 
 
 def q_ths(exponent: float = 2.0) -> Forced:
-    """Q-ThS (Krishnasamy et al., 2016): Thompson sampling under forced exploration with chance 3K (ln t)^e / t."""
+    """Q-ThS (Krishnasamy et al., 2016): Thompson sampling under forced exploration with chance 3K
+    (ln t)^e / t.
+    """
     return Forced(Thompson(), exponent=exponent)
 
 
 def qbelman(exponent: float = 2.0, arms: int | None = None) -> Forced:
-    """QBelMan as in the authors' code: BelMan with the natural barycentre and C = 200 under forced exploration.
+    """QBelMan as in the authors' code: BelMan with the natural barycentre and C = 200 under forced
+    exploration.
 
     >>> qbelman().policy
     BelMan(exposure=Paper(C=200.0), reading='natural')

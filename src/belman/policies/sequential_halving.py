@@ -1,7 +1,8 @@
-"""Sequential Halving (Karnin, Koren and Somekh, 2013): rounds of equal length, after each of which the better half stays.
+"""Sequential Halving (Karnin, Koren and Somekh, 2013): rounds of equal length, after each of which
+the better half stays.
 
-With L = ⌈log₂(K/m)⌉ rounds an arm of S that are left gets ⌊T/(S L)⌋ plays in a round (at least one). Averages are over all rounds
-so far, where the paper's proof starts each round afresh.
+With L = ⌈log₂(K/m)⌉ rounds an arm of S that are left gets ⌊T/(S L)⌋ plays in a round (at least
+one). Averages are over all rounds so far, where the paper's proof starts each round afresh.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ import math
 import numpy as np
 
 from belman.compile import kernel
-from belman.policies.elimination import ACCEPTED, BUDGET, IN_PLAY, REJECTED, WANTED, EliminationOfMost, bundle_with, value
+from belman.policies.elimination import (
+    ACCEPTED,
+    BUDGET,
+    IN_PLAY,
+    REJECTED,
+    WANTED,
+    EliminationOfMost,
+    bundle_with,
+    value,
+)
 from belman.policies.policy import PolicyKernels, pick
 
 

@@ -22,9 +22,15 @@ def require(condition: bool, policy: str, name: str, value: object, allowed: str
 
 def is_number(value: object) -> bool:
     """Whether a setting is a finite number."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(float(value))
+    return (
+        isinstance(value, (int, float, np.number))
+        and not isinstance(value, bool)
+        and math.isfinite(float(value))
+    )
 
 
 def is_whole(value: object, least: int) -> bool:
     """Whether a setting is a whole number from `least` up."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
+    return (
+        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
+    )

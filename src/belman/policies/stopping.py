@@ -1,9 +1,11 @@
-"""When to stop: Chernoff's rule, the generalised likelihood ratio of the family against a threshold that grows with the turn.
+"""When to stop: Chernoff's rule, the generalised likelihood ratio of the family against a threshold
+that grows with the turn.
 
-The evidence that the arms of a set are the m best is Z = min over a inside and b outside of the least
-n_a d(μ̂_a, x) + n_b d(μ̂_b, x) over all x, and 0 where μ̂_a ≤ μ̂_b: how much less likely the rewards are if b is as good as a. It is
-the likelihood ratio where the average reward is the maximum likelihood estimate of the mean; elsewhere (rewards cut at a bound,
-families by their own statistic) the average stands for that estimate.
+The evidence that the arms of a set are the m best is Z = min over a inside and b outside of the
+least n_a d(μ̂_a, x) + n_b d(μ̂_b, x) over all x, and 0 where μ̂_a ≤ μ̂_b: how much less likely the
+rewards are if b is as good as a. It is the likelihood ratio where the average reward is the maximum
+likelihood estimate of the mean; elsewhere (rewards cut at a bound, families by their own statistic)
+the average stands for that estimate.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _LEAST_SPREAD = 1e-300
 
 @kernel
 def contrast(family, law, ledger, needed, a, b):
-    """The evidence that arm a is better than arm b; 0 before both are known (`needed` is above 0 where d needs a variance)."""
+    """The evidence that arm a is better than arm b; 0 before both are known (`needed` is above 0
+    where d needs a variance).
+    """
     if not (known(ledger, a, needed) and known(ledger, b, needed)):
         return 0.0
     mean, other = average(ledger, a), average(ledger, b)
@@ -35,15 +39,22 @@ def contrast(family, law, ledger, needed, a, b):
         return 0.0
     spread = other_spread = 1.0
     if needed > 0.0:
-        spread, other_spread = max(variance(ledger, a), _LEAST_SPREAD), max(variance(ledger, b), _LEAST_SPREAD)
+        spread, other_spread = (
+            max(variance(ledger, a), _LEAST_SPREAD),
+            max(variance(ledger, b), _LEAST_SPREAD),
+        )
     plays, other_plays = ledger.plays[a], ledger.plays[b]
     x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
-    return plays * family.d(law, mean, x, spread) + other_plays * family.d(law, other, x, other_spread)
+    return plays * family.d(law, mean, x, spread) + other_plays * family.d(
+        law, other, x, other_spread
+    )
 
 
 @kernel
 def least_contrast(family, law, ledger, needed, chosen, enough, doubt):
-    """Z of the chosen arms, or the first contrast found that is not above `enough`; `doubt` (2) keeps its pair, tried first."""
+    """Z of the chosen arms, or the first contrast found that is not above `enough`; `doubt` (2)
+    keeps its pair, tried first.
+    """
     if chosen[doubt[0]] > 0.0 and chosen[doubt[1]] == 0.0:
         first = contrast(family, law, ledger, needed, doubt[0], doubt[1])
         if first <= enough:
@@ -72,7 +83,9 @@ def _proven(turns: Floats, log_risk: float, pairs: int) -> Floats:
 
 
 def _exponential_cost(x: float) -> float:
-    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2) with h(u) = u − ln u, the price of a mixture over all alternatives."""
+    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2) with h(u) = u − ln u, the price of a mixture over all
+    alternatives.
+    """
     y = 0.5 * (_inverse_h(1.0 + x) + math.log(2.0 * float(zeta(2.0))))
     log_base = math.log(1.5)
     if y >= 1.0 / log_base + math.log(log_base):
@@ -92,15 +105,22 @@ def _inverse_h(y: float) -> float:
     return 1.0 if y <= 1.0 else _root(lambda u: u - math.log(u) - y, 1.0, 2.0 * y + 2.0, 1e-14)
 
 
-#: Thresholds by name, as functions of the turns, ln(1/δ) and the number of pairs of an arm inside with one outside.
-THRESHOLDS: dict[str, Callable[[Floats, float, int], Floats]] = {"customary": _customary, "proven": _proven}
+#: Thresholds by name, as functions of the turns, ln(1/δ) and the number of pairs of an arm inside
+#: with one outside.
+THRESHOLDS: dict[str, Callable[[Floats, float, int], Floats]] = {
+    "customary": _customary,
+    "proven": _proven,
+}
 
 
-def thresholds(turns: Floats, delta: float, arms: int, m: int = 1, rule: str = "customary") -> Floats:
+def thresholds(
+    turns: Floats, delta: float, arms: int, m: int = 1, rule: str = "customary"
+) -> Floats:
     """How much evidence is enough at each turn to be wrong with a chance of at most δ.
 
-    'customary' is ln((1 + ln t)/δ), for which nothing is proved, and which errs far less than δ in practice; 'proven' is
-    2 C(ln(m(K − m)/δ)/2) + 6 ln(1 + ln(t/2)) of Kaufmann and Koolen (2021), which holds for one-parameter exponential families.
+    'customary' is ln((1 + ln t)/δ), for which nothing is proved, and which errs far less than δ in
+    practice; 'proven' is 2 C(ln(m(K − m)/δ)/2) + 6 ln(1 + ln(t/2)) of Kaufmann and Koolen (2021),
+    which holds for one-parameter exponential families.
 
     >>> [round(float(thresholds(np.array([1_000.0]), 0.1, 5, rule=rule)[0]), 2) for rule in THRESHOLDS]
     [4.37, 33.08]
@@ -108,7 +128,9 @@ def thresholds(turns: Floats, delta: float, arms: int, m: int = 1, rule: str = "
     return THRESHOLDS[rule](turns, -math.log(delta), max(m * (arms - m), 1))
 
 
-def confidence_of(evidence: float, turn: int, arms: int, m: int = 1, rule: str = "customary") -> float:
+def confidence_of(
+    evidence: float, turn: int, arms: int, m: int = 1, rule: str = "customary"
+) -> float:
     """The largest 1 − δ at which that much evidence is enough, or 0.
 
     >>> round(confidence_of(4.37, 1_000, 5), 2)
@@ -127,7 +149,9 @@ def confidence_of(evidence: float, turn: int, arms: int, m: int = 1, rule: str =
 def check_rule(rule: str, family: Family) -> str:
     """A threshold that exists, and holds for the family."""
     if rule not in THRESHOLDS:
-        raise SettingError(f"unknown threshold {rule!r}: there are {listing(THRESHOLDS)}{nearest(rule, THRESHOLDS)}")
+        raise SettingError(
+            f"unknown threshold {rule!r}: there are {listing(THRESHOLDS)}{nearest(rule, THRESHOLDS)}"
+        )
     base = family.of if isinstance(family, Mirror) else family
     if rule == "proven" and base.kernels.common_mean is not weighted_mean:
         raise SettingError(

@@ -1,7 +1,9 @@
-"""Successive Accepts and Rejects (Bubeck, Wang and Viswanathan, 2013): at the end of each phase one arm is decided.
+"""Successive Accepts and Rejects (Bubeck, Wang and Viswanathan, 2013): at the end of each phase one
+arm is decided.
 
-Phase k of K − 1 ends when each arm in play has n_k = ⌈(T − K)/(c (K + 1 − k))⌉ plays, with c = ½ + Σ_{i=2}^K 1/i. Then the arm
-farthest from the border between the m′ best (those still wanted) and the others is accepted or rejected.
+Phase k of K − 1 ends when each arm in play has n_k = ⌈(T − K)/(c (K + 1 − k))⌉ plays, with c = ½ +
+Σ_{i=2}^K 1/i. Then the arm farthest from the border between the m′ best (those still wanted) and
+the others is accepted or rejected.
 """
 
 from __future__ import annotations
@@ -12,7 +14,16 @@ import numpy as np
 
 from belman import chance
 from belman.compile import kernel
-from belman.policies.elimination import ACCEPTED, BUDGET, IN_PLAY, REJECTED, WANTED, EliminationOfMost, bundle_with, value
+from belman.policies.elimination import (
+    ACCEPTED,
+    BUDGET,
+    IN_PLAY,
+    REJECTED,
+    WANTED,
+    EliminationOfMost,
+    bundle_with,
+    value,
+)
 from belman.policies.policy import PolicyKernels
 
 
@@ -44,7 +55,9 @@ def _ranked(ledger, memory, rank):
 
 @kernel
 def decide_one(ledger, memory, wanted, playing, mind):
-    """Accept or reject the arm in play that is farthest from the border; ties are drawn, and rejecting comes before accepting."""
+    """Accept or reject the arm in play that is farthest from the border; ties are drawn, and
+    rejecting comes before accepting.
+    """
     inner = _ranked(ledger, memory, wanted) if wanted > 0 else 0.0
     outer = _ranked(ledger, memory, wanted + 1) if wanted < playing else 0.0
     best, arm, ties, accepts = -np.inf, 0, 0, False

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from belman.compile import inlined_kernel
-from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, to_be_integrated
+from belman.policies.policy import (
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    to_be_integrated,
+)
 
 
 @inlined_kernel

@@ -1,4 +1,6 @@
-"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or the largest of another draw that disagrees with it."""
+"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or the largest of another
+draw that disagrees with it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ import numpy as np
 from belman import chance
 from belman.compile import kernel
 from belman.families.family import Family
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh, pick, to_be_integrated
+from belman.policies.policy import (
+    Floats,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    pick,
+    to_be_integrated,
+)
 from belman.policies.settings import is_number, require
 
 _DRAWS = 100  # before the runner-up of the last draw is taken
@@ -39,10 +49,11 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 @dataclass(frozen=True)
 class TopTwoThompson(Policy):
-    """With chance β play the largest of a draw, otherwise draw again until another arm is the largest, and play that one.
+    """With chance β play the largest of a draw, otherwise draw again until another arm is the
+    largest, and play that one.
 
-    An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a} p_b/(1 − p_b). After 100 draws in
-    vain the runner-up of the last one is played.
+    An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a}
+    p_b/(1 − p_b). After 100 draws in vain the runner-up of the last one is played.
 
     >>> [round(float(share), 3) for share in TopTwoThompson().chances(np.array([0.6, 0.3, 0.1]))]
     [0.462, 0.392, 0.146]
@@ -53,7 +64,13 @@ class TopTwoThompson(Policy):
     name = "top-two-thompson"
 
     def __post_init__(self) -> None:
-        require(is_number(self.beta) and 0.0 < self.beta <= 1.0, self.name, "beta", self.beta, "above 0 and at most 1")
+        require(
+            is_number(self.beta) and 0.0 < self.beta <= 1.0,
+            self.name,
+            "beta",
+            self.beta,
+            "above 0 and at most 1",
+        )
 
     @property
     def kernels(self) -> PolicyKernels:

@@ -1,6 +1,8 @@
-"""TS-UCB (Baek and Farias, 2020): play the arm that loses least, by its expected reward, per unit of its confidence radius.
+"""TS-UCB (Baek and Farias, 2020): play the arm that loses least, by its expected reward, per unit
+of its confidence radius.
 
-With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a); arms never played come first.
+With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a);
+arms never played come first.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 @kernel
 def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """With one draw R̂ ≤ x has the chance Π_a F_a(x), and each arm is the least of these lines in an interval of R̂."""
+    """With one draw R̂ ≤ x has the chance Π_a F_a(x), and each arm is the least of these lines in
+    an interval of R̂.
+    """
     if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
         return 1.0 / ties
     if params[0] > 1.0:
@@ -57,12 +61,20 @@ def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, tie
     for a in range(memory.root.size):
         if closed.size == 0 or not closed[a]:
             lead = memory.root[arm] - memory.root[a]
-            cross = (memory.expected[arm] * memory.root[arm] - memory.expected[a] * memory.root[a]) / lead
+            cross = (
+                memory.expected[arm] * memory.root[arm] - memory.expected[a] * memory.root[a]
+            ) / lead
             if lead > 0.0:
                 high = min(high, cross)
             elif lead < 0.0:
                 low = max(low, cross)
-    return max(_largest_below(family, law, ledger, high) - _largest_below(family, law, ledger, low), 0.0) / ties
+    return (
+        max(
+            _largest_below(family, law, ledger, high) - _largest_below(family, law, ledger, low),
+            0.0,
+        )
+        / ties
+    )
 
 
 @kernel

@@ -1,4 +1,6 @@
-"""UCB-tuned (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a μ̂_a + sqrt((ln t / n_a)·min(¼, V_a + sqrt(2 ln t / n_a)))."""
+"""UCB-tuned (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a μ̂_a + sqrt((ln t / n_a)·min(¼, V_a +
+sqrt(2 ln t / n_a))).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _SQRT_TWO = math.sqrt(2.0)
 
 
 class Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, 1/sqrt(n), and the variance of its scaled rewards (K)."""
+    """The average of every arm, infinite before its first play, 1/sqrt(n), and the variance of its
+    scaled rewards (K).
+    """
 
     mean: Floats
     root: Floats
@@ -39,7 +43,9 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     scale, most = params[0], params[1]
     for a in range(index.size):
         width = dial * memory.root[a]
-        index[a] = memory.mean[a] + scale * width * math.sqrt(min(most, memory.variance[a] + _SQRT_TWO * width))
+        index[a] = memory.mean[a] + scale * width * math.sqrt(
+            min(most, memory.variance[a] + _SQRT_TWO * width)
+        )
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -49,8 +55,8 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 class UCBTuned(Bounded):
     """Play the largest upper confidence bound, tuned by the variance of each arm.
 
-    `cap` keeps that variance at ¼, the largest that rewards in [0, 1] can have. `range` is that of the rewards; None takes the
-    family's own.
+    `cap` keeps that variance at ¼, the largest that rewards in [0, 1] can have. `range` is that of
+    the rewards; None takes the family's own.
 
     >>> UCBTuned(cap=False)
     UCBTuned(range=None, cap=False)

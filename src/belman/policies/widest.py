@@ -1,7 +1,9 @@
-"""Widest belief: argmax_a q_a(¾) − q_a(¼), the arm whose expected reward is known least, by the quartiles of its belief.
+"""Widest belief: argmax_a q_a(¾) − q_a(¼), the arm whose expected reward is known least, by the
+quartiles of its belief.
 
-It is BelMan's pure exploration without the location term: KL(b_a ‖ b̄) weighs how narrow a belief is and how far it lies from the
-others, and here only its width counts, on the scale of the expected reward.
+It is BelMan's pure exploration without the location term: KL(b_a ‖ b̄) weighs how narrow a belief
+is and how far it lies from the others, and here only its width counts, on the scale of the expected
+reward.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class Memory(NamedTuple):
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
     belief = ledger.beliefs[arm]
-    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - family.mean_quantile(law, belief, _TAIL, False)
+    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - family.mean_quantile(
+        law, belief, _TAIL, False
+    )
 
 
 @kernel
@@ -40,7 +44,8 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class WidestBelief(Policy):
-    """Play the arm whose expected reward is known least: exploration that is not led astray by where beliefs lie.
+    """Play the arm whose expected reward is known least: exploration that is not led astray by
+    where beliefs lie.
 
     >>> WidestBelief()
     WidestBelief()

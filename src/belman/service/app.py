@@ -48,8 +48,9 @@ def create_app(
 ) -> FastAPI:
     """The service of a storage; `closed` asks for keys even where there is none yet.
 
-    `routers` are served beside the studies', and the coroutines that `beside` makes run as long as the service does.
-    All state lives in the storage, so that any number of such services may stand on one.
+    `routers` are served beside the studies', and the coroutines that `beside` makes run as long as
+    the service does. All state lives in the storage, so that any number of such services may stand
+    on one.
     """
     shelf = Shelf(storage, Metrics(), closed)
 
@@ -118,7 +119,11 @@ def _describe_key(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         document = original()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
-        schemes["key"] = {"type": "http", "scheme": "bearer", "description": "A key of `belman key add`."}
+        schemes["key"] = {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A key of `belman key add`.",
+        }
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -21,7 +21,9 @@ from belman.table import Table
 
 
 class RemoteTicket(NamedTuple):
-    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was chosen."""
+    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was
+    chosen.
+    """
 
     id: str
     arm: Hashable
@@ -33,17 +35,21 @@ class RemoteTicket(NamedTuple):
 class Client:
     """A service at `url`, opened with a `key` where it asks for one.
 
-    Requests are sent again after failures that pass (`retries` times, waiting longer each time). That is safe: every ask
-    carries a key of its own, so that the service gives the same tickets again, and a tell that was heard changes nothing.
-    Objects may be shared between threads.
+    Requests are sent again after failures that pass (`retries` times, waiting longer each time).
+    That is safe: every ask carries a key of its own, so that the service gives the same tickets
+    again, and a tell that was heard changes nothing. Objects may be shared between threads.
     """
 
-    def __init__(self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 6) -> None:
+    def __init__(
+        self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 6
+    ) -> None:
         self._wire = Wire(url, key, timeout, retries)
 
     def studies(self, query: str = "") -> list[str]:
         """The names of the studies, or of those with `query` in their name."""
-        found: list[str] = self.call("GET", f"/api/studies?{urlencode({'query': query, 'limit': 1000})}")["studies"]
+        found: list[str] = self.call(
+            "GET", f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
+        )["studies"]
         return found
 
     def study(self, name: str) -> RemoteStudy:
@@ -53,9 +59,15 @@ class Client:
         return study
 
     def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
-        """The study of that name, created with these settings of `belman.open_study` where there is none."""
+        """The study of that name, created with these settings of `belman.open_study` where there is
+        none.
+        """
         body = {"name": name, "arms": [_arm_out(arm) for arm in arms]}
-        self.call("POST", "/api/studies", body | {key: _described(value) for key, value in settings.items()})
+        self.call(
+            "POST",
+            "/api/studies",
+            body | {key: _described(value) for key, value in settings.items()},
+        )
         return RemoteStudy(self, name)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
@@ -96,7 +108,9 @@ class RemoteStudy:
     @overload
     def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch; the same `key` gives the same tickets."""
+        """A ticket for the arm to try now, or a list of `n` for a batch; the same `key` gives the
+        same tickets.
+        """
         body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
         found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
@@ -107,11 +121,17 @@ class RemoteStudy:
         body = {"ticket": _id(ticket), "reward": float(reward)}
         return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
 
-    def tell_many(self, tells: Iterable[tuple[str | RemoteTicket, float]]) -> list[bool | BelmanError]:
+    def tell_many(
+        self, tells: Iterable[tuple[str | RemoteTicket, float]]
+    ) -> list[bool | BelmanError]:
         """Learn many rewards at once; each has an answer of its own, be it an error."""
-        body = {"tells": [{"ticket": _id(ticket), "reward": float(reward)} for ticket, reward in tells]}
+        body = {
+            "tells": [{"ticket": _id(ticket), "reward": float(reward)} for ticket, reward in tells]
+        }
         answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
-        return [_error(one["problem"]) if "problem" in one else bool(one["news"]) for one in answers]
+        return [
+            _error(one["problem"]) if "problem" in one else bool(one["news"]) for one in answers
+        ]
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
@@ -135,7 +155,9 @@ class RemoteStudy:
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the log to a file whose name ends in .csv or .parquet."""
         ending = Path(path).suffix.removeprefix(".")
-        write_atomically(path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}"))
+        write_atomically(
+            path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}")
+        )
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed."""
@@ -145,17 +167,29 @@ class RemoteStudy:
         """Decide again."""
         self.client.call("POST", f"{self._path}/resume", {"reason": reason})
 
-    def add_arm(self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = "") -> None:
+    def add_arm(
+        self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = ""
+    ) -> None:
         """Take in a new arm, or one that was retired."""
-        self.client.call("POST", f"{self._path}/arms", {"arm": _arm_out(arm), "prior": prior, "reason": reason})
+        self.client.call(
+            "POST", f"{self._path}/arms", {"arm": _arm_out(arm), "prior": prior, "reason": reason}
+        )
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
         """Play an arm no more."""
-        self.client.call("POST", f"{self._path}/arms/retire", {"arm": _arm_out(arm), "reason": reason})
+        self.client.call(
+            "POST", f"{self._path}/arms/retire", {"arm": _arm_out(arm), "reason": reason}
+        )
 
     def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
-        """Explore more or less from here on: an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
-        chosen = {"exposure": _described(exposure)} if isinstance(exposure, Exposure) else {"dial": float(exposure)}
+        """Explore more or less from here on: an exposure, or a dial from 0 (explore) over ½ to 1
+        (exploit).
+        """
+        chosen = (
+            {"exposure": _described(exposure)}
+            if isinstance(exposure, Exposure)
+            else {"dial": float(exposure)}
+        )
         self.client.call("PUT", f"{self._path}/exposure", {**chosen, "reason": reason})
 
     def _table(self, what: str) -> Table:
@@ -187,7 +221,13 @@ def _arm_out(arm: Hashable) -> Any:
 
 def _described(value: Any) -> Any:
     """A policy, family or exposure as its name and settings; anything else as it is."""
-    part = "policy" if isinstance(value, Policy) else "exposure" if isinstance(value, Exposure) else "family"
+    part = (
+        "policy"
+        if isinstance(value, Policy)
+        else "exposure"
+        if isinstance(value, Exposure)
+        else "family"
+    )
     return state_file.describe(value, part) if hasattr(value, "name") else value
 
 

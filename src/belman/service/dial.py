@@ -13,8 +13,9 @@ _OWN, _FADING = Evidence(), FadingEvidence()
 def exposure_at(dial: float) -> Exposure:
     """The exposure of a dial from 0 (explore only) over ½ (BelMan's own) to 1 (as good as greedy).
 
-    Above ½ the gain of `Evidence` is multiplied by 10^(2(2d − 1)), which makes it greedier. With less it would be IMED at most,
-    so below ½ the weight of `FadingEvidence` is multiplied by the same, down to none at 0, which is infinite exposure.
+    Above ½ the gain of `Evidence` is multiplied by 10^(2(2d − 1)), which makes it greedier. With
+    less it would be IMED at most, so below ½ the weight of `FadingEvidence` is multiplied by the
+    same, down to none at 0, which is infinite exposure.
 
     >>> exposure_at(0.0), exposure_at(0.5) == Evidence()
     (Infinite(), True)
@@ -23,7 +24,9 @@ def exposure_at(dial: float) -> Exposure:
     if dial == 0.0:
         return Infinite()
     if dial < 0.5:
-        return FadingEvidence(gain=_FADING.gain * factor, fade=_FADING.fade, floor=_FADING.floor * factor, p=_FADING.p)
+        return FadingEvidence(
+            gain=_FADING.gain * factor, fade=_FADING.fade, floor=_FADING.floor * factor, p=_FADING.p
+        )
     return Evidence(gain=_OWN.gain * factor, reach=_OWN.reach, pool=_OWN.pool)
 
 
@@ -51,5 +54,6 @@ def _same(given: Exposure, made: Exposure) -> bool:
         return False
     pairs = [(value, getattr(made, name)) for name, value in vars(given).items()]
     return all(
-        value == other or (None not in (value, other) and math.isclose(value, other, rel_tol=1e-4)) for value, other in pairs
+        value == other or (None not in (value, other) and math.isclose(value, other, rel_tol=1e-4))
+        for value, other in pairs
     )

@@ -1,4 +1,6 @@
-"""The gate before every route: size, host, key and rate of a request are checked before anything reads it."""
+"""The gate before every route: size, host, key and rate of a request are checked before anything
+reads it.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Rate:
 
 
 class Gate:
-    """Middleware that lets a request through with the role of its caller, or answers with a problem."""
+    """Middleware that lets a request through with the role of its caller, or answers with a
+    problem.
+    """
 
     def __init__(self, app: ASGIApp, shelf: Shelf, max_body: int, rate: float) -> None:
         self.app, self.shelf, self.max_body = app, shelf, max_body
@@ -72,7 +76,9 @@ class Gate:
             await self._let_in(Request(scope), receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
-            await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, answer)
+            await problem(error.status_code, error.detail, headers=error.headers)(
+                scope, receive, answer
+            )
         except StorageError as error:
             log.warning("storage: %s", error)
             await problem_of(error)(scope, receive, answer)
@@ -80,7 +86,9 @@ class Gate:
             log.exception("%s %s broke", scope["method"], _route(scope))
             if began:
                 raise
-            await problem(500, "this is a fault of the service; its log says more")(scope, receive, answer)
+            await problem(500, "this is a fault of the service; its log says more")(
+                scope, receive, answer
+            )
         finally:
             route = _route(scope)
             self.shelf.metrics.requests.labels(scope["method"], route, status).inc()
@@ -107,10 +115,14 @@ class Gate:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
-            raise RefusedError(401, "give your key in the header 'Authorization: Bearer belman_…'", challenge)
+            raise RefusedError(
+                401, "give your key in the header 'Authorization: Bearer belman_…'", challenge
+            )
         key = await self.shelf.key(given.strip()) if len(given) < 200 else None
         if key is None and not self._wrong.take(address):
-            raise RefusedError(429, "too many wrong keys from this address: slow down", {"Retry-After": "1"})
+            raise RefusedError(
+                429, "too many wrong keys from this address: slow down", {"Retry-After": "1"}
+            )
         if key is None:
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
         return key
@@ -134,7 +146,9 @@ class Gate:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too much."""
+    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too
+    much.
+    """
     read = 0
     while read < MOST_DRAINED:
         message = await receive()
@@ -144,12 +158,18 @@ async def _drain(receive: Receive) -> None:
 
 
 def _from_here(request: Request) -> None:
-    """Where no key is asked for, a page of another site must not act through the browser of whoever runs the service."""
+    """Where no key is asked for, a page of another site must not act through the browser of whoever
+    runs the service.
+    """
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     if host not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
     origin = request.headers.get("origin")
-    if request.method not in _SAFE and origin and urlsplit(origin).netloc != request.headers.get("host"):
+    if (
+        request.method not in _SAFE
+        and origin
+        and urlsplit(origin).netloc != request.headers.get("host")
+    ):
         raise RefusedError(403, "a page of another site may not do this")
 
 
@@ -163,5 +183,8 @@ _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
-    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
 )

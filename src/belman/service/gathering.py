@@ -17,7 +17,9 @@ Answer = list[Ticket] | bool
 
 
 class Gathering:
-    """Asks and tells of one study, answered in the order in which they came, as many to a transaction as are waiting."""
+    """Asks and tells of one study, answered in the order in which they came, as many to a
+    transaction as are waiting.
+    """
 
     def __init__(self, study: Study, executor: Executor, watch: Callable[[int], None]) -> None:
         self.study = study
@@ -26,9 +28,15 @@ class Gathering:
         self._worker: asyncio.Task[None] | None = None
 
     def put(self, request: Ask | Tell) -> asyncio.Future[Answer]:
-        """Let a request wait for the tickets of an ask, for whether a tell was news, or for what the study says to it."""
+        """Let a request wait for the tickets of an ask, for whether a tell was news, or for what
+        the study says to it.
+        """
         if len(self._waiting) >= MOST_WAITING:
-            raise RefusedError(503, f"{MOST_WAITING:,} requests wait for this study already: try again", {"Retry-After": "1"})
+            raise RefusedError(
+                503,
+                f"{MOST_WAITING:,} requests wait for this study already: try again",
+                {"Retry-After": "1"},
+            )
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._worker is None:
@@ -41,7 +49,9 @@ class Gathering:
             batch, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
             self._watch(len(batch))
             try:
-                answers = await loop.run_in_executor(self._executor, self.study.together, [request for request, _ in batch])
+                answers = await loop.run_in_executor(
+                    self._executor, self.study.together, [request for request, _ in batch]
+                )
             except Exception as error:
                 for _, future in batch:
                     _settle(future, error)
@@ -52,7 +62,9 @@ class Gathering:
 
 
 def _settle(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
-    if future.done():  # whoever asked has gone away; the ticket stays, and expires by the rule of the study
+    if (
+        future.done()
+    ):  # whoever asked has gone away; the ticket stays, and expires by the rule of the study
         return
     if isinstance(answer, Exception):
         future.set_exception(_own(answer))

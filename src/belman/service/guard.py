@@ -1,4 +1,6 @@
-"""Routes that say which role they need, in the OpenAPI document too, and check it before the body is read."""
+"""Routes that say which role they need, in the OpenAPI document too, and check it before the body
+is read.
+"""
 
 from __future__ import annotations
 

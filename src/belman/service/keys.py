@@ -49,15 +49,17 @@ def role_named(word: str) -> Role:
     """
     words = [role.word for role in Role]
     if word not in words:
-        raise SettingError(f"unknown role {word!r}: there are {listing(words)}{nearest(word, words)}")
+        raise SettingError(
+            f"unknown role {word!r}: there are {listing(words)}{nearest(word, words)}"
+        )
     return Role[word.upper()]
 
 
 class Keys:
     """The keys that a storage keeps.
 
-    A key is `belman_<id>_<secret>`: 256 random bits, of which the storage keeps the SHA-256. Nothing slower is needed, because
-    nobody can try 2²⁵⁶ secrets, and every request is checked.
+    A key is `belman_<id>_<secret>`: 256 random bits, of which the storage keeps the SHA-256.
+    Nothing slower is needed, because nobody can try 2²⁵⁶ secrets, and every request is checked.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -65,10 +67,23 @@ class Keys:
 
     def add(self, name: str, role: Role) -> str:
         """A new key, which is shown this once."""
-        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST or not name.isprintable():
-            raise SettingError(f"name={str(name)[:80]!r} cannot name a key: it must be printable, of 1 to {LONGEST} characters")
+        if (
+            not isinstance(name, str)
+            or not name.strip()
+            or len(name) > LONGEST
+            or not name.isprintable()
+        ):
+            raise SettingError(
+                f"name={str(name)[:80]!r} cannot name a key: it must be printable, of 1 to {LONGEST} characters"
+            )
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
-        row = {"id": id, "name": name, "role": role.word, "hash": _hash(secret), "created": time.time()}
+        row = {
+            "id": id,
+            "name": name,
+            "role": role.word,
+            "hash": _hash(secret),
+            "created": time.time(),
+        }
         with self.storage.writing() as connection:
             connection.execute(insert(keys), row)
         return f"belman_{id}_{secret}"
@@ -76,7 +91,10 @@ class Keys:
     def all(self) -> list[Key]:
         """Every key there ever was, oldest first."""
         with self.storage.reading() as connection:
-            return [_key(row) for row in connection.execute(select(keys).order_by(keys.c.created, keys.c.id))]
+            return [
+                _key(row)
+                for row in connection.execute(select(keys).order_by(keys.c.created, keys.c.id))
+            ]
 
     def any(self) -> bool:
         """Whether there ever was a key: from then on a service asks for one."""
@@ -87,10 +105,14 @@ class Keys:
         """Let a key open nothing any more."""
         with self.storage.writing() as connection:
             mine = (keys.c.id == id) & keys.c.revoked.is_(None)
-            changed = connection.execute(update(keys).where(mine).values(revoked=time.time())).rowcount
+            changed = connection.execute(
+                update(keys).where(mine).values(revoked=time.time())
+            ).rowcount
         if not changed:
             valid = [key.id for key in self.all() if key.revoked is None]
-            raise SettingError(f"no valid key {id!r}: there are {listing(valid)}{nearest(id, valid)}")
+            raise SettingError(
+                f"no valid key {id!r}: there are {listing(valid)}{nearest(id, valid)}"
+            )
 
     def find(self, given: str) -> Key | None:
         """The key that was given, if it is one and was not revoked."""

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 from belman import errors
 from belman.errors import BelmanError
 
-#: The status of each kind of error; one that is not named here has that of the nearest of its bases.
+#: The status of each kind of error; one that is not named here has that of the nearest of its
+#: bases.
 STATUS: dict[type[BelmanError], int] = {
     errors.UnknownStudyError: 404,
     errors.UnknownTicketError: 404,
@@ -34,14 +35,19 @@ def kind_of(error: type[BelmanError]) -> str:
     >>> kind_of(errors.UnknownTicketError)
     'urn:belman:unknown-ticket'
     """
-    return "urn:belman:" + "-".join(re.findall("[A-Z][a-z]*", error.__name__.removesuffix("Error"))).lower()
+    return (
+        "urn:belman:"
+        + "-".join(re.findall("[A-Z][a-z]*", error.__name__.removesuffix("Error"))).lower()
+    )
 
 
 #: Every error of ours by the name on the wire, for the client to raise.
 KINDS: dict[str, type[BelmanError]] = {kind_of(kind): kind for kind in STATUS} | {
     kind_of(kind): kind
     for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, BelmanError) and kind is not errors.MissingExtraError
+    if isinstance(kind, type)
+    and issubclass(kind, BelmanError)
+    and kind is not errors.MissingExtraError
 }
 
 

@@ -1,4 +1,6 @@
-"""What Prometheus reads: requests by route and status, how long they took, and how many went into a transaction."""
+"""What Prometheus reads: requests by route and status, how long they took, and how many went into a
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,21 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         known = self._registry
-        self.requests = Counter("belman_requests", "Requests answered.", ("method", "route", "status"), registry=known)
-        self.seconds = Histogram("belman_request_seconds", "Seconds to an answer.", ("route",), buckets=_SECONDS, registry=known)
+        self.requests = Counter(
+            "belman_requests", "Requests answered.", ("method", "route", "status"), registry=known
+        )
+        self.seconds = Histogram(
+            "belman_request_seconds",
+            "Seconds to an answer.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=known,
+        )
         self.together = Histogram(
-            "belman_together", "Asks and tells in one transaction.", buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256), registry=known
+            "belman_together",
+            "Asks and tells in one transaction.",
+            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+            registry=known,
         )
         self.tickets = Counter("belman_tickets", "Tickets given.", registry=known)
         self.rewards = Counter("belman_rewards", "Rewards told that were news.", registry=known)

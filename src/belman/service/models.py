@@ -34,9 +34,16 @@ def _example(**content: Any) -> ConfigDict:
 
 
 class NewStudy(_Model):
-    """Settings of a study, those of `belman.open_study`; a family, policy or exposure is a name, or a name with settings."""
+    """Settings of a study, those of `belman.open_study`; a family, policy or exposure is a name, or
+    a name with settings.
+    """
 
-    model_config = _example(name="checkout-button", arms=["blue", "green", "red"], family="bernoulli", uniform_share=0.05)
+    model_config = _example(
+        name="checkout-button",
+        arms=["blue", "green", "red"],
+        family="bernoulli",
+        uniform_share=0.05,
+    )
 
     name: Name
     arms: Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)]
@@ -53,7 +60,9 @@ class NewStudy(_Model):
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        plain = self.model_dump(exclude={"name", "arms", "family", "policy", "range"}, exclude_none=True)
+        plain = self.model_dump(
+            exclude={"name", "arms", "family", "policy", "range"}, exclude_none=True
+        )
         return {
             "arms": [arm_in(arm) for arm in self.arms],
             "family": None if self.family is None else family_in(self.family),
@@ -64,7 +73,9 @@ class NewStudy(_Model):
 
 
 class AskBody(_Model):
-    """How many tickets, and a key of your own that makes it safe to send again: the same key, the same tickets."""
+    """How many tickets, and a key of your own that makes it safe to send again: the same key, the
+    same tickets.
+    """
 
     model_config = _example(tickets=1, key="order-4711")
 
@@ -84,7 +95,9 @@ class TellBody(_Model):
 class TellsBody(_Model):
     """Many tickets and their rewards, each answered on its own."""
 
-    model_config = _example(tells=[{"ticket": "17-hn9691", "reward": 1}, {"ticket": "18-p0k2xz", "reward": 0}])
+    model_config = _example(
+        tells=[{"ticket": "17-hn9691", "reward": 1}, {"ticket": "18-p0k2xz", "reward": 0}]
+    )
 
     tells: Annotated[list[TellBody], Field(min_length=1, max_length=MOST_TICKETS)]
 
@@ -114,7 +127,9 @@ class NewArmBody(ArmBody):
 
 
 class ExposureBody(ReasonBody):
-    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure by its name and settings."""
+    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure by its name
+    and settings.
+    """
 
     model_config = _example(dial=0.75, reason="we know enough")
 
@@ -216,7 +231,9 @@ def _made(given: Any, known: Mapping[str, Any], part: str, error: type[ValueErro
     settings = {"name": given} if isinstance(given, str) else dict(given)
     name = settings.pop("name", None)
     if not isinstance(name, str) or name not in known:
-        raise error(f"unknown {part} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}")
+        raise error(
+            f"unknown {part} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
+        )
     for key, value in settings.items():
         if key in ("exposure", "then"):
             settings[key] = exposure_in(value) if isinstance(value, (str, dict)) else value

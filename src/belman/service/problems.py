@@ -1,4 +1,6 @@
-"""Errors as they go over the wire: application/problem+json (RFC 9457), with the words of ours and never a stack trace."""
+"""Errors as they go over the wire: application/problem+json (RFC 9457), with the words of ours and
+never a stack trace.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ class RefusedError(HTTPException):
 
 
 def problem(
-    status: int, detail: str, kind: str = "about:blank", headers: Mapping[str, str] | None = None, **more: Any
+    status: int,
+    detail: str,
+    kind: str = "about:blank",
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> Response:
     """A response that says what is wrong."""
     title = TITLES.get(status, "Error")
@@ -50,18 +56,29 @@ def problem_of(error: BelmanError) -> Response:
     """The response for an error of ours; a storage's own words stay in the log of the service."""
     status = status_of(error)
     if isinstance(error, errors.StorageError):
-        detail = (
-            "the storage of this service cannot be used at the moment; nothing was changed, or the answer was lost: try again"
-        )
+        detail = "the storage of this service cannot be used at the moment; nothing was changed, or the answer was lost: try again"
         return problem(status, detail, kind_of(type(error)), {"Retry-After": "1"})
-    detail = "the state of this study cannot be trusted; the log of the service says more" if status == 500 else str(error)
+    detail = (
+        "the state of this study cannot be trusted; the log of the service says more"
+        if status == 500
+        else str(error)
+    )
     return problem(status, detail, kind_of(type(error)))
 
 
 def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
-    """The response for a request that is not what its route takes: where it is not, and what is wrong there."""
-    listed = [{"where": printable(".".join(map(str, place))), "what": printable(words)} for place, words in found[:20]]
-    return problem(422, "; ".join(f"{one['where']}: {one['what']}" for one in listed) or "not valid", errors=listed)
+    """The response for a request that is not what its route takes: where it is not, and what is
+    wrong there.
+    """
+    listed = [
+        {"where": printable(".".join(map(str, place))), "what": printable(words)}
+        for place, words in found[:20]
+    ]
+    return problem(
+        422,
+        "; ".join(f"{one['where']}: {one['what']}" for one in listed) or "not valid",
+        errors=listed,
+    )
 
 
 def printable(text: str) -> str:

@@ -41,7 +41,9 @@ Here = Annotated[Study, Depends(_study)]
 
 def answer(content: Any, code: int = 200) -> Response:
     """JSON, in which numbers that JSON lacks are words."""
-    return Response(json.dumps(plain(content), allow_nan=False).encode(), code, media_type="application/json")
+    return Response(
+        json.dumps(plain(content), allow_nan=False).encode(), code, media_type="application/json"
+    )
 
 
 # Studies
@@ -55,7 +57,9 @@ async def list_studies(
 ) -> Response:
     """The names of the studies, in order."""
     shelf = shelf_of(request)
-    names = [name for name in await shelf.run(shelf.storage.names) if query.casefold() in name.casefold()]
+    names = [
+        name for name in await shelf.run(shelf.storage.names) if query.casefold() in name.casefold()
+    ]
     return answer({"studies": names[:limit], "total": len(names)})
 
 
@@ -111,7 +115,9 @@ async def tells(request: Request, name: Named, body: models.TellsBody) -> Respon
     waiting = [door.put(Tell(one.ticket, one.reward)) for one in body.tells]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
-        if isinstance(error, BaseException) and not (isinstance(error, BelmanError) and status_of(error) < 500):
+        if isinstance(error, BaseException) and not (
+            isinstance(error, BelmanError) and status_of(error) < 500
+        ):
             raise error
     shelf.metrics.rewards.inc(sum(one is True for one in found))
     return answer({"answers": [_one(one) for one in found]})
@@ -119,7 +125,13 @@ async def tells(request: Request, name: Named, body: models.TellsBody) -> Respon
 
 def _one(found: Any) -> dict[str, Any]:
     if isinstance(found, BelmanError):
-        return {"problem": {"type": kind_of(type(found)), "status": status_of(found), "detail": str(found)}}
+        return {
+            "problem": {
+                "type": kind_of(type(found)),
+                "status": status_of(found),
+                "detail": str(found),
+            }
+        }
     return {"news": found}
 
 
@@ -127,7 +139,9 @@ def _one(found: Any) -> dict[str, Any]:
 
 
 @router.get("/{name}/beliefs", response_model=models.TableOut, **needs(Role.READ))
-async def beliefs(request: Request, study: Here, level: Annotated[float, Query(gt=0.0, lt=1.0)] = 0.95) -> Response:
+async def beliefs(
+    request: Request, study: Here, level: Annotated[float, Query(gt=0.0, lt=1.0)] = 0.95
+) -> Response:
     """Per arm: rewards told, expected reward, credible interval and probability of being best."""
     return _table(await shelf_of(request).run(study.beliefs, level))
 
@@ -142,7 +156,9 @@ async def explain(request: Request, study: Here) -> Response:
 async def study_history(
     request: Request,
     study: Here,
-    after: Annotated[int, Query(ge=0, lt=2**63, description="The number of the last event that you know.")] = 0,
+    after: Annotated[
+        int, Query(ge=0, lt=2**63, description="The number of the last event that you know.")
+    ] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
 ) -> Response:
     """The log: events in order, from the one that follows number `after`."""
@@ -151,7 +167,9 @@ async def study_history(
 
 @router.get("/{name}/export", response_class=FileResponse, **needs(Role.READ, 501))
 async def export(
-    request: Request, study: Here, format: Annotated[Literal["csv", "parquet"], Query(description="What to write.")] = "csv"
+    request: Request,
+    study: Here,
+    format: Annotated[Literal["csv", "parquet"], Query(description="What to write.")] = "csv",
 ) -> Response:
     """The whole log as a file."""
     path = await shelf_of(request).run(exported, study, format)
@@ -180,7 +198,9 @@ async def resume(request: Request, study: Here, body: models.ReasonBody) -> Resp
 @router.post("/{name}/arms", response_model=models.StatusOut, **needs(Role.ADMIN, 409))
 async def add_arm(request: Request, study: Here, body: models.NewArmBody) -> Response:
     """Take in a new arm, or one that was retired, with what was learnt of it."""
-    return await _changed(request, study, study.add_arm, models.arm_in(body.arm), body.prior, body.reason)
+    return await _changed(
+        request, study, study.add_arm, models.arm_in(body.arm), body.prior, body.reason
+    )
 
 
 @router.post("/{name}/arms/retire", response_model=models.StatusOut, **needs(Role.ADMIN, 409))

@@ -1,4 +1,6 @@
-"""Listening: a service on an address, loopback unless told otherwise, that stops without dropping anybody."""
+"""Listening: a service on an address, loopback unless told otherwise, that stops without dropping
+anybody.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,13 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(app: Any, listening: socket.socket, *, quiet: bool = False, ready: Callable[[], None] | None = None) -> None:
+def serve(
+    app: Any,
+    listening: socket.socket,
+    *,
+    quiet: bool = False,
+    ready: Callable[[], None] | None = None,
+) -> None:
     """Answer until SIGINT or SIGTERM; then finish what is under way, and stop."""
     config = uvicorn.Config(
         app,
@@ -61,7 +69,9 @@ def serve(app: Any, listening: socket.socket, *, quiet: bool = False, ready: Cal
 class _Server(uvicorn.Server):
     """A server that tells the pages which watch it that it stops, and somebody that it began."""
 
-    def __init__(self, config: uvicorn.Config, shelf: Shelf, ready: Callable[[], None] | None) -> None:
+    def __init__(
+        self, config: uvicorn.Config, shelf: Shelf, ready: Callable[[], None] | None
+    ) -> None:
         super().__init__(config)
         self._shelf, self._ready = shelf, ready
 
@@ -71,7 +81,9 @@ class _Server(uvicorn.Server):
             self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop once what is under way is done, or at once at a second SIGINT; the process ends well then, not by a signal."""
+        """Stop once what is under way is done, or at once at a second SIGINT; the process ends well
+        then, not by a signal.
+        """
         self._shelf.stopping.set()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True

@@ -23,7 +23,9 @@ MOST_KEYS = 10_000
 
 
 class Shelf:
-    """Opens studies at their first use. Whatever blocks runs in a thread, so that the loop of the service never waits."""
+    """Opens studies at their first use. Whatever blocks runs in a thread, so that the loop of the
+    service never waits.
+    """
 
     def __init__(self, storage: Storage, metrics: Metrics, closed: bool) -> None:
         self.storage, self.metrics = storage, metrics
@@ -44,7 +46,9 @@ class Shelf:
         found = self._open.get(name)
         if found is None:
             study = await self.run(self._opened, name)
-            found = self._open.setdefault(name, Gathering(study, self._threads, self.metrics.together.observe))
+            found = self._open.setdefault(
+                name, Gathering(study, self._threads, self.metrics.together.observe)
+            )
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
         self._open.move_to_end(name)
@@ -59,7 +63,11 @@ class Shelf:
             return Study(name, self.storage)
         except UnknownStudyError:
             names = self.storage.names()
-            there = f"there are {listing(names)}{nearest(name, names)}" if names else "there is none yet"
+            there = (
+                f"there are {listing(names)}{nearest(name, names)}"
+                if names
+                else "there is none yet"
+            )
             raise UnknownStudyError(f"no study {name!r}: {there}") from None
 
     async def key(self, given: str) -> Key | None:
@@ -67,7 +75,9 @@ class Shelf:
         return await self._lately(given, lambda: self.keys.find(given))
 
     async def is_closed(self) -> bool:
-        """Whether a request needs a key: anywhere but on loopback, and as soon as there ever was one."""
+        """Whether a request needs a key: anywhere but on loopback, and as soon as there ever was
+        one.
+        """
         return self._always_closed or await self._lately("", self.keys.any)
 
     async def _lately(self, what: str, look: Callable[[], T]) -> T:

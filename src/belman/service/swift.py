@@ -1,6 +1,8 @@
-"""The short way for ask and tell: the answers of their routes in the OpenAPI document, at a fraction of the cost.
+"""The short way for ask and tell: the answers of their routes in the OpenAPI document, at a
+fraction of the cost.
 
-Most requests of a service are these two, and most of what one costs on the long way is finding out what its route wants.
+Most requests of a service are these two, and most of what one costs on the long way is finding out
+what its route wants.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ class Swift:
         self.app, self.shelf = app, shelf
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        found = (
+            _PATH.fullmatch(scope["path"])
+            if scope["type"] == "http" and scope["method"] == "POST"
+            else None
+        )
         if found is None or (b"content-type", b"application/json") not in scope["headers"]:
             await self.app(scope, receive, send)
             return
@@ -45,7 +51,9 @@ class Swift:
                 return await asked(self.shelf, name, AskBody.model_validate_json(body))
             return await told(self.shelf, name, TellBody.model_validate_json(body))
         except ValidationError as error:
-            return invalid([(("body", *one["loc"]), one["msg"]) for one in error.errors(include_input=False)])
+            return invalid(
+                [(("body", *one["loc"]), one["msg"]) for one in error.errors(include_input=False)]
+            )
         except StorageError:
             raise
         except BelmanError as error:

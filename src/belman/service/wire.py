@@ -18,14 +18,20 @@ _LONGEST_WAIT = 5.0
 
 
 class Wire:
-    """Sends JSON to a service and gives its answer; after a failure that may pass it waits, longer each time, and tries again."""
+    """Sends JSON to a service and gives its answer; after a failure that may pass it waits, longer
+    each time, and tries again.
+    """
 
     def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise SettingError(f"url={url!r} is no address of a service: write http://127.0.0.1:8000")
+            raise SettingError(
+                f"url={url!r} is no address of a service: write http://127.0.0.1:8000"
+            )
         if retries < 0 or not timeout > 0.0:
-            raise SettingError(f"timeout={timeout!r} and retries={retries!r}: give seconds above 0, and a number from 0 up")
+            raise SettingError(
+                f"timeout={timeout!r} and retries={retries!r}: give seconds above 0, and a number from 0 up"
+            )
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
@@ -40,7 +46,9 @@ class Wire:
                 status, kind, answer = self._once(method, path, data)
             except (OSError, http.client.HTTPException) as error:
                 if not left:
-                    raise ServiceError(f"{self} cannot be reached: {error or type(error).__name__}") from error
+                    raise ServiceError(
+                        f"{self} cannot be reached: {error or type(error).__name__}"
+                    ) from error
             else:
                 if status not in _AGAIN or not left:
                     return status, kind, answer
@@ -73,7 +81,9 @@ class Wire:
             pass
         if self._secure:
             context = ssl.create_default_context()
-            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
+            return http.client.HTTPSConnection(
+                self._host, self._port, timeout=self._timeout, context=context
+            )
         return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
 
     def close(self) -> None:

@@ -1,4 +1,6 @@
-"""Special functions for compiled code: gamma functions, differences that do not cancel, distribution functions and quantiles."""
+"""Special functions for compiled code: gamma functions, differences that do not cancel,
+distribution functions and quantiles.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from belman.special.beta_law import (
     student_cdf,
     student_quantile,
 )
-from belman.special.excess import entropy_excess, lift_count, lift_excess, log_excess, log_power, ratio_excess, stirling_excess
+from belman.special.excess import (
+    entropy_excess,
+    lift_count,
+    lift_excess,
+    log_excess,
+    log_power,
+    ratio_excess,
+    stirling_excess,
+)
 from belman.special.gamma_functions import (
     digamma,
     digamma_gap,

@@ -1,13 +1,16 @@
-"""Beta and Student laws: distribution functions and quantiles, SciPy's in the middle and ours in the tails.
+"""Beta and Student laws: distribution functions and quantiles, SciPy's in the middle and ours in
+the tails.
 
-Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and its slope are known even where
-F underflows; and ln F is concave in the logit of x, so Newton from anywhere lands below the root and climbs to it. Ours is what
-has a chance under 1e-12, where SciPy 1.17 can be NaN, 0 or stuck at 1.4e-17; its quantiles at large parameters are polished.
-SciPy also trips over some whole numbers (a smaller parameter of 1,000, or under 40 beside a large one: 2e-8 off, or garbage) and
-over (½, ½), so there it is asked one ulp beside them.
+Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and
+its slope are known even where F underflows; and ln F is concave in the logit of x, so Newton from
+anywhere lands below the root and climbs to it. Ours is what has a chance under 1e-12, where SciPy
+1.17 can be NaN, 0 or stuck at 1.4e-17; its quantiles at large parameters are polished. SciPy also
+trips over some whole numbers (a smaller parameter of 1,000, or under 40 beside a large one: 2e-8
+off, or garbage) and over (½, ½), so there it is asked one ulp beside them.
 
-Quantiles are within 1e-12 of the true ones, relative, for parameters from 1e-3 to 1e9, wherever they do not underflow.
-Distribution functions are within 1e-12, relative, or within the effect of one rounding of x, x f(x)·2e-16, if that is more.
+Quantiles are within 1e-12 of the true ones, relative, for parameters from 1e-3 to 1e9, wherever
+they do not underflow. Distribution functions are within 1e-12, relative, or within the effect of
+one rounding of x, x f(x)·2e-16, if that is more.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ _student_quantile = external(cython_special, "__pyx_fuse_0stdtrit", scipy_specia
 _beta_cdf = external(cython_special, "__pyx_fuse_0betainc", scipy_special.betainc, 3)
 _beta_survival = external(cython_special, "__pyx_fuse_0betaincc", scipy_special.betaincc, 3)
 _beta_quantile = external(cython_special, "__pyx_fuse_0betaincinv", scipy_special.betaincinv, 3)
-_beta_upper_quantile = external(cython_special, "__pyx_fuse_0betainccinv", scipy_special.betainccinv, 3)
+_beta_upper_quantile = external(
+    cython_special, "__pyx_fuse_0betainccinv", scipy_special.betainccinv, 3
+)
 
 _DEEP = 1e-12  # chances below this are ours
 _LARGE = 1e4  # parameters from which a quantile is polished
@@ -50,13 +55,20 @@ def _beta_front(a, b, x, y):
 
 @kernel
 def _beta_tail(a, b, x, y):
-    """ln I_x(a, b) and its derivative in the logit of x, for x well below the mean (DiDonato and Morris' continued fraction)."""
+    """ln I_x(a, b) and its derivative in the logit of x, for x well below the mean (DiDonato and
+    Morris' continued fraction).
+    """
     below = a * y - b * x
     slope = 0.0
     for m in range(_TERMS, 0, -1):
         odd = a + 2.0 * m - 1.0
         top = (a + m - 1.0) / odd * ((a + b + m - 1.0) / odd) * m * (b - m) * x * x
-        slope = top / (m + m * (b - m) * x / odd + (a + m) * (below + 1.0 + m * (2.0 - x)) / (odd + 2.0) + slope)
+        slope = top / (
+            m
+            + m * (b - m) * x / odd
+            + (a + m) * (below + 1.0 + m * (2.0 - x)) / (odd + 2.0)
+            + slope
+        )
     slope += a * (below + 1.0) / (a + 1.0)
     return _beta_front(a, b, x, y) - math.log(slope), slope
 
@@ -67,7 +79,9 @@ def _beta_deep(a, b, level):
     logit = math.log(a / b) - 4.0 * math.sqrt(1.0 / a + 1.0 / b)
     for _ in range(_STEPS):
         start = max(logit, _FLOOR)
-        log_cdf, slope = _beta_tail(a, b, 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start)))
+        log_cdf, slope = _beta_tail(
+            a, b, 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
+        )
         step = (math.log(level) - log_cdf) / slope
         logit = start + step
         if not abs(step) > 1e-10 or (start == _FLOOR and step < 0.0):
@@ -117,7 +131,12 @@ def _beta_upper(a, b, level):
     beside = _beside(a, b)
     x = _beta_upper_quantile(beside * a, beside * b, level)
     if max(a, b) > _LARGE and _TINY < x < 1.0:
-        x += x * (1.0 - x) * (beta_survival(a, b, x) - level) * math.exp(-_beta_front(a, b, x, 1.0 - x))
+        x += (
+            x
+            * (1.0 - x)
+            * (beta_survival(a, b, x) - level)
+            * math.exp(-_beta_front(a, b, x, 1.0 - x))
+        )
     return x
 
 
@@ -151,9 +170,15 @@ def student_quantile(freedom, level):
 
 @kernel
 def student_cdf(freedom, x):
-    """The chance below x under Student's law; where x² overflows, ½(ν/x²)^(ν/2) / (½ν B(½ν, ½)) beyond |x|."""
+    """The chance below x under Student's law; where x² overflows, ½(ν/x²)^(ν/2) / (½ν B(½ν, ½))
+    beyond |x|.
+    """
     if abs(x) < _HUGE:
         return _student_cdf(freedom, x)
     half = 0.5 * freedom
-    log_tail = half * (math.log(freedom) - 2.0 * math.log(abs(x))) - log_beta(half, 0.5) - math.log(freedom)
+    log_tail = (
+        half * (math.log(freedom) - 2.0 * math.log(abs(x)))
+        - log_beta(half, 0.5)
+        - math.log(freedom)
+    )
     return math.exp(log_tail) if x < 0.0 else -math.expm1(log_tail)

@@ -1,4 +1,6 @@
-"""What a convex function has over its tangent, without cancellation: the bricks of divergences between close laws."""
+"""What a convex function has over its tangent, without cancellation: the bricks of divergences
+between close laws.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,16 @@ import math
 from belman.compile import kernel
 from belman.special.gamma_functions import LIFT
 
-_DENOMINATORS = (12.0, -360.0, 1260.0, -1680.0, 1188.0, -360360.0 / 691.0, 156.0, -122400.0 / 3617.0)  # of Stirling's series
+_DENOMINATORS = (
+    12.0,
+    -360.0,
+    1260.0,
+    -1680.0,
+    1188.0,
+    -360360.0 / 691.0,
+    156.0,
+    -122400.0 / 3617.0,
+)  # of Stirling's series
 
 
 @kernel
@@ -41,16 +52,19 @@ def entropy_excess(r, e):
 
 @kernel
 def ratio_excess(new, old, step):
-    """r − 1 − ln r ≥ 0 for the ratio r = new/old, where step = new − old is known without cancellation."""
+    """r − 1 − ln r ≥ 0 for the ratio r = new/old, where step = new − old is known without
+    cancellation.
+    """
     return log_excess(new / old, step / old)
 
 
 @kernel
 def stirling_excess(new, old, step):
-    """w(new) − w(old) − step·w′(old) ≥ 0 for Stirling's remainder w = Σ cₖ/xᵏ (k odd), both arguments at least 8.
+    """w(new) − w(old) − step·w′(old) ≥ 0 for Stirling's remainder w = Σ cₖ/xᵏ (k odd), both
+    arguments at least 8.
 
-    With e = step/old and v = old/new every power gives cₖ/oldᵏ times gₖ = vᵏ − 1 + ke, and g₁ = ve², gₖ₊₁ = v(gₖ + (k + 1)e²):
-    nothing cancels.
+    With e = step/old and v = old/new every power gives cₖ/oldᵏ times gₖ = vᵏ − 1 + ke, and g₁ =
+    ve², gₖ₊₁ = v(gₖ + (k + 1)e²): nothing cancels.
     """
     e = step / old
     v = old / new
@@ -68,7 +82,9 @@ def stirling_excess(new, old, step):
 
 @kernel
 def lift_excess(new, old, step, count):
-    """The sum of ratio_excess(new + k, old + k, step) for k < count: what lifting both by `count` takes out of a divergence."""
+    """The sum of ratio_excess(new + k, old + k, step) for k < count: what lifting both by `count`
+    takes out of a divergence.
+    """
     total = 0.0
     for k in range(count):
         total += log_excess((new + k) / (old + k), step / (old + k))

@@ -1,7 +1,8 @@
-"""Log-gamma and its derivatives, ours so that compiled and interpreted code agree to the last bit and one evaluation serves two.
+"""Log-gamma and its derivatives, ours so that compiled and interpreted code agree to the last bit
+and one evaluation serves two.
 
-Arguments below 8 are lifted by 8 with one division (the product x(x+1)…(x+7) is a quartic in y = x² + 7x), then Stirling's
-series is exact to 1e-14.
+Arguments below 8 are lifted by 8 with one division (the product x(x+1)…(x+7) is a quartic in y = x²
++ 7x), then Stirling's series is exact to 1e-14.
 """
 
 from __future__ import annotations
@@ -56,7 +57,11 @@ def log_beta(a, b):
     """ln B(a, b) without the cancellation of three log-gammas."""
     c = a + b
     small, large = min(a, b), max(a, b)
-    shape = (small - 0.5) * math.log(small / c) - large * math.log1p(small / large) - 0.5 * math.log(large)
+    shape = (
+        (small - 0.5) * math.log(small / c)
+        - large * math.log1p(small / large)
+        - 0.5 * math.log(large)
+    )
     return shape + HALF_LOG_TWO_PI + stirling(a) + stirling(b) - stirling(c)
 
 
@@ -76,7 +81,9 @@ def _trigamma_tail(q):
 
 @kernel
 def digamma_gap_trigamma(x):
-    """ln x − ψ(x) and ψ′(x): the difference is exact for large x, where it is 1/(2x), and costs no logarithm there."""
+    """ln x − ψ(x) and ψ′(x): the difference is exact for large x, where it is 1/(2x), and costs no
+    logarithm there.
+    """
     lift = 0.0
     lift_slope = 0.0
     z = x

@@ -17,4 +17,17 @@ from belman.studies.storage import Storage, migrate
 from belman.studies.study import Study
 from belman.studies.tickets import Ticket
 
-__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Settings", "Storage", "Study", "Tell", "Ticket", "migrate", "open_study"]
+__all__ = [
+    "Ask",
+    "Draw",
+    "Estimate",
+    "Event",
+    "Kind",
+    "Settings",
+    "Storage",
+    "Study",
+    "Tell",
+    "Ticket",
+    "migrate",
+    "open_study",
+]

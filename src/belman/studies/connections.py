@@ -9,11 +9,14 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-_inherited: list[object] = []  # of the process that we were forked from: closing them here would close them there
+_inherited: list[
+    object
+] = []  # of the process that we were forked from: closing them here would close them there
 
 
 class Connections:
-    """An engine, and a stack of connections beside its pool, whose bookkeeping would cost as much as a transaction.
+    """An engine, and a stack of connections beside its pool, whose bookkeeping would cost as much
+    as a transaction.
 
     A process that was forked makes its own.
     """
@@ -57,9 +60,13 @@ class Connections:
         self._idle.append(connection)
 
     def roll_back(self, connection: Any, error: BaseException | None) -> bool:
-        """Undo what was not committed, and give the connection back, or up if it is broken: whether it was."""
+        """Undo what was not committed, and give the connection back, or up if it is broken: whether
+        it was.
+        """
         failure = self._engine.dialect.loaded_dbapi.Error
-        broken = isinstance(error, failure) and self._engine.dialect.is_disconnect(error, connection, None)
+        broken = isinstance(error, failure) and self._engine.dialect.is_disconnect(
+            error, connection, None
+        )
         if not broken:
             try:
                 connection.rollback()

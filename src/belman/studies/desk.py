@@ -1,4 +1,6 @@
-"""The desk at which a study is served: one transaction, in which its state is up to date and nobody else writes."""
+"""The desk at which a study is served: one transaction, in which its state is up to date and nobody
+else writes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from belman.agent import doors
-from belman.errors import ArmError, BelmanError, PausedError, RewardError, SettingError, TicketError, listing, nearest
+from belman.errors import (
+    ArmError,
+    BelmanError,
+    PausedError,
+    RewardError,
+    SettingError,
+    TicketError,
+    listing,
+    nearest,
+)
 from belman.studies.events import Event, Kind
 from belman.studies.log import Log
 from belman.studies.session import Session
@@ -35,9 +46,13 @@ class Tell(NamedTuple):
 
 
 class Desk:
-    """Decides, learns and writes down, on a state that holds every event so far; tickets that are due expire first."""
+    """Decides, learns and writes down, on a state that holds every event so far; tickets that are
+    due expire first.
+    """
 
-    def __init__(self, name: str, secret: str, state: State, log: Log, session: Session, now: float) -> None:
+    def __init__(
+        self, name: str, secret: str, state: State, log: Log, session: Session, now: float
+    ) -> None:
         self.name, self.state, self.now = name, state, now
         self._secret, self._log, self._session = secret, log, session
         self._before = state.number
@@ -60,7 +75,9 @@ class Desk:
         if request.key is not None and (given := self._given(request, check_key(request.key))):
             return given
         if self.state.paused:
-            raise PausedError(f"study {self.name!r} is paused: it decides nothing until it is resumed")
+            raise PausedError(
+                f"study {self.name!r} is paused: it decides nothing until it is resumed"
+            )
         self.dirty = True
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
@@ -94,9 +111,13 @@ class Desk:
         if settled.kind == Kind.EXPIRED:
             when = datetime.fromtimestamp(settled.time, UTC).isoformat(timespec="seconds")
             how = "forgotten" if settled.reward is None else f"counted as {settled.reward:g}"
-            raise TicketError(f"ticket {shown!r} expired at {when} and was {how}: its reward {reward:g} comes too late")
+            raise TicketError(
+                f"ticket {shown!r} expired at {when} and was {how}: its reward {reward:g} comes too late"
+            )
         if settled.reward != reward:
-            raise TicketError(f"ticket {shown!r} was told {settled.reward!r} already, and now {reward!r}: the first one stands")
+            raise TicketError(
+                f"ticket {shown!r} was told {settled.reward!r} already, and now {reward!r}: the first one stands"
+            )
         return False
 
     def record(self, rows: Sequence[tuple[Hashable, float]], reason: str) -> int:
@@ -108,9 +129,13 @@ class Desk:
                 arm, reward = row
                 place = known.get(arm)
             except (TypeError, ValueError):
-                raise SettingError(f"row {i} of the past data is {row!r}: give (arm, reward)") from None
+                raise SettingError(
+                    f"row {i} of the past data is {row!r}: give (arm, reward)"
+                ) from None
             if place is None:
-                raise ArmError(f"row {i}: unknown arm {arm!r}: this study knows {listing(known)}{nearest(arm, known)}")
+                raise ArmError(
+                    f"row {i}: unknown arm {arm!r}: this study knows {listing(known)}{nearest(arm, known)}"
+                )
             try:
                 checked.append((place, self.check_reward(reward)))
             except RewardError as error:
@@ -145,7 +170,9 @@ class Desk:
                 self._log.keep_snapshot(self._session, self.state.number, self.state.to_text())
 
     def _expire(self) -> int:
-        """The rule for tickets that nobody tells: those older than `expire_after` are settled by it, oldest first."""
+        """The rule for tickets that nobody tells: those older than `expire_after` are settled by
+        it, oldest first.
+        """
         rule = self.state.settings
         if rule.expire_after is None:
             return 0
@@ -174,12 +201,16 @@ def is_writable(text: str) -> bool:
 def check_key(key: object) -> str:
     """A key of a request."""
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
-        raise SettingError(f"key={str(key)[:80]!r} is no key: it must be a string of 1 to {LONGEST} characters")
+        raise SettingError(
+            f"key={str(key)[:80]!r} is no key: it must be a string of 1 to {LONGEST} characters"
+        )
     return key
 
 
 def check_reason(reason: object) -> str:
     """A reason for a change."""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
-        raise SettingError(f"reason={str(reason)[:80]!r} is no reason: it must be a string of at most 10,000 characters")
+        raise SettingError(
+            f"reason={str(reason)[:80]!r} is no reason: it must be a string of at most 10,000 characters"
+        )
     return reason

@@ -30,7 +30,9 @@ class Draw(IntEnum):
 
 
 class Event(NamedTuple):
-    """A line of the log; `arm` is a place in the register of all arms there ever were, `ticket` the number of an ask."""
+    """A line of the log; `arm` is a place in the register of all arms there ever were, `ticket` the
+    number of an ask.
+    """
 
     number: int
     kind: int

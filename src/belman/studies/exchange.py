@@ -22,8 +22,12 @@ ENDINGS = (".csv", ".parquet")
 _CHUNK = 50_000
 
 
-def lines(events: Iterable[Event], register: Sequence[Hashable], secret: str) -> Iterator[tuple[Any, ...]]:
-    """Events as a person reads them, in the order of `COLUMNS`; what an event does not have is None."""
+def lines(
+    events: Iterable[Event], register: Sequence[Hashable], secret: str
+) -> Iterator[tuple[Any, ...]]:
+    """Events as a person reads them, in the order of `COLUMNS`; what an event does not have is
+    None.
+    """
     for event in events:
         number = event.number if event.kind == Kind.ASKED else event.ticket
         yield (
@@ -40,11 +44,15 @@ def lines(events: Iterable[Event], register: Sequence[Hashable], secret: str) ->
 
 
 def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
-    """Write lines of a log to a file whose name ends in .csv or .parquet, whole or not at all; gives their count."""
+    """Write lines of a log to a file whose name ends in .csv or .parquet, whole or not at all;
+    gives their count.
+    """
     target = Path(path)
     writer = {".csv": _write_csv, ".parquet": _write_parquet}.get(target.suffix)
     if writer is None:
-        raise SettingError(f"{target} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}")
+        raise SettingError(
+            f"{target} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}"
+        )
     try:
         with replacing(target) as draft:
             return writer(draft, rows)
@@ -60,14 +68,26 @@ def _write_csv(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for count, row in enumerate(rows, start=1):  # noqa: B007
-            writer.writerow([cell.isoformat() if isinstance(cell, datetime) else cell for cell in row])
+            writer.writerow(
+                [cell.isoformat() if isinstance(cell, datetime) else cell for cell in row]
+            )
     return count
 
 
 def _write_parquet(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
     arrow, parquet = _arrow()
     text, double = arrow.string(), arrow.float64()
-    kinds = (arrow.int64(), arrow.timestamp("us", "UTC"), text, text, text, text, double, double, text)
+    kinds = (
+        arrow.int64(),
+        arrow.timestamp("us", "UTC"),
+        text,
+        text,
+        text,
+        text,
+        double,
+        double,
+        text,
+    )
     schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
@@ -88,14 +108,19 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[tuple[Hashable, float]]:
-    """The (arm, reward) pairs of a file with columns `arm` and `reward`, rows without a reward left out.
+def past_data(
+    path: str | os.PathLike[str], arms: Iterable[Hashable]
+) -> list[tuple[Hashable, float]]:
+    """The (arm, reward) pairs of a file with columns `arm` and `reward`, rows without a reward left
+    out.
 
     An arm is found by its name as text, since a file may know no other.
     """
     source = Path(path)
     if source.suffix not in ENDINGS:
-        raise SettingError(f"{source} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}")
+        raise SettingError(
+            f"{source} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}"
+        )
     try:
         rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -109,11 +134,15 @@ def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[tu
             continue
         name = str(row["arm"])
         if name not in names:
-            raise ArmError(f"{source}, row {i}: unknown arm {name!r}: this study knows {listing(names)}{nearest(name, names)}")
+            raise ArmError(
+                f"{source}, row {i}: unknown arm {name!r}: this study knows {listing(names)}{nearest(name, names)}"
+            )
         try:
             found.append((names[name], float(row["reward"])))
         except ValueError:
-            raise SettingError(f"{source}, row {i}: reward {row['reward']!r} is not a number") from None
+            raise SettingError(
+                f"{source}, row {i}: reward {row['reward']!r} is not a number"
+            ) from None
     return found
 
 
@@ -137,4 +166,6 @@ def _require_columns(path: Path, names: Iterable[str]) -> None:
     there = list(names)
     for column in ("arm", "reward"):
         if column not in there:
-            raise SettingError(f"{path} has no column {column!r}: it has {listing(there)}{nearest(column, there)}")
+            raise SettingError(
+                f"{path} has no column {column!r}: it has {listing(there)}{nearest(column, there)}"
+            )

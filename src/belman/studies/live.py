@@ -21,7 +21,9 @@ T = TypeVar("T")
 
 
 class Live:
-    """The state of a study in this process. It never holds what is not committed: after a failure it is read anew."""
+    """The state of a study in this process. It never holds what is not committed: after a failure
+    it is read anew.
+    """
 
     def __init__(self, name: str, storage: Storage, clock: Callable[[], float]) -> None:
         self.name, self.storage = name, storage
@@ -46,7 +48,9 @@ class Live:
         return self._state
 
     def transact(self, work: Callable[[Desk], T]) -> T:
-        """Wait our turn, take in what others wrote, do the work, write it down; a refusal leaves everything as it was."""
+        """Wait our turn, take in what others wrote, do the work, write it down; a refusal leaves
+        everything as it was.
+        """
         with self._lock:
             try:
                 return self._attempt(work)
@@ -87,7 +91,9 @@ class Live:
         return state
 
     def _opened(self, session: Session) -> State:
-        """The state of the newest snapshot, or of the first event where there is none that can be read."""
+        """The state of the newest snapshot, or of the first event where there is none that can be
+        read.
+        """
         text = self.log.newest_snapshot(session)
         if text is not None:
             try:
@@ -105,10 +111,14 @@ class Live:
         return state
 
     def folded(self, until: int) -> State:
-        """The state that the log alone gives, from its first event to number `until`, whatever the snapshots say."""
+        """The state that the log alone gives, from its first event to number `until`, whatever the
+        snapshots say.
+        """
         with self.storage.transaction(write=False) as session:
             state = self._first(session)
-            for event in itertools.takewhile(lambda event: event.number <= until, self.log.scroll(session, 1)):
+            for event in itertools.takewhile(
+                lambda event: event.number <= until, self.log.scroll(session, 1)
+            ):
                 state.fold(event)
             return state
 

@@ -13,8 +13,16 @@ from belman.studies.session import Session
 
 _COLUMNS = [events.c[name] for name in Event._fields]
 _MINE = events.c.study == bindparam("study")
-_AFTER = select(*_COLUMNS).where(_MINE, events.c.number > bindparam("after")).order_by(events.c.number).limit(bindparam("most"))
-_WHERE = {name: select(*_COLUMNS).where(_MINE, events.c[name] == bindparam("value")) for name in ("number", "key", "ticket")}
+_AFTER = (
+    select(*_COLUMNS)
+    .where(_MINE, events.c.number > bindparam("after"))
+    .order_by(events.c.number)
+    .limit(bindparam("most"))
+)
+_WHERE = {
+    name: select(*_COLUMNS).where(_MINE, events.c[name] == bindparam("value"))
+    for name in ("number", "key", "ticket")
+}
 _APPEND = insert(events)
 _LOCK = select(studies.c.id).where(studies.c.id == bindparam("study")).with_for_update()
 
@@ -25,7 +33,9 @@ _NEWEST = (
     .limit(bindparam("most"))
 )
 _KEEP = insert(snapshots)
-_DROP = delete(snapshots).where(snapshots.c.study == bindparam("study"), snapshots.c.number < bindparam("before"))
+_DROP = delete(snapshots).where(
+    snapshots.c.study == bindparam("study"), snapshots.c.number < bindparam("before")
+)
 
 _CHUNK = 10_000
 
@@ -39,8 +49,8 @@ class Log:
     def scroll(self, session: Session, after: int = 0, *, lock: bool = False) -> Iterator[Event]:
         """All events that follow a number, however many, a chunk at a time.
 
-        With `lock` first wait until nobody else writes to this study, and keep them out until the transaction ends; on SQLite
-        a transaction that writes has done so when it began.
+        With `lock` first wait until nobody else writes to this study, and keep them out until the
+        transaction ends; on SQLite a transaction that writes has done so when it began.
         """
         size = _CHUNK
         rows_of = session.rows

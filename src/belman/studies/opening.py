@@ -44,10 +44,11 @@ def open_study(
 ) -> Study:
     """The study of that name, created with these settings where there is none.
 
-    `arms` creates; without it the study has to be there. Settings that are given for a study that is there have to be those
-    it was created with; those left out are as they were. Up to `discount` they are an Agent's. A share of traffic may be kept
-    uniform (`uniform_share`) for an honest `replay`. Tickets expire `expire_after` seconds (or a timedelta) after the ask:
-    they count as `expired_reward`, such as 0 for no reward, or are forgotten where that is None.
+    `arms` creates; without it the study has to be there. Settings that are given for a study that
+    is there have to be those it was created with; those left out are as they were. Up to `discount`
+    they are an Agent's. A share of traffic may be kept uniform (`uniform_share`) for an honest
+    `replay`. Tickets expire `expire_after` seconds (or a timedelta) after the ask: they count as
+    `expired_reward`, such as 0 for no reward, or are forgotten where that is None.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -85,9 +86,16 @@ def open_study(
 
 def check_name(name: object) -> str:
     """A name of a study."""
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST or not name.isprintable():
+    if (
+        not isinstance(name, str)
+        or not name.strip()
+        or len(name) > LONGEST
+        or not name.isprintable()
+    ):
         shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:80]}…"
-        raise SettingError(f"name={shown} cannot name a study: it must be a printable string of 1 to {LONGEST} characters")
+        raise SettingError(
+            f"name={shown} cannot name a study: it must be a printable string of 1 to {LONGEST} characters"
+        )
     return name
 
 
@@ -106,13 +114,19 @@ def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
         raise
 
 
-def _compare(study: Study, there: Settings, arms: Iterable[Hashable] | None, given: dict[str, Any]) -> None:
+def _compare(
+    study: Study, there: Settings, arms: Iterable[Hashable] | None, given: dict[str, Any]
+) -> None:
     """Refuse settings that are not those of the study."""
     wanted = {name: value for name, value in given.items() if value is not None}
     if arms is None and not wanted:
         return
     asked = settings(there.arms if arms is None else arms, **{"family": there.family, **wanted})
-    compared = set(wanted) - {"prior"} | ({"family"} if "prior" in wanted else set()) | ({"arms"} if arms is not None else set())
+    compared = (
+        set(wanted) - {"prior"}
+        | ({"family"} if "prior" in wanted else set())
+        | ({"arms"} if arms is not None else set())
+    )
     for name in sorted(compared):
         if getattr(asked, name) != getattr(there, name):
             raise SettingError(

@@ -1,10 +1,12 @@
 """What another policy would have earned, from a log of choices whose chances are known.
 
-Usable is an ask at which every arm had a chance p > 0: one that was drawn uniformly, or by a policy that leaves no arm out. At
-each of them the other policy, with its own past, chooses too. The value of its choices is estimated by inverse propensities,
-V = Σ w r / Σ w with w = [it chose the same arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows by
-the choices that it shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses is kept
-with the same chance c: its past is then one that it could have lived (Dudík, Erhan, Langford and Li, 2012).
+Usable is an ask at which every arm had a chance p > 0: one that was drawn uniformly, or by a policy
+that leaves no arm out. At each of them the other policy, with its own past, chooses too. The value
+of its choices is estimated by inverse propensities, V = Σ w r / Σ w with w = [it chose the same
+arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows by the choices that it
+shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses
+is kept with the same chance c: its past is then one that it could have lived (Dudík, Erhan,
+Langford and Li, 2012).
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ MOST_MISSING = 0.1
 class Estimate(NamedTuple):
     """What a policy would have earned per turn, in the first `turns` of its life.
 
-    `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one; they rest on `used` asks,
-    which are worth `effective_sample_size` draws of the policy itself. `earned` is what the study earned per reward.
+    `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one;
+    they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
+    `earned` is what the study earned per reward.
     """
 
     policy: str
@@ -52,7 +55,11 @@ class Estimate(NamedTuple):
 def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int = 0) -> Estimate:
     """Estimate a policy on a log; raises ReplayError where no estimate would be honest."""
     events = list(log)
-    rewards = {event.ticket: event.reward for event in events if event.ticket is not None and event.reward is not None}
+    rewards = {
+        event.ticket: event.reward
+        for event in events
+        if event.ticket is not None and event.reward is not None
+    }
     draws, least = _usable(events)
     if not draws:
         raise ReplayError(
@@ -75,17 +82,27 @@ def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int =
             f"which it chooses the same arm, are worth {size:.1f} draws of its own, and {LEAST_SIZE:g} are the least"
         )
     value = float(weights @ gains / weights.sum())
-    error = 1.959964 * math.sqrt(float(((weights * (gains - value)) ** 2).sum())) / float(weights.sum())
+    error = (
+        1.959964 * math.sqrt(float(((weights * (gains - value)) ** 2).sum())) / float(weights.sum())
+    )
     earned = float(np.mean(list(rewards.values())))
     plain = float(weights @ gains / len(weights))
-    return Estimate(policy.name, value, value - error, value + error, plain, size, turns, len(weights), earned)
+    return Estimate(
+        policy.name, value, value - error, value + error, plain, size, turns, len(weights), earned
+    )
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:
-    """The kinds of draws to use, uniform ones or all that leave every arm a chance, whichever let more turns be lived."""
+    """The kinds of draws to use, uniform ones or all that leave every arm a chance, whichever let
+    more turns be lived.
+    """
     best: tuple[float, set[int], float] = (0.0, set(), 1.0)
     for draws in ({int(Draw.UNIFORM)}, {int(Draw.UNIFORM), int(Draw.RANDOM)}):
-        chances = [event.probability for event in events if event.draw in draws and event.probability is not None]
+        chances = [
+            event.probability
+            for event in events
+            if event.draw in draws and event.probability is not None
+        ]
         least = min(chances, default=0.0)
         best = max(best, (least * len(chances), draws, least), key=lambda choice: choice[0])
     return best[1], best[2]
@@ -100,7 +117,9 @@ def _walk(
     least: float,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Let the policy live along the log: the weight and the reward of every usable ask, and how many turns it lived."""
+    """Let the policy live along the log: the weight and the reward of every usable ask, and how
+    many turns it lived.
+    """
     state = State(replace(settings, policy=policy, uniform_share=0.0))
     toss = entry(chance.uniform, {}, {})
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)

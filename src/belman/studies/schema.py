@@ -1,12 +1,24 @@
-"""The tables of a storage: studies, the log of their events, snapshots of their states, and keys of a service.
+"""The tables of a storage: studies, the log of their events, snapshots of their states, and keys of
+a service.
 
-An event is never changed and never removed. Two indices make promises that no program can break: a ticket is settled once
-(told or expired), and a request that carries a key is answered once.
+An event is never changed and never removed. Two indices make promises that no program can break: a
+ticket is settled once (told or expired), and a request that carries a key is answered once.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, MetaData, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
 
 metadata = MetaData()
 

@@ -1,4 +1,6 @@
-"""A transaction at the level of the database's driver: SQLAlchemy writes the SQL once, and is not in the way after that."""
+"""A transaction at the level of the database's driver: SQLAlchemy writes the SQL once, and is not
+in the way after that.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _POSITIONAL = {"sqlite": "qmark", "postgresql": "format"}
 
 @cache
 def _written(statement: Any, dialect: Any) -> tuple[str, list[tuple[str, Any]]]:
-    """The SQL of a statement, and its parameters in order, each with its value unless another is given."""
+    """The SQL of a statement, and its parameters in order, each with its value unless another is
+    given.
+    """
     compiled = statement.compile(dialect=dialect(paramstyle=_POSITIONAL[dialect.name]))
     return compiled.string, [(name, compiled.params.get(name)) for name in compiled.positiontup]
 
@@ -30,7 +34,9 @@ class Session:
         """The rows that a query finds."""
         return self._execute(statement, values).fetchall()
 
-    def rows_behind(self, lock: ClauseElement, statement: ClauseElement, **values: Any) -> list[Any]:
+    def rows_behind(
+        self, lock: ClauseElement, statement: ClauseElement, **values: Any
+    ) -> list[Any]:
         """The rows that a query finds once a lock is held, in one journey to the server and back."""
         with self._connection.pipeline():
             self._execute(lock, values)
@@ -51,4 +57,6 @@ class Session:
 
     def _execute(self, statement: ClauseElement, values: dict[str, Any]) -> Any:
         sql, parameters = _written(statement, self._dialect)
-        return self._connection.execute(sql, [values.get(name, default) for name, default in parameters])
+        return self._connection.execute(
+            sql, [values.get(name, default) for name, default in parameters]
+        )

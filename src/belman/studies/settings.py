@@ -38,7 +38,12 @@ class Settings:
     def agent(self) -> Agent:
         """The agent with which the study begins."""
         own = {self.arms[place]: prior for place, prior in self.priors}
-        options: dict[str, Any] = {"range": self.range, "minimise": self.minimise, "discount": self.discount, "seed": 0}
+        options: dict[str, Any] = {
+            "range": self.range,
+            "minimise": self.minimise,
+            "discount": self.discount,
+            "seed": 0,
+        }
         return Agent(self.arms, self.family, self.policy, priors=own, **options)
 
     def words(self) -> chance.Words:
@@ -89,16 +94,29 @@ def settings(
     if prior is not None:
         base = replace(base, prior=base.check_belief(prior))
     if state_file.describe(base, "family") is None:
-        raise SettingError(f"family={base!r} cannot be kept in a log: a study takes a family of belman.families")
+        raise SettingError(
+            f"family={base!r} cannot be kept in a log: a study takes a family of belman.families"
+        )
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
     who = check_policy(BelMan() if policy is None else policy)
     fades = 1.0 if discount is None else discount
-    agent = Agent(names, base, who, priors=own, range=range, minimise=bool(minimise), discount=fades, seed=seed)
+    agent = Agent(
+        names,
+        base,
+        who,
+        priors=own,
+        range=range,
+        minimise=bool(minimise),
+        discount=fades,
+        seed=seed,
+    )
     after = check_expiry(expire_after)
     if expired_reward is not None:
         if after is None:
-            raise SettingError(f"expired_reward={expired_reward!r} counts for tickets that expire: give expire_after=… too")
+            raise SettingError(
+                f"expired_reward={expired_reward!r} counts for tickets that expire: give expire_after=… too"
+            )
         agent.scale.inward(expired_reward)
     return Settings(
         names,
@@ -108,7 +126,9 @@ def settings(
         agent.scale.range,
         agent.scale.minimise,
         float(fades),
-        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1) if seed is None else int(seed),
+        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        if seed is None
+        else int(seed),
         check_share(uniform_share),
         after,
         None if expired_reward is None else float(expired_reward) + 0.0,
@@ -120,7 +140,9 @@ def check_arm(arm: Hashable) -> Hashable:
     doors.check_new(arm, ())
     encoded = state_file.encode_arm(arm)
     if _lost(encoded):
-        raise ArmError(f"arm {arm!r} cannot be kept in a log: a study's arms are named by strings, numbers or tuples of them")
+        raise ArmError(
+            f"arm {arm!r} cannot be kept in a log: a study's arms are named by strings, numbers or tuples of them"
+        )
     return state_file.decode_arm(encoded, "the study")
 
 
@@ -139,7 +161,9 @@ def _lost(encoded: Any) -> bool:
 def check_policy(policy: Policy) -> Policy:
     """A policy that a log can keep and give back."""
     if not isinstance(policy, Policy):
-        raise PolicyError(f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()")
+        raise PolicyError(
+            f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()"
+        )
     describe_policy(policy)
     return policy
 
@@ -159,7 +183,9 @@ def check_share(share: float | None) -> float:
     if share is None:
         return 0.0
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-        raise SettingError(f"uniform_share={share!r} is no share of traffic: it must be a number from 0 to 1")
+        raise SettingError(
+            f"uniform_share={share!r} is no share of traffic: it must be a number from 0 to 1"
+        )
     return float(share)
 
 
@@ -168,6 +194,12 @@ def check_expiry(after: float | timedelta | None) -> float | None:
     if after is None:
         return None
     seconds = after.total_seconds() if isinstance(after, timedelta) else after
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not (0.0 < seconds < math.inf):
-        raise SettingError(f"expire_after={after!r} is no time: give seconds above 0, a timedelta, or None for never")
+    if (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, (int, float))
+        or not (0.0 < seconds < math.inf)
+    ):
+        raise SettingError(
+            f"expire_after={after!r} is no time: give seconds above 0, a timedelta, or None for never"
+        )
     return float(seconds)

@@ -20,8 +20,9 @@ FORMAT = 1
 class State:
     """The agent, the register of all arms there ever were, and the tickets that are out.
 
-    The same events give the same state to the last bit, whoever folds them: an ask holds the arm that was chosen, so that
-    nothing is decided anew, and every decision draws from a generator of its own, forked from the seed by its number.
+    The same events give the same state to the last bit, whoever folds them: an ask holds the arm
+    that was chosen, so that nothing is decided anew, and every decision draws from a generator of
+    its own, forked from the seed by its number.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -43,13 +44,19 @@ class State:
     # Deciding
 
     def choose(self, words: chance.Words, number: int) -> int:
-        """The place of the arm that the policy chooses, with its `number`-th generator forked from `words`."""
+        """The place of the arm that the policy chooses, with its `number`-th generator forked from
+        `words`.
+        """
         self._fork(words, number, 0, self.agent.mind)
         return self.places[self.agent.ask()]
 
     def decide(self, count: int) -> list[tuple[int, int, float]]:
-        """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding at once."""
-        uniform = self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
+        """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding
+        at once.
+        """
+        uniform = (
+            self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
+        )
         chosen = iter(self._policy_draws(uniform.count(None)))
         draws = []
         for arm in uniform:
@@ -61,7 +68,9 @@ class State:
         return draws
 
     def _uniform_draws(self, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the policy."""
+        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the
+        policy.
+        """
         arms, mind = self.agent.arms, self.agent.mind
         self._fork(self._words, self.number + 1, 1, mind)
         draw, below = entry(chance.uniform, {}, {}), entry(chance.below, {}, {})
@@ -111,13 +120,17 @@ class State:
 
     def _expect(self, place: int) -> None:
         if place in self.retired:
-            self.retired[place] = self.retired[place]._replace(pending=self.retired[place].pending + 1)
+            self.retired[place] = self.retired[place]._replace(
+                pending=self.retired[place].pending + 1
+            )
         else:
             self.agent.expect(self.register[place])
 
     def _cancel(self, place: int) -> None:
         if place in self.retired:
-            self.retired[place] = self.retired[place]._replace(pending=self.retired[place].pending - 1)
+            self.retired[place] = self.retired[place]._replace(
+                pending=self.retired[place].pending - 1
+            )
         else:
             self.agent.cancel(self.register[place])
 
@@ -150,13 +163,17 @@ class State:
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = state_file.rebuild(body["policy"], "policy")
         elif kind != Kind.CREATED:
-            raise StateError(f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)")
+            raise StateError(
+                f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)"
+            )
 
     # Snapshots
 
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
-        self.agent.policy = self.agent.policy  # leaves what was learnt, and nothing of how it was worked with
+        self.agent.policy = (
+            self.agent.policy
+        )  # leaves what was learnt, and nothing of how it was worked with
         self.agent.mind[:] = 0
         content = {
             "format": FORMAT,
@@ -183,14 +200,18 @@ class State:
             raise StateError("a snapshot is damaged: its checksum does not match its content")
         content = json.loads(body)
         if content["format"] != FORMAT:
-            raise StateError(f"a snapshot has format {content['format']}: this belman reads {FORMAT}")
+            raise StateError(
+                f"a snapshot has format {content['format']}: this belman reads {FORMAT}"
+            )
         state = cls(Settings.from_json(json.dumps(content["settings"])))
         state.agent = Agent.from_json(json.dumps(content["agent"]), source="a snapshot")
         state.register = [state_file.decode_arm(arm, "a snapshot") for arm in content["register"]]
         state.places = {arm: place for place, arm in enumerate(state.register)}
         for place, prior, belief, *rest in content["retired"]:
             state.retired[place] = Learnt(tuple(prior), tuple(belief), *rest)
-        state.outstanding = {number: (place, time) for number, place, time in content["outstanding"]}
+        state.outstanding = {
+            number: (place, time) for number, place, time in content["outstanding"]
+        }
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])

@@ -1,4 +1,6 @@
-"""Where studies are kept: SQLite or PostgreSQL, behind short transactions that one writer of a study holds at a time."""
+"""Where studies are kept: SQLite or PostgreSQL, behind short transactions that one writer of a
+study holds at a time.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +13,37 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from belman.errors import MissingExtraError, SettingError, StorageError, UnknownStudyError, listing, nearest
+from belman.errors import (
+    MissingExtraError,
+    SettingError,
+    StorageError,
+    UnknownStudyError,
+    listing,
+    nearest,
+)
 from belman.studies import schema
 from belman.studies.connections import Connections
 from belman.studies.transaction import LostConnectionError, Transaction
 from belman.studies.versions import HEAD, prepare, upgrade
 
 BUSY_SECONDS = 60.0
-_DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
+_DRIVERS = {
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "sqlite": "sqlite+pysqlite",
+}
 _SYNCHRONOUS = ("full", "normal")
 
 
 class Storage:
-    """A database that keeps studies, opened by its URL: `sqlite:///studies.db` or `postgresql://user@host/name`.
+    """A database that keeps studies, opened by its URL: `sqlite:///studies.db` or
+    `postgresql://user@host/name`.
 
-    Opening creates the tables in an empty database and refuses one whose tables are of another version (`migrate` brings old
-    ones up to date). SQLite keeps its log
-    ahead of its pages (WAL) and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
-    (not a crash of the program) may take the last moments with it. A storage may be shared by threads, and by processes that
-    are forked.
+    Opening creates the tables in an empty database and refuses one whose tables are of another
+    version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
+    and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
+    (not a crash of the program) may take the last moments with it. A storage may be shared by
+    threads, and by processes that are forked.
     """
 
     def __init__(self, url: str, *, migrating: bool = False) -> None:
@@ -75,17 +89,25 @@ class Storage:
     def names(self) -> list[str]:
         """The names of the studies kept here."""
         with self.reading() as connection:
-            return list(connection.scalars(select(schema.studies.c.name).order_by(schema.studies.c.name)))
+            return list(
+                connection.scalars(select(schema.studies.c.name).order_by(schema.studies.c.name))
+            )
 
     def find(self, name: str) -> tuple[int, str]:
         """The id and the secret of a study."""
         studies = schema.studies
         with self.reading() as connection:
-            row = connection.execute(select(studies.c.id, studies.c.secret).where(studies.c.name == name)).first()
+            row = connection.execute(
+                select(studies.c.id, studies.c.secret).where(studies.c.name == name)
+            ).first()
         if row is None:
             names = self.names()
-            there = f"there are {listing(names)}{nearest(name, names)}" if names else "there is none"
-            raise UnknownStudyError(f"no study {name!r} in {self}: {there} (give arms=[…] to create it)")
+            there = (
+                f"there are {listing(names)}{nearest(name, names)}" if names else "there is none"
+            )
+            raise UnknownStudyError(
+                f"no study {name!r} in {self}: {there} (give arms=[…] to create it)"
+            )
         return row.id, row.secret
 
     @contextmanager
@@ -97,12 +119,18 @@ class Storage:
 
     def _failure(self, error: Exception, done: str, lost: bool = False) -> StorageError:
         """An error of the database as ours, with its words and without our password."""
-        words = str(error.orig if isinstance(error, DBAPIError) else error).strip().replace("\n", " ")
-        return (LostConnectionError if lost else StorageError)(f"{self} could not be {done}: {words}")
+        words = (
+            str(error.orig if isinstance(error, DBAPIError) else error).strip().replace("\n", " ")
+        )
+        return (LostConnectionError if lost else StorageError)(
+            f"{self} could not be {done}: {words}"
+        )
 
 
 def migrate(url: str) -> str:
-    """Bring the tables of a storage to the version of this belman, which it gives back; those up to date are left alone."""
+    """Bring the tables of a storage to the version of this belman, which it gives back; those up to
+    date are left alone.
+    """
     Storage(url, migrating=True).close()
     return HEAD
 
@@ -111,15 +139,21 @@ def _parse(given: str) -> URL:
     try:
         url = make_url(given)
     except (ArgumentError, TypeError):
-        raise SettingError(f"storage={given!r} is no URL: write sqlite:///studies.db or postgresql://user@host/name") from None
+        raise SettingError(
+            f"storage={given!r} is no URL: write sqlite:///studies.db or postgresql://user@host/name"
+        ) from None
     url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
     if url.drivername not in _DRIVERS.values():
         raise SettingError(f"storage={str(url)!r} is neither sqlite:///… nor postgresql://…")
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise SettingError(f"storage={given!r} names no file, and a study has to survive: write sqlite:///studies.db")
+        raise SettingError(
+            f"storage={given!r} names no file, and a study has to survive: write sqlite:///studies.db"
+        )
     chosen = url.query.get("synchronous", "full")
     if url.get_backend_name() == "sqlite" and chosen not in _SYNCHRONOUS:
-        raise SettingError(f"synchronous={chosen!r} is none of SQLite's ways here: {listing(_SYNCHRONOUS)}")
+        raise SettingError(
+            f"synchronous={chosen!r} is none of SQLite's ways here: {listing(_SYNCHRONOUS)}"
+        )
     return url
 
 
@@ -127,7 +161,9 @@ def _engine(url: URL) -> Engine:
     try:
         if url.get_backend_name() == "sqlite":
             bare = url.difference_update_query(["synchronous"])
-            engine = create_engine(bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+            engine = create_engine(
+                bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
+            )
             _as_wal(engine, str(url.query.get("synchronous", "full")))
             return engine
         return create_engine(url, pool_pre_ping=True)
@@ -136,7 +172,9 @@ def _engine(url: URL) -> Engine:
 
 
 def _turn_to_wal(connection: Any) -> None:
-    """Where several open a new file at once, SQLite refuses this step to all but one without waiting: so we wait."""
+    """Where several open a new file at once, SQLite refuses this step to all but one without
+    waiting: so we wait.
+    """
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -31,14 +31,17 @@ from belman.table import Table
 
 
 class Study:
-    """A named, durable agent that any number of threads and processes may use at once; `open_study` opens one.
+    """A named, durable agent that any number of threads and processes may use at once; `open_study`
+    opens one.
 
-    Every method that changes the study is one short transaction: it waits its turn, takes in what others have committed,
-    decides, and writes its events down. When it returns, they are on disk; when it raises, nothing has happened. Objects are
-    safe to share between threads.
+    Every method that changes the study is one short transaction: it waits its turn, takes in what
+    others have committed, decides, and writes its events down. When it returns, they are on disk;
+    when it raises, nothing has happened. Objects are safe to share between threads.
     """
 
-    def __init__(self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time
+    ) -> None:
         self._live = Live(name, storage, clock)
         self._live.look(lambda state: None)
 
@@ -51,8 +54,9 @@ class Study:
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
         """A ticket for the arm to try now, or a list of `n` for a batch.
 
-        Tickets that are out count as observed at their expected statistic, so that concurrent askers spread. A request that
-        may be sent again carries a `key` of its own: the same key gives the same tickets.
+        Tickets that are out count as observed at their expected statistic, so that concurrent
+        askers spread. A request that may be sent again carries a `key` of its own: the same key
+        gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
         tickets = self._live.transact(lambda at: at.ask(Ask(count, key)))
@@ -61,16 +65,16 @@ class Study:
     def tell(self, ticket: str | Ticket, reward: float) -> bool:
         """Learn the reward of a ticket, hours later and from another process if need be.
 
-        True if it was news. The same reward once more changes nothing and gives False; another one raises TicketError, as
-        does a ticket that has expired.
+        True if it was news. The same reward once more changes nothing and gives False; another one
+        raises TicketError, as does a ticket that has expired.
         """
         return self._live.transact(lambda at: at.tell(Tell(ticket, reward)))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
         """Many asks and tells in one transaction, which costs one wait for the disk.
 
-        Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or the error that it alone
-        would have raised.
+        Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
+        the error that it alone would have raised.
         """
 
         def answers(at: Desk) -> list[list[Ticket] | bool | BelmanError]:
@@ -78,8 +82,11 @@ class Study:
 
         return self._live.transact(answers) if requests else []
 
-    def record(self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = "") -> int:
-        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives the count.
+    def record(
+        self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = ""
+    ) -> int:
+        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives
+        the count.
 
         Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
         """
@@ -91,38 +98,56 @@ class Study:
         return self._live.transact(lambda at: at.record(rows, reason))
 
     def expire(self) -> int:
-        """Let every ticket expire that is due (asks and tells do so too, when they come); gives the count."""
+        """Let every ticket expire that is due (asks and tells do so too, when they come); gives the
+        count.
+        """
         return self._live.transact(lambda at: at.overdue)
 
     # Changing it while it runs
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed; tells are welcome all the same."""
-        self._change(Kind.PAUSED, reason, lambda state: _require(not state.paused, self.name, "is paused already"))
+        self._change(
+            Kind.PAUSED,
+            reason,
+            lambda state: _require(not state.paused, self.name, "is paused already"),
+        )
 
     def resume(self, reason: str = "") -> None:
         """Decide again."""
-        self._change(Kind.RESUMED, reason, lambda state: _require(state.paused, self.name, "is not paused"))
+        self._change(
+            Kind.RESUMED, reason, lambda state: _require(state.paused, self.name, "is not paused")
+        )
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
-        """Take in a new arm, or one that was retired, with what was learnt of it (which takes no prior)."""
+        """Take in a new arm, or one that was retired, with what was learnt of it (which takes no
+        prior).
+        """
         name = check_arm(arm)
 
         def body(state: State) -> dict[str, Any]:
             doors.check_new(name, state.agent.arms)
             if name in state.places:
                 if prior is not None:
-                    raise ArmError(f"arm {name!r} was retired and comes back with what was learnt of it: it takes no prior")
+                    raise ArmError(
+                        f"arm {name!r} was retired and comes back with what was learnt of it: it takes no prior"
+                    )
                 return {"arm": state.places[name]}
             family = state.agent.family
             belief = family.check_belief(family.prior if prior is None else prior)
             state.agent.policy.check(family, len(state.agent.arms) + 1)
-            return {"arm": len(state.register), "name": state_file.encode_arm(name), "prior": belief}
+            return {
+                "arm": len(state.register),
+                "name": state_file.encode_arm(name),
+                "prior": belief,
+            }
 
         self._change(Kind.ARM_ADDED, reason, body)
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
-        """Play an arm no more; rewards of tickets that are out still count for it, and it may come back."""
+        """Play an arm no more; rewards of tickets that are out still count for it, and it may come
+        back.
+        """
 
         def body(state: State) -> dict[str, Any]:
             state.agent.belief(arm)  # refuses an arm that it does not play
@@ -154,12 +179,18 @@ class Study:
 
         self._change(Kind.POLICY_CHANGED, reason, body)
 
-    def _change(self, kind: Kind, reason: str, body: Callable[[State], dict[str, Any] | None]) -> None:
+    def _change(
+        self, kind: Kind, reason: str, body: Callable[[State], dict[str, Any] | None]
+    ) -> None:
         check_reason(reason)
 
         def work(at: Desk) -> None:
             content = body(at.state) or {}
-            at.write(kind, arm=content.pop("arm", None), body=json.dumps({"reason": reason, **content}, ensure_ascii=False))
+            at.write(
+                kind,
+                arm=content.pop("arm", None),
+                body=json.dumps({"reason": reason, **content}, ensure_ascii=False),
+            )
 
         self._live.transact(work)
 
@@ -188,7 +219,9 @@ class Study:
     @property
     def retired(self) -> tuple[Hashable, ...]:
         """The arms that were retired."""
-        return self._live.look(lambda state: tuple(state.register[place] for place in state.retired))
+        return self._live.look(
+            lambda state: tuple(state.register[place] for place in state.retired)
+        )
 
     @property
     def register(self) -> tuple[Hashable, ...]:
@@ -235,11 +268,15 @@ class Study:
         )
 
     def agent(self) -> Agent:
-        """An agent that believes what the study believes at this moment; what is done to it does nothing to the study."""
+        """An agent that believes what the study believes at this moment; what is done to it does
+        nothing to the study.
+        """
         return Agent.from_json(self._live.look(lambda state: state.agent.to_json()))
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm that is played: rewards told, expected reward, credible interval and probability of being best."""
+        """Per arm that is played: rewards told, expected reward, credible interval and probability
+        of being best.
+        """
         return self.agent().beliefs(level)
 
     def explain(self) -> Table:
@@ -253,11 +290,17 @@ class Study:
             return dict(state.outstanding), list(state.register)
 
         out, register = self._live.look(read)
-        asks = (event for event in self.events(min(out, default=1) - 1) if event.number in out) if out else ()
+        asks = (
+            (event for event in self.events(min(out, default=1) - 1) if event.number in out)
+            if out
+            else ()
+        )
         return [ticket_of(event, register, self._live.secret) for event in asks]
 
     def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time, and with its reason where it has one; or the `last` so many."""
+        """The log as a table: every event with its time, and with its reason where it has one; or
+        the `last` so many.
+        """
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
         rows = list(self._lines(after))
         return Table({name: [row[i] for row in rows] for i, name in enumerate(exchange.COLUMNS)})
@@ -272,8 +315,12 @@ class Study:
         return exchange.lines(events, register, self._live.secret)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
-        """What another policy would have earned, as the log tells; ReplayError, and why, where it cannot honestly."""
-        settings, family, arms = self._live.look(lambda s: (s.settings, s.agent.family, len(s.register)))
+        """What another policy would have earned, as the log tells; ReplayError, and why, where it
+        cannot honestly.
+        """
+        settings, family, arms = self._live.look(
+            lambda s: (s.settings, s.agent.family, len(s.register))
+        )
         doors.check_policy(policy, family, arms)
         return replay(settings, self.events(), policy, seed)
 
@@ -284,7 +331,9 @@ class Study:
             yield from self._live.log.scroll(session, after)
 
     def check(self) -> str:
-        """Fold the whole log anew and compare: the digest of the state, or StateError where it differs in a single bit."""
+        """Fold the whole log anew and compare: the digest of the state, or StateError where it
+        differs in a single bit.
+        """
         ours = self._live.look(State.to_text)
         log = self._live.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
         if ours != log:
@@ -293,8 +342,14 @@ class Study:
 
     def __repr__(self) -> str:
         now = self.status()
-        counts = [(now["arms"], "arm", ""), (now["told"], "reward", " told"), (now["outstanding"], "ticket", " out")]
-        words = ", ".join(f"{count} {noun}{'s' * (count != 1)}{rest}" for count, noun, rest in counts)
+        counts = [
+            (now["arms"], "arm", ""),
+            (now["told"], "reward", " told"),
+            (now["outstanding"], "ticket", " out"),
+        ]
+        words = ", ".join(
+            f"{count} {noun}{'s' * (count != 1)}{rest}" for count, noun, rest in counts
+        )
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
 
 

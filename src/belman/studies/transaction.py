@@ -18,12 +18,15 @@ class LostConnectionError(StorageError):
 
 
 class Transaction:
-    """A context that gives a Session: committed at its end if it writes, undone if anything goes wrong.
+    """A context that gives a Session: committed at its end if it writes, undone if anything goes
+    wrong.
 
     A class, since a generator for each of its concerns costs as much as SQLite's commit.
     """
 
-    def __init__(self, connections: Connections, failure: Callable[..., StorageError], write: bool) -> None:
+    def __init__(
+        self, connections: Connections, failure: Callable[..., StorageError], write: bool
+    ) -> None:
         self._connections, self._failure, self._write = connections, failure, write
         self._connection: Any = None
 
@@ -40,7 +43,12 @@ class Transaction:
                 self._undo(error)
         return Session(self._connection, dialect)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if error is None and self._write:
             try:
                 self._connection.commit()

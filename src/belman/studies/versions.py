@@ -1,4 +1,6 @@
-"""The version of a storage's tables: checked at every opening, created where there are none, brought up to date on request."""
+"""The version of a storage's tables: checked at every opening, created where there are none,
+brought up to date on request.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,20 @@ def prepare(connection: Connection, shown: str) -> None:
         upgrade(connection)
     elif found != HEAD:
         steps = {path.name[:4] for path in (_HOME / "versions").glob("[0-9]*.py")}
-        remedy = f"run: belman study migrate --storage {shown}" if found in steps else "install a newer belman"
-        raise StorageError(f"{shown} has tables of version {found}, and this belman works with {HEAD}: {remedy}")
+        remedy = (
+            f"run: belman study migrate --storage {shown}"
+            if found in steps
+            else "install a newer belman"
+        )
+        raise StorageError(
+            f"{shown} has tables of version {found}, and this belman works with {HEAD}: {remedy}"
+        )
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables to `HEAD`, one process at a time; tables that are there already are left alone."""
+    """Bring the tables to `HEAD`, one process at a time; tables that are there already are left
+    alone.
+    """
     from alembic import command
     from alembic.config import Config
 

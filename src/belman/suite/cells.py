@@ -1,4 +1,6 @@
-"""The suite as data: `suite.toml` read into cells, each a class of problems with a number of arms and a horizon."""
+"""The suite as data: `suite.toml` read into cells, each a class of problems with a number of arms
+and a horizon.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,13 @@ class Suite:
 
     def quick(self) -> Suite:
         """The smaller cells with fewer runs: a look, not a judgement."""
-        small = [cell for cell in self.cells if cell.arms <= QUICK_ARMS and cell.horizon <= QUICK_HORIZON]
-        cells = tuple(Cell(c.split, c.kind, c.arms, c.horizon, min(c.runs, QUICK_RUNS), c.problem) for c in small)
+        small = [
+            cell for cell in self.cells if cell.arms <= QUICK_ARMS and cell.horizon <= QUICK_HORIZON
+        ]
+        cells = tuple(
+            Cell(c.split, c.kind, c.arms, c.horizon, min(c.runs, QUICK_RUNS), c.problem)
+            for c in small
+        )
         return Suite(cells, self.rivals, self.at_most)
 
     def group(self, rival: str) -> str:
@@ -70,20 +77,31 @@ class Suite:
 @functools.cache
 def suite() -> Suite:
     """The suite of the package."""
-    found = tomllib.loads(resources.files("belman.suite").joinpath("suite.toml").read_text(encoding="utf-8"))
+    found = tomllib.loads(
+        resources.files("belman.suite").joinpath("suite.toml").read_text(encoding="utf-8")
+    )
     cells = tuple(
         Cell(split, kind, arms, horizon, runs, _problem(found["classes"][kind], arms))
         for split in SPLITS
         for kind, arms, horizon, runs in found["cells"][split]
     )
-    return Suite(cells, {group: tuple(names) for group, names in found["rivals"].items()}, found["at-most"])
+    return Suite(
+        cells, {group: tuple(names) for group, names in found["rivals"].items()}, found["at-most"]
+    )
 
 
 def _problem(given: dict[str, Any], arms: int) -> Problem:
-    family = family_named(given["family"], **({"prior": given["belief"]} if "belief" in given else {}))
+    family = family_named(
+        given["family"], **({"prior": given["belief"]} if "belief" in given else {})
+    )
     if "means" in given:
         return Stationary(family, tuple(given["means"]))
     if "best" in given:
         return Stationary(family, (given["best"], *[given["rest"]] * (arms - 1)))
     between = given.get("between")
-    return RandomStationary(family, arms, tuple(map(float, given["draw"])), None if between is None else (between[0], between[1]))
+    return RandomStationary(
+        family,
+        arms,
+        tuple(map(float, given["draw"])),
+        None if between is None else (between[0], between[1]),
+    )

@@ -1,7 +1,8 @@
-"""Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it comes.
+"""Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it
+comes.
 
-A player of a cell is played once: what is on disk with the same settings is not played again, so an interrupted call goes on
-where it stopped, and a new rival joins without the others playing anew.
+A player of a cell is played once: what is on disk with the same settings is not played again, so an
+interrupted call goes on where it stopped, and a new rival joins without the others playing anew.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def play(
     workers: int | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Records:
-    """The final regrets of these players in a cell, read from `folder` where they are there, else played and written."""
+    """The final regrets of these players in a cell, read from `folder` where they are there, else
+    played and written.
+    """
     path = folder / f"{cell.key}.json"
     kept = _read(path)
     records: Records = {}
@@ -54,9 +57,20 @@ def play(
         described = json.loads(json.dumps(design))
         if kept.get(name, {}).get("design") != described:
             say(f"{cell.name}: {name}")
-            result = simulate({name: player}, cell.problem, cell.horizon, cell.runs, seed, workers=workers, progress=False)
+            result = simulate(
+                {name: player},
+                cell.problem,
+                cell.horizon,
+                cell.runs,
+                seed,
+                workers=workers,
+                progress=False,
+            )
             regrets = result.regret.values[0, :, -1]
-            kept[name] = {"design": described, "regret": [float(f"{value:.9g}") for value in regrets]}
+            kept[name] = {
+                "design": described,
+                "regret": [float(f"{value:.9g}") for value in regrets],
+            }
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, json.dumps(kept))
         records[name] = np.array(kept[name]["regret"])
@@ -69,4 +83,6 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError:
-        raise StateError(f"{path} is damaged: it is not JSON (remove it, or choose another folder)") from None
+        raise StateError(
+            f"{path} is damaged: it is not JSON (remove it, or choose another folder)"
+        ) from None

@@ -1,7 +1,9 @@
-"""What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the worst cell.
+"""What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the
+worst cell.
 
-Only anytime rivals with a guarantee are ranked with *ours*, BelMan unless another is asked for; those that know the horizon and
-those without a guarantee are set apart. All players of a cell meet the same nature, so differences are paired run by run.
+Only anytime rivals with a guarantee are ranked with *ours*, BelMan unless another is asked for;
+those that know the horizon and those without a guarantee are set apart. All players of a cell meet
+the same nature, so differences are paired run by run.
 """
 
 from __future__ import annotations
@@ -41,11 +43,19 @@ def _best(records: Records, names: list[str]) -> str | None:
 
 
 def _ratio(records: Records, ours: str, rival: str | None) -> float:
-    return math.nan if rival is None or rival not in records else float(records[ours].mean() / records[rival].mean())
+    return (
+        math.nan
+        if rival is None or rival not in records
+        else float(records[ours].mean() / records[rival].mean())
+    )
 
 
-def cell_table(given: Suite, played: Mapping[Cell, Records], split: str, ours: str = "belman") -> Table:
-    """One row a cell: the regret of ours, its rank among anytime rivals with a guarantee, and ratios of regrets."""
+def cell_table(
+    given: Suite, played: Mapping[Cell, Records], split: str, ours: str = "belman"
+) -> Table:
+    """One row a cell: the regret of ours, its rank among anytime rivals with a guarantee, and
+    ratios of regrets.
+    """
     columns: dict[str, list[object]] = {
         name: []
         for name in (
@@ -69,18 +79,47 @@ def cell_table(given: Suite, played: Mapping[Cell, Records], split: str, ours: s
         fair = [name for name in others if given.group(name) == ANYTIME]
         rival, anyone = _best(records, fair), _best(records, others)
         rank = 1 + sum(bool(records[name].mean() < regrets.mean()) for name in fair)
-        tail = float(np.quantile(regrets, 0.99) / np.quantile(records["thompson"], 0.99)) if "thompson" in records else math.nan
-        row = (cell.name, float(regrets.mean()), half_interval(regrets), f"{rank} of {len(fair) + 1}")
-        best = (rival or "–", _ratio(records, ours, rival), anyone or "–", _ratio(records, ours, anyone))
-        for column, value in zip(columns.values(), (*row, _ratio(records, ours, "thompson"), *best, tail), strict=True):
+        tail = (
+            float(np.quantile(regrets, 0.99) / np.quantile(records["thompson"], 0.99))
+            if "thompson" in records
+            else math.nan
+        )
+        row = (
+            cell.name,
+            float(regrets.mean()),
+            half_interval(regrets),
+            f"{rank} of {len(fair) + 1}",
+        )
+        best = (
+            rival or "–",
+            _ratio(records, ours, rival),
+            anyone or "–",
+            _ratio(records, ours, anyone),
+        )
+        for column, value in zip(
+            columns.values(), (*row, _ratio(records, ours, "thompson"), *best, tail), strict=True
+        ):
             column.append(value)
     return Table(columns, f"{split}: regret of {ours}, and its ratio to rivals")
 
 
 def summary_table(tables: Mapping[str, Table]) -> Table:
-    """One row a split: geometric means and worst cells of the ratios, and how often the 99th percentile is no worse."""
+    """One row a split: geometric means and worst cells of the ratios, and how often the 99th
+    percentile is no worse.
+    """
     columns: dict[str, list[object]] = {
-        name: [] for name in ("split", "cells", "/ Thompson", "worst", "/ best", "worst ", "/ of all", "worst  ", "p99 no worse")
+        name: []
+        for name in (
+            "split",
+            "cells",
+            "/ Thompson",
+            "worst",
+            "/ best",
+            "worst ",
+            "/ of all",
+            "worst  ",
+            "p99 no worse",
+        )
     }
     for split, table in tables.items():
         row: list[object] = [split, len(table)]
@@ -95,8 +134,12 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
 
 
 def player_csv(given: Suite, played: Mapping[Cell, Records], ours: str = "belman") -> str:
-    """Every player of every cell: mean, interval, tail, and the paired difference ours − player with its interval."""
-    lines = ["split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"]
+    """Every player of every cell: mean, interval, tail, and the paired difference ours − player
+    with its interval.
+    """
+    lines = [
+        "split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"
+    ]
     for cell, records in played.items():
         for name, regrets in records.items():
             paired = records[ours] - regrets

@@ -1,4 +1,6 @@
-"""Run by Alembic: apply the steps on the connection that the storage hands over, inside its transaction."""
+"""Run by Alembic: apply the steps on the connection that the storage hands over, inside its
+transaction.
+"""
 
 from alembic import context
 
