@@ -8,8 +8,7 @@ import numpy as np
 
 import belman
 from belman import chance
-from belman.bound import Address, call_bound
-from belman.entry import entry
+from belman.engine import Address, call_bound, entry
 from belman.lab.hand import NO_ARM, choosing, deal, reset
 from belman.lab.play import pull
 from belman.policies.policy import Ledger, Policy

@@ -14,7 +14,7 @@ import pytest
 from scipy import special, stats
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 
 DRAWS = 20_000
 ALARM = 1e-6

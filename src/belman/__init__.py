@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from belman import environments, exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
-from belman.compile import Bundle, allocating_kernel, kernel
 from belman.dispatch import Dispatcher
+from belman.engine import Bundle, allocating_kernel, kernel
 from belman.environments import (
     bernoulli,
     characteristic_time,

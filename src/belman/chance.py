@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.compile import inlined_kernel, kernel
+from belman.engine import inlined_kernel, kernel
 
 Words = NDArray[np.uint64]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, Thompson
-from belman.compile import INTERPRETED
+from belman.engine import INTERPRETED
 from tests.members import CLOSED, member, random_rewards
 
 LONG = 10_000

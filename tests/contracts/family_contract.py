@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from tests import naive
 from tests.contracts.cases import Case
 from tests.naive import mp

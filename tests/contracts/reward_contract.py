@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import FAMILIES, family_named
 from belman.families.family import TERMS

@@ -18,7 +18,7 @@ from scipy import stats
 
 from belman import chance
 from belman.beliefs.quadrature import RewardLaw
-from belman.compile import INTERPRETED, kernel
+from belman.engine import INTERPRETED, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import BetaRewards, ChiSquared, Exponential, Family, OneParameter, Poisson
 from belman.families.generic import generic_kernels

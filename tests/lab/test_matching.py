@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from belman import chance
-from belman.entry import entry
+from belman.engine import entry
 from belman.lab.matching import Bench, match
 from belman.policies.policy import pick
 

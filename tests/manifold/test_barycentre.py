@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from belman.entry import entry
+from belman.engine import entry
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.manifold import _centre, barycentre, divergence, least_kl_from_arms, least_kl_to_arms
 from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_beliefs

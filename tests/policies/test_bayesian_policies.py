@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from belman import Agent, bernoulli, chance, random_bernoulli, simulate
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 from belman.errors import PolicyError
 from belman.families import Bernoulli, Exponential, Family, Gaussian
 from belman.measures.best import best_probabilities

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import belman
-from belman import Agent, BelMan, Forced, Thompson, entry
+from belman import Agent, BelMan, Forced, Thompson
 from belman.cli import parse
+from belman.engine import entries as entry
 from belman.errors import PolicyError
 from belman.exposure import Paper
 

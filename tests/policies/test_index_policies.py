@@ -13,8 +13,7 @@ from scipy.optimize import brentq
 
 import belman
 from belman import chance
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 from belman.errors import PolicyError
 from belman.families import FAMILIES, Family, Gaussian
 from belman.families.mirror import Mirror

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 from belman.families import Family
 from belman.policies import Ledger, Policy
 from belman.policies.averages import plays_needed

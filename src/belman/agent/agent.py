@@ -15,7 +15,7 @@ from belman import chance
 from belman.agent import advice, decide, doors, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
-from belman.entry import entry
+from belman.engine import entry
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family, family_named

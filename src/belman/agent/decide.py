@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.policy import pick, record
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from belman.compile import Bundle
+from belman.engine import Bundle
 
 Kernel = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from belman.beliefs.belief import BeliefKernels
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.special import (
     digamma_gap,
     digamma_gap_trigamma,

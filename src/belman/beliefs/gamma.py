@@ -6,7 +6,7 @@ import math
 
 from belman.beliefs import beta
 from belman.beliefs.belief import BeliefKernels
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.special import (
     digamma_gap,
     digamma_gap_trigamma,

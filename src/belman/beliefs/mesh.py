@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 #: A mesh has rows θ − θ₀, D and probability, for the nodes of `PANELS` panels on each side of the
 #: mode.

@@ -9,7 +9,7 @@ import math
 
 from belman.beliefs import gamma
 from belman.beliefs.belief import BeliefKernels
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.special import digamma_gap, log_gamma, log_power, ratio_excess, trigamma
 
 

@@ -30,7 +30,7 @@ from belman.beliefs.mesh import (
     panel_edges,
     place,
 )
-from belman.compile import Bundle, allocating_kernel, kernel
+from belman.engine import Bundle, allocating_kernel, kernel
 from belman.special import log_excess
 
 _COARSE_NODES, _COARSE_WEIGHTS = np.polynomial.legendre.leggauss(6)

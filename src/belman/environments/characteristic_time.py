@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 from belman.environments.environment import Floats
 from belman.environments.stationary import Stationary
 from belman.errors import SettingError

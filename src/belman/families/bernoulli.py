@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import beta
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.special import (
     beta_cdf,

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.generic import OneParameter, generic_kernels
 from belman.special import beta_quantile, digamma_gap, log_beta
 

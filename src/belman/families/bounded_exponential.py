@@ -12,7 +12,7 @@ import numpy as np
 
 from belman import chance
 from belman.beliefs import gamma
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.exponential import reward as uncut_reward
 from belman.families.family import Family, FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile

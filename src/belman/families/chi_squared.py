@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.generic import OneParameter, generic_kernels
 from belman.special import digamma, gamma_quantile, log_gamma

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 _GOLDEN = 0.6180339887498949
 _STEPS = 80

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families import gamma_known_shape as shaped
 from belman.families.family import Family, Floats
 

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
 from belman.beliefs.belief import BeliefKernels
-from belman.compile import Bundle, kernel
-from belman.entry import entry
+from belman.engine import Bundle, entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.common_mean import weighted_mean
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import gamma
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.special import (
     gamma_quantile,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import normal
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.special import normal_cdf, normal_quantile
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import normal_gamma
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.special import normal_quantile, student_cdf, student_quantile
 

@@ -58,7 +58,7 @@ from belman.beliefs.mesh import (
     tail_mass,
 )
 from belman.beliefs.quadrature import RewardLaw, quadrature
-from belman.compile import allocating_kernel, kernel
+from belman.engine import allocating_kernel, kernel
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels, Floats
 

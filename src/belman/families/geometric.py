@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from belman.beliefs import beta
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families import bernoulli
 from belman.families.family import Family, FamilyKernels
 from belman.special import beta_cdf, beta_quantile, beta_survival, beta_upper_quantile

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families import FAMILIES
 from belman.families.family import Family, FamilyKernels, Floats
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from belman import chance
 from belman.beliefs import gamma
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile
 from belman.families.gamma_known_shape import sample as sample_rate

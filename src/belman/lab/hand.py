@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.bound import Bound, bind, call_bound
-from belman.compile import inlined_kernel, kernel
+from belman.engine import Bound, bind, call_bound, inlined_kernel, kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy
 

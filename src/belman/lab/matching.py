@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

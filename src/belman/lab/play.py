@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from belman import chance
-from belman.bound import call_bound
-from belman.compile import inlined_kernel, kernel
+from belman.engine import call_bound, inlined_kernel, kernel
 from belman.lab.hand import NO_ARM, reset
 from belman.policies.policy import record
 

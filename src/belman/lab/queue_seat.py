@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.bound import Address
-from belman.entry import entry
+from belman.engine import Address, entry
 from belman.environments.queueing import BATCHES, Queue
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal, weighing

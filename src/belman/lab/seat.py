@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.bound import Address
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import Address, entry, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.bound import call_bound
-from belman.compile import inlined_kernel, kernel
+from belman.engine import call_bound, inlined_kernel, kernel
 from belman.lab.hand import NO_ARM, NO_TURN, reset
 from belman.lab.matching import NOBODY, match
 from belman.lab.play import MIND, NATURE, WORLD

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.bound import Address, call_bound
-from belman.compile import inlined_kernel, kernel
-from belman.entry import entry
+from belman.engine import Address, call_bound, entry, inlined_kernel, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import FINISHED, NO_ARM, NO_TURN, RECOMMEND, advising, choosing, deal, reset

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.entry import entry
+from belman.engine import entry
 from belman.errors import PolicyError
 from belman.manifold import barycentre, projection
 

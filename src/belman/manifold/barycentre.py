@@ -8,7 +8,7 @@ parameters and no pass over the arms.
 
 from __future__ import annotations
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 
 @kernel

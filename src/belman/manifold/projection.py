@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 _STEPS = 300
 _HALVINGS = 40

@@ -14,8 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 from belman.families.family import Family
 
 Floats = NDArray[np.float64]

@@ -4,7 +4,7 @@ where rewards fade.
 
 from __future__ import annotations
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import TERMS, Family, unit_spread
 
 #: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family

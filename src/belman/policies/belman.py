@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.compile import inlined_kernel, kernel
+from belman.engine import inlined_kernel, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import TERMS, Family

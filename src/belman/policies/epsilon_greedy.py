@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import average, known
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, no_refresh

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from belman.compile import inlined_kernel, kernel
+from belman.engine import inlined_kernel, kernel
 from belman.families.family import TERMS
 from belman.policies.policy import Floats, Ledger, leader
 

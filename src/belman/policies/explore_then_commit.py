@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import average, known
 from belman.policies.policy import Floats, Policy, PolicyKernels, no_refresh, pick, share_of_ties

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick

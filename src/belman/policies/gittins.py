@@ -21,9 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.cache import cache_directory
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import cache_directory, entry, kernel
 from belman.errors import PolicyError
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from belman.compile import kernel
-from belman.entry import entry
+from belman.engine import entry, kernel
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
 from belman.policies.information import NODES, count, integrate, renew_columns, renew_draws, weigh

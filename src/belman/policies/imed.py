@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
 from belman.policies.policy import (

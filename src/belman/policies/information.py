@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.special import beta_cdf, log_beta
 
 _EVEN = 101  # nodes from 0 to 1 …

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.families.mirror import Mirror
 from belman.policies.kl_policy import largest_mean

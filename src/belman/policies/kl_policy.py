@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families import FAMILIES, OneParameter
 from belman.families.family import Family, FamilyKernels

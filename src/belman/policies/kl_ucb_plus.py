@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.kl_policy import KLPolicy, bundles_with
 from belman.policies.policy import Floats
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.kl_bound import HORIZON
 from belman.policies.kl_policy import KLPolicy, bundles_with

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import average, known
 from belman.policies.bounded import Bounded

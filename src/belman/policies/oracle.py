@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_refresh, share_of_ties
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from belman.compile import INTERPRETED, kernel
+from belman.engine import INTERPRETED, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import plays_needed

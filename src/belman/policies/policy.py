@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.compile import Bundle, inlined_kernel, kernel
+from belman.engine import Bundle, inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from belman.families.family import Family

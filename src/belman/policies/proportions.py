@@ -8,7 +8,7 @@ r d(μ_a, x), which rises and is concave with slope d(μ_a, x). At the optimum a
 
 from __future__ import annotations
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 _STEPS = 100
 _ENOUGH = 1e-8

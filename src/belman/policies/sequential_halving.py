@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.elimination import (
     ACCEPTED,
     BUDGET,

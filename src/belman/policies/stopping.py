@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import zeta
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.errors import SettingError, listing, nearest
 from belman.families.common_mean import weighted_mean
 from belman.families.family import Family

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.elimination import (
     ACCEPTED,
     BUDGET,

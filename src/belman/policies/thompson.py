@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from belman.compile import inlined_kernel
+from belman.engine import inlined_kernel
 from belman.policies.policy import (
     Policy,
     PolicyKernels,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from belman import chance
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.policy import (
     Floats,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties

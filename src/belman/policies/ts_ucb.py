@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index
 from belman.policies.settings import is_whole, require

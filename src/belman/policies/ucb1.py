@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.policies.averages import average, known
 from belman.policies.bounded import Bounded
 from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties

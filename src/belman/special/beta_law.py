@@ -20,7 +20,7 @@ import math
 from scipy import special as scipy_special
 from scipy.special import cython_special
 
-from belman.compile import external, kernel
+from belman.engine import external, kernel
 from belman.special.excess import log_excess
 from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_beta, stirling
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from belman.compile import kernel
+from belman.engine import kernel
 from belman.special.gamma_functions import LIFT
 
 _DENOMINATORS = (

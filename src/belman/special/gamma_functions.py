@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from belman.compile import kernel
+from belman.engine import kernel
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 #: Arguments below this are lifted by it before Stirling's series.

@@ -20,7 +20,7 @@ import numpy as np
 
 from belman import chance
 from belman.agent import doors
-from belman.entry import entry
+from belman.engine import entry
 from belman.errors import ReplayError
 from belman.policies import Policy
 from belman.studies.events import Draw, Event, Kind

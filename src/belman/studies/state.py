@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from belman import chance
 from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
-from belman.entry import entry
+from belman.engine import entry
 from belman.errors import StateError
 from belman.studies.events import Draw, Event, Kind
 from belman.studies.settings import Settings

@@ -18,8 +18,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from belman.cache import load_entry
-from belman.compile import INTERPRETED, OPTIONS, Bundle, Kernel
+from belman.engine.cache import load_entry
+from belman.engine.kernels import INTERPRETED, OPTIONS, Bundle, Kernel
 
 #: Bundles by the parameters of a template: each with the name of the module where it is a global.
 Bundles = Mapping[str, tuple[Any, str]]

@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 import belman
-from belman import cache, chance, compile, special
-from belman.compile import kernel
-from belman.entry import entry
+from belman import chance, special
+from belman.engine import cache, entry, kernel
+from belman.engine import kernels as compile
 from belman.families import Bernoulli, bernoulli
 from tests.contracts.cases import CASES
 
 ROOT = Path(__file__).parents[1]
 LEARN = """
-    from belman import cache, entry
+    from belman.engine import cache, entries as entry
     from belman.families import Bernoulli
     arm = Bernoulli()
     print(arm.expected_reward(arm.update(arm.prior, 1.0)))
@@ -90,7 +90,7 @@ def test_a_change_of_a_source_is_seen(tmp_path):
     )
     environment = {"BELMAN_CACHE": str(tmp_path / "cache"), "SOURCES": str(sources)}
     script = """
-        from belman import entry
+        from belman.engine import entries as entry
         from belman.families import Bernoulli
         print(Bernoulli().mean_quantile((1.0, 1.0), 0.25))
         print(*[sum(call.stats.cache_hits.values()) for call in entry._entries.values()])
@@ -109,7 +109,7 @@ def test_a_change_of_a_source_is_seen(tmp_path):
 USER = """
     from dataclasses import replace
 
-    from belman.compile import kernel
+    from belman.engine import kernel
     from belman.families import Bernoulli as Base, bernoulli
     from {tools} import (
         # a kernel, of another file
@@ -127,7 +127,7 @@ USER = """
         kernels = KERNELS
 """
 TOOLS = """
-    from belman.compile import kernel
+    from belman.engine import kernel
 
     @kernel
     def factor(x):
@@ -149,7 +149,7 @@ def test_a_change_of_a_users_source_is_seen(tmp_path, user, tools, imported):
 
     environment = {"BELMAN_CACHE": str(tmp_path / "cache"), "SOURCES": str(tmp_path)}
     script = f"""
-        from belman import entry
+        from belman.engine import entries as entry
         from {user} import Mine
         print(Mine().expected_reward((1.5, 1.0)), *[sum(call.stats.cache_hits.values()) for call in entry._entries.values()])
     """
@@ -249,7 +249,7 @@ def numbers() -> dict[str, list[str]]:
 def test_interpreted_code_gives_the_same_bits():
     script = """
         import json
-        from tests.test_compile import compile, numbers
+        from tests.engine.test_kernels import compile, numbers
         assert compile.INTERPRETED
         print(json.dumps(numbers()))
     """
@@ -302,7 +302,7 @@ def test_kernels_with_no_importable_home():
 def test_kernels_of_main(interpreted):
     script = """
         from dataclasses import replace
-        from belman.compile import kernel
+        from belman.engine import kernel
         from belman.families import Bernoulli, bernoulli
 
         @kernel

@@ -20,7 +20,7 @@ import numba.core.imputils
 import numba.core.typing.templates
 import numba.extending
 
-from belman.inside import Inside
+from belman.engine.inside import Inside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

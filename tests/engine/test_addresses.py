@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from belman.bound import Address, bind, call_bound
-from belman.compile import Bundle, kernel
-from belman.entry import entry as enter
+from belman.engine import Address, Bundle, bind, call_bound, kernel
+from belman.engine import entry as enter
 from tests.test_compile import finish, start
 
 SUM, PUT, SHAPE = 0, 1, 2
@@ -122,7 +121,7 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play():
     """
     script = """
         import belman
-        from belman import bound, entry
+        from belman.engine import addresses as bound, entries as entry
         players, arms = [belman.UCB1(), belman.Thompson()], [0.5, 0.6]
         belman.simulate(players, belman.bernoulli(arms), 10, 2, progress=False)
         belman.simulate(players, belman.queue(arms, 0.2), 10, 2, progress=False)

@@ -17,8 +17,8 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.np.arrayobj import make_array, populate_array
 
-from belman.compile import INTERPRETED, kernel
-from belman.entry import Bundles, key, load, lock, spread
+from belman.engine.entries import Bundles, key, load, lock, spread
+from belman.engine.kernels import INTERPRETED, kernel
 
 #: What can be called by address: a desk, two whole numbers and a real one in, a whole number out.
 _SIGNATURE = numba.int64(numba.int64, numba.int64, numba.int64, numba.float64)
