@@ -12,7 +12,7 @@ import pytest
 
 from belman.engine import Address, Bundle, bind, call_bound, kernel
 from belman.engine import entry as enter
-from tests.test_compile import finish, start
+from tests.engine.test_kernels import finish, start
 
 SUM, PUT, SHAPE = 0, 1, 2
 

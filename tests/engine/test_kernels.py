@@ -23,7 +23,7 @@ from belman.engine import kernels as compile
 from belman.families import Bernoulli, bernoulli
 from tests.contracts.cases import CASES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LEARN = """
     from belman.engine import cache, entries as entry
     from belman.families import Bernoulli
