@@ -71,7 +71,7 @@ def _mix(word):
 
 
 @kernel
-def fork(words, run, role, out):
+def fork(words, run: int, role: int, out):
     """The generator of one role in one run, from the words of the seed: the same whatever was run
     before.
     """
@@ -106,7 +106,7 @@ def uniform(mind):
 
 
 @kernel
-def below(mind, count):
+def below(mind, count: int):
     """A uniform draw from 0, …, count − 1."""
     return int(uniform(mind) * count)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.engine import entry, kernel
+from belman.engine import LATER, entry, kernel
 from belman.families import Family
 from belman.policies import Ledger, Policy
 from belman.policies.averages import plays_needed
@@ -44,13 +44,20 @@ def advise(
     """
     arms = len(ledger.plays)
     score, spent, chosen = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    bundles = {
-        "policy": (policy.kernels, type(policy).__module__),
-        "family": (family.kernels, type(family).__module__),
-    }
-    call = entry(_advise, bundles, {"ledger": Ledger, "memory": type(memory)})
-    numbers = (family.law, policy.params(family), *ledger, *memory, plays_needed(family), m, luck)
-    evidence = call(*numbers, score, spent, chosen, np.zeros(2, dtype=np.int64))
+    evidence = entry(_advise, policy=policy.kernels, family=family.kernels)(
+        LATER,
+        law=family.law,
+        params=policy.params(family),
+        ledger=ledger,
+        memory=memory,
+        needed=plays_needed(family),
+        m=m,
+        luck=luck,
+        score=score,
+        spent=spent,
+        chosen=chosen,
+        doubt=np.zeros(2, dtype=np.int64),
+    )
     return Advice(sorted(_marked(chosen), key=lambda place: -score[place]), float(evidence))
 
 

@@ -15,7 +15,7 @@ from belman import chance
 from belman.agent import advice, decide, doors, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
-from belman.engine import entry
+from belman.engine import LATER, Call, entry, leaves, with_leaves
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family, family_named
@@ -153,7 +153,10 @@ class Agent:
             tried = tried | closed if closed.size else tried
             closed = closed if tried.all() else tried
         turn = self._told + 1
-        arm, probability = self._decide(*self._arguments, closed, turn, self._dial(turn))
+        limited = closed.size > 0
+        if limited:
+            self._shut[:] = closed
+        arm, probability = self._decide(limited, turn, self._dial(turn))
         drawn = (
             (self._working.beliefs.copy(), self._policy.acting(self._memory))
             if math.isnan(probability)
@@ -205,7 +208,7 @@ class Agent:
         place = self._place(arm)
         self._pending[place] += 1
         self._waiting += 1
-        entry(decide.mark_stale, {}, {})(self._stale, place)
+        self._mark_stale(place)
 
     @property
     def leaves_all_a_chance(self) -> bool:
@@ -222,7 +225,7 @@ class Agent:
         value = self._scale.inward(reward)
         if self._pending[place]:
             self._waiting -= 1
-        self._learn(*self._lessons, place, value)
+        self._learn(place, value)
         self._told += 1
         self._tells[place] += 1
 
@@ -233,7 +236,7 @@ class Agent:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
         self._pending[place] -= 1
         self._waiting -= 1
-        entry(decide.mark_stale, {}, {})(self._stale, place)
+        self._mark_stale(place)
 
     # Arms
 
@@ -361,13 +364,7 @@ class Agent:
         """
         tail = 0.5 * (1.0 - doors.check_level(level))
         rows = self._truth.beliefs
-        ends = [
-            (
-                self._family.mean_quantile(row, tail),
-                self._family.mean_quantile(row, tail, upper=True),
-            )
-            for row in rows
-        ]
+        ends = zip(*self._family.mean_intervals(rows, tail), strict=True)
         shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
             {
@@ -399,12 +396,13 @@ class Agent:
         """
         turn = self.turn
         dial = self._dial(turn)
-        copies = [column.copy() for column in self._arguments]
-        self._survey(*copies, turn, dial)
-        fields = len(Ledger._fields)
-        working = Ledger(*copies[2 + fields : 2 + 2 * fields])
-        memory = type(self._memory)(*copies[2 + 2 * fields : 2 + 2 * fields + len(self._memory)])
-        index = copies[-2]
+        held = {
+            name: with_leaves(part, (array.copy() for array in leaves(part)))
+            for name, part in self._held.items()
+        }
+        kernels = {"policy": self._policy.kernels, "family": self._family.kernels}
+        entry(decide.survey, **kernels)(LATER, **held, turn=turn, dial=dial)
+        working, memory, index = held["working"], held["memory"], held["index"]
         order = np.argsort(-index, kind="stable")
         columns: dict[str, Any] = {
             self._scale.quantity: self._expected(working.beliefs),
@@ -530,29 +528,27 @@ class Agent:
         self._stale[0] = len(self._arms)
         self._dial_start, self._dials = 0, []
         self._waiting = int(self._pending.sum())
-        law, params = self._family.law, self._policy.params(self._family)
-        self._arguments = (
-            *(law, params, *self._truth, *self._working, *self._memory),
-            *(self._pending, self._stale, np.zeros(len(self._arms)), self._mind),
-        )
-        self._lessons = (
-            law,
-            *self._truth,
-            self._priors,
-            self._pending,
-            self._stale,
-            self._discount,
-        )
-        family = (self._family.kernels, type(self._family).__module__)
-        policy = (self._policy.kernels, type(self._policy).__module__)
-        records: dict[str, type] = {
-            "truth": Ledger,
-            "working": Ledger,
-            "memory": type(self._memory),
+        self._shut = np.zeros(len(self._arms), dtype=np.bool_)
+        self._held: dict[str, Any] = {
+            "law": self._family.law,
+            "params": self._policy.params(self._family),
+            "truth": self._truth,
+            "working": self._working,
+            "memory": self._memory,
+            "pending": self._pending,
+            "stale": self._stale,
+            "index": np.zeros(len(self._arms)),
+            "mind": self._mind,
         }
-        self._decide = entry(decide.decide, {"policy": policy, "family": family}, records)
-        self._survey = entry(decide.survey, {"policy": policy, "family": family}, records)
-        self._learn = entry(decide.learn, {"family": family}, {"truth": Ledger})
+        learnt = {name: self._held[name] for name in ("law", "truth", "pending", "stale")}
+        policy, family = self._policy.kernels, self._family.kernels
+        self._decide: Call = entry(decide.decide, policy=policy, family=family).hold(
+            LATER, **self._held, closed=self._shut
+        )
+        self._learn: Call = entry(decide.learn, family=family).hold(
+            LATER, **learnt, priors=self._priors, discount=float(self._discount)
+        )
+        self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
 
     # Doors
 

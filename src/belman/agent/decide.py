@@ -15,7 +15,7 @@ from belman.policies.policy import pick, record
 
 
 @kernel
-def mark_stale(stale, arm):
+def mark_stale(stale, arm: int):
     """Put an arm on the list (its length first) unless it is there."""
     count = stale[0]
     for i in range(1, count + 1):
@@ -81,30 +81,30 @@ def decide(
     index,
     mind,
     closed,
-    turn,
-    dial,
+    limited: bool,
+    turn: int,
+    dial: float,
 ):
-    """Choose an arm that is not closed (an empty array closes none), mark it outstanding, and give
+    """Choose an arm (where arms are `limited` one that is not closed), mark it outstanding, and give
     the chance of the choice.
     """
     renew(policy, family, law, params, truth, working, memory, pending, stale)
     for a in range(index.size):
-        index[a] = np.nan if closed.size > 0 and closed[a] else 0.0
-    if closed.size == 0:
-        arm, ties = policy.choose(
-            policy, family, law, params, working, memory, turn, dial, mind, index
-        )
-    else:
+        index[a] = np.nan if limited and closed[a] else 0.0
+    if limited:
         policy.indices(family, law, params, working, memory, turn, dial, mind, index)
         for a in range(index.size):
             if closed[a]:
                 index[a] = np.nan
         arm, ties = pick(index, mind)
+    else:
+        arm, ties = policy.choose(
+            policy, family, law, params, working, memory, turn, dial, mind, index
+        )
     pending[arm] += 1
     mark_stale(stale, arm)
-    return arm, policy.propensity(
-        family, law, params, working, memory, turn, dial, closed, arm, ties
-    )
+    shut = closed[: closed.size if limited else 0]
+    return arm, policy.propensity(family, law, params, working, memory, turn, dial, shut, arm, ties)
 
 
 @kernel
@@ -118,7 +118,7 @@ def survey(
 
 
 @kernel
-def learn(family, law, truth, priors, pending, stale, discount, arm, reward):
+def learn(family, law, truth, priors, pending, stale, discount, arm: int, reward: float):
     """Enter a reward. With a discount below 1 every belief first fades towards its prior, and every
     count with it.
     """

@@ -18,7 +18,7 @@ from belman.engine import Bundle
 Kernel = Callable[..., Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class BeliefKernels(Bundle):
     """The bundle of kernels of a belief; `out` arrays are filled in place.
 

@@ -39,7 +39,7 @@ _STEPS = 100
 _ULP = 2.3e-16
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RewardLaw(Bundle):
     """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high,
     constants of the user …].
@@ -64,7 +64,7 @@ class RewardLaw(Bundle):
     floor: Kernel | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Quadrature(Bundle):
     """A belief and the kernels below it, which a family needs for its own integrals.
 

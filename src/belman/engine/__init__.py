@@ -2,29 +2,44 @@
 knows Numba.
 """
 
-from belman.engine.addresses import Address, Bound, bind, call_bound
 from belman.engine.cache import cache_directory
-from belman.engine.entries import entry
+from belman.engine.entries import (
+    FIRST,
+    LATER,
+    Address,
+    Call,
+    Entry,
+    call_address,
+    entry,
+    leaves,
+    with_leaves,
+)
+from belman.engine.external import External
 from belman.engine.kernels import (
-    INTERPRETED,
     Bundle,
+    Kernel,
     allocating_kernel,
-    external,
+    factory,
     inlined_kernel,
     kernel,
 )
 
 __all__ = [
-    "INTERPRETED",
+    "FIRST",
+    "LATER",
     "Address",
-    "Bound",
     "Bundle",
+    "Call",
+    "Entry",
+    "External",
+    "Kernel",
     "allocating_kernel",
-    "bind",
     "cache_directory",
-    "call_bound",
+    "call_address",
     "entry",
-    "external",
+    "factory",
     "inlined_kernel",
     "kernel",
+    "leaves",
+    "with_leaves",
 ]

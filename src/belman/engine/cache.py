@@ -1,9 +1,9 @@
-"""Where compiled code is kept between processes: a small generated module per entry, named by a
-hash of the sources behind it.
+"""Where compiled code is kept between processes: a small generated module per entry.
 
-Numba's disk cache goes stale when a callee in another file changes. The name of an entry covers the
-modules it is made of and every module that these import, so an entry whose sources have changed is
-another entry, and the others stay.
+Numba's disk cache hits only for callees that are globals of a module, and goes stale when a callee
+in another file changes. So an entry is a module of a few lines that writes the recipes of what it
+is made of, named by a hash of its text and of the sources behind it: the modules in the recipes and
+all that these import. An entry whose sources have changed is another entry, and the others stay.
 """
 
 from __future__ import annotations
@@ -18,15 +18,79 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from belman.engine.kernels import recipe
 from belman.files import write_atomically
 
 _KEPT_DAYS = 60
 _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|.*)|import\s+(.*))", re.MULTILINE)
+_HEADER = """from numba import carray
+from numpy import bool_, float64, int32, int64, uint64
+
+from belman.engine.compiler import called, entered, pointer
+from belman.engine.kernels import at
+"""
+
+
+class Generated:
+    """The module of an entry: its function, and the things that this reads as globals."""
+
+    def __init__(self, body: str, given: Mapping[str, Any]) -> None:
+        self._body, self._given = body, given
+
+    @functools.cached_property
+    def path(self) -> Path | None:
+        """The file of the module, written if it is not there; None where no other process could
+        import what it reads, such as kernels of a notebook.
+
+        A file is never rewritten: Numba's index is bound to its time of change.
+        """
+        recipes = {name: recipe(thing) for name, thing in self._given.items()}
+        known = {name: found for name, found in recipes.items() if found is not None}
+        if len(known) < len(recipes):
+            return None
+        lines = [f"{name} = {one.expression}" for name, one in known.items()]
+        text = "\n".join([_HEADER, *lines, "", self._body.format(kept=True), ""])
+        digest = hashlib.sha256(text.encode() + _environment())
+        for module in sorted(_closure(set().union(*(one.modules for one in known.values())))):
+            digest.update(_source(module))
+        path = cache_directory() / f"entry_{digest.hexdigest()[:24]}.py"
+        if not path.exists():
+            write_atomically(path, text)
+        return path
+
+    @property
+    def kept(self) -> bool:
+        """Whether the code was compiled by a process before."""
+        found = self.path and (self.path.parent / "__pycache__").glob(f"{self.path.stem}.*.nbi")
+        return bool(found and any(found))
+
+    def load(self) -> Any:
+        """The module, compiled, or loaded from the disk."""
+        if self.path is not None:
+            return load(self.path)
+        namespace: dict[str, Any] = {"__name__": "belman_entry_of_this_process"}
+        exec(_HEADER, namespace)
+        namespace.update(self._given)
+        exec(self._body.format(kept=False), namespace)
+        return SimpleNamespace(**namespace)
+
+
+def load(path: Path) -> Any:
+    """Import the generated module at a path."""
+    spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made  # Numba imports it by name when it unpickles cached code
+    spec.loader.exec_module(made)
+    return made
 
 
 @functools.cache
@@ -59,25 +123,18 @@ def _forget_old(root: Path) -> None:
             continue
 
 
-def load_entry(text: str, modules: Iterable[str]) -> Any:
-    """Import the generated module with this text, made of these modules, writing it first if it is
-    not there.
-
-    A file is never rewritten: Numba's index is bound to its time of change.
-    """
-    digest = hashlib.sha256(text.encode())
-    for module in sorted(_closure(modules)):
-        digest.update(_source(module))
-    path = cache_directory() / f"entry_{digest.hexdigest()[:24]}.py"
-    if not path.exists():
-        write_atomically(path, text)
-    spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made  # Numba imports it by name when it unpickles cached code
-    spec.loader.exec_module(made)
-    return made
+@functools.cache
+def _environment() -> bytes:
+    """What settles compiled code besides its sources: this room, and the compiler."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    shortcuts = os.environ.get("BELMAN_SHORTCUTS", "1")
+    return b"".join(
+        [
+            *(path.read_bytes() for path in sources),
+            metadata.version("numba").encode(),
+            shortcuts.encode(),
+        ]
+    )
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
@@ -110,7 +167,7 @@ def _followed(name: str, module: str) -> bool:
     """
     package = name.split(".")[0]
     if package in ("belman", module.split(".")[0]):
-        return name != "belman"  # which imports everything
+        return name != "belman" and not name.startswith("belman.engine")
     path = Path(getattr(sys.modules[package], "__file__", None) or "/").parts
     return package not in sys.stdlib_module_names and len(path) > 1 and "site-packages" not in path
 

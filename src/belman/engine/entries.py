@@ -1,159 +1,288 @@
-"""Where Python enters compiled code: a template such as `decide(policy, family, law, ...)` closed
-over its bundles.
+"""Where Python enters compiled code, and what compiled code calls by address.
 
-Numba's disk cache hits only for callees that are module globals, and goes stale when a callee in
-another file changes. So an entry is a small generated module whose globals are the bundles, named
-by a hash of all the sources behind it (`cache.py`).
+An *entry* is a template such as `decide(policy, family, ledger, …, turn, dial)` closed over its
+bundles. It *holds* arrays, records of them, and numbers, given by keyword. They lie on a *desk*, an
+array of 64-bit words with the address and the shape of each, so that a call hands over one address
+and what changes from call to call: numbers, typed by the annotations of the template.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
+from numpy.typing import NDArray
 
-from belman.engine.cache import load_entry
-from belman.engine.kernels import INTERPRETED, OPTIONS, Bundle, Kernel
+from belman.engine import tiers
+from belman.engine.cache import Generated
+from belman.engine.kernels import Bundle
 
-#: Bundles by the parameters of a template: each with the name of the module where it is a global.
-Bundles = Mapping[str, tuple[Any, str]]
+#: When an entry is compiled: before its first call, or in the background of interpreted calls.
+FIRST, LATER = "first", "later"
 
-#: Held while an entry is looked up and loaded.
-lock = threading.RLock()
-_entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_NUMBERS = {"int": "int64", "float": "float64", "bool": "boolean"}
+_lock = threading.RLock()
 
 
-def entry(
-    template: Callable[..., Any],
-    bundles: Bundles,
-    records: Mapping[str, type],
-) -> Callable[..., Any]:
-    """Close `template` over its bundles and spread its records, so that Python calls compiled code
-    with bare arrays.
+class Address(NamedTuple):
+    """What compiled code calls by address: where its code is, and its desk."""
 
-    `bundles` maps a parameter of the template to (bundle, name of the module where it is a global);
-    `records` maps a parameter to a NamedTuple class whose fields become arguments of their own
-    (passing eight arrays costs 0.6 µs, passing them in a tuple 1.7 µs). What remains of the
-    template's parameters keeps its order.
+    code: Any
+    desk: Any
+
+
+class CallAddress:
+    """Call an `Address` from a kernel, with two whole numbers and a real one."""
+
+    def __call__(self, address: Address, first: int, second: int, amount: float) -> int:
+        return int(address.code(first, second, amount))
+
+
+call_address = CallAddress()
+
+
+class Entry:
+    """A template closed over its bundles."""
+
+    def __init__(self, template: Any, bundles: Mapping[str, Bundle]) -> None:
+        self.template, self.bundles = template, dict(bundles)
+        function = inspect.unwrap(template)
+        self.parameters = list(inspect.signature(function).parameters)
+        self.types = {name: _NUMBERS[kind] for name, kind in _annotations(function).items()}
+
+    def hold(self, when: str = FIRST, /, **held: Any) -> Call:
+        """A call that holds these arrays, records and numbers, and takes the other parameters."""
+        return Call(self, when, {name: held[name] for name in self.parameters if name in held})
+
+    def __call__(self, when: str = FIRST, /, **held: Any) -> Any:
+        """Call the template once, with all of its parameters."""
+        return self.hold(when, **held)()
+
+
+@functools.lru_cache(maxsize=4096)
+def _entry(template: Any, bundles: tuple[tuple[str, Bundle], ...]) -> Entry:
+    return Entry(template, dict(bundles))
+
+
+def entry(template: Any, **bundles: Bundle) -> Entry:
+    """The entry of a template with these bundles.
+
+    >>> from belman.families import bernoulli
+    >>> from belman.engine import kernel
+    >>> @kernel
+    ... def expected(family, law, belief):
+    ...     return family.expected_reward(law, belief)
+    >>> call = entry(expected, family=bernoulli.KERNELS)
+    >>> call(LATER, law=np.zeros(1), belief=np.array([1.0, 3.0]))
+    np.float64(0.25)
     """
-    name = key(template, bundles, records)
-    with lock:
-        if name not in _entries:
-            parameters, arguments = spread(template, bundles, records)
-            body = (
-                f"def call({', '.join(parameters)}):\n    return template({', '.join(arguments)})\n"
-            )
-            _entries[name] = _quiet(
-                load(body, {"template": (template, template.__module__), **bundles}, records)
-            )
-        return _entries[name]
+    return _entry(template, tuple(bundles.items()))
 
 
-def key(template: Any, bundles: Bundles, records: Mapping[str, type]) -> tuple[Any, ...]:
-    """What settles the code of a template."""
-    return (
-        template,
-        *((name, id(bundle)) for name, (bundle, _) in bundles.items()),
-        *records.items(),
-    )
-
-
-def load(body: str, globals_: Bundles, records: Mapping[str, type], **options: Any) -> Any:
-    """Import the generated module of an entry, or run its source in place where a bundle has no
-    importable home.
-    """
-    globals_ = {
-        **globals_,
-        **{f"record_{name}": (record, record.__module__) for name, record in records.items()},
+def _annotations(function: Any) -> dict[str, str]:
+    return {
+        name: kind if isinstance(kind, str) else kind.__name__
+        for name, kind in inspect.get_annotations(function).items()
+        if name != "return"
     }
-    homes = {name: _home(value, module) for name, (value, module) in globals_.items()}
-    options = {**OPTIONS, **options}
-    if INTERPRETED or any(home is None for home in homes.values()):
-        namespace: dict[str, Any] = {name: value for name, (value, _) in globals_.items()}
-        exec(body, namespace)
-        return numba.njit(**options)(namespace["call"])
-    found = {name: home for name, home in homes.items() if home is not None}
-    imports = ["from importlib import import_module", "", "import numba", ""]
-    names = [
-        f"{name} = import_module({module!r}).{expression}"
-        for name, (module, expression) in found.items()
-    ]
-    text = "\n".join([*imports, *names, "", f"@numba.njit(cache=True, **{options})", body])
-    return load_entry(
-        text,
-        {module for module, _ in found.values()}.union(
-            *(_modules(value) for value, _ in globals_.values())
-        ),
-    ).call
 
 
-def _modules(thing: Any) -> set[str]:
-    """The modules of all kernels that a kernel or a bundle is made of: some are made elsewhere than
-    they are used.
+class Call:
+    """An entry with what it holds. It keeps its arrays; keep it while compiled code has its
+    address.
     """
-    if isinstance(thing, Bundle):
-        return set().union(*(_modules(part) for part in vars(thing).values()))
-    if isinstance(thing, Kernel):
-        inner = (cell.cell_contents for cell in thing.py_func.__closure__ or ())
-        return {thing.py_func.__module__}.union(*map(_modules, inner))
-    return set()
 
+    def __init__(self, entry: Entry, when: str, held: Mapping[str, Any]) -> None:
+        self._entry, self._held = entry, held
+        self._desk: NDArray[np.int64] | None = None
+        self._later = when == LATER and tiers.setting() == "background"
+        self._free = [
+            name for name in entry.parameters if name not in held and name not in entry.bundles
+        ]
+        self._run: Callable[..., Any] = self._interpret if self._later else self._first
 
-def spread(
-    template: Callable[..., Any], bundles: Bundles, records: Mapping[str, type]
-) -> tuple[list[str], list[str]]:
-    """The parameters of `call`, and the arguments of the template: bundles are globals, and records
-    are made of their fields.
-    """
-    parameters: list[str] = []
-    arguments: list[str] = []
-    for name in inspect.signature(getattr(template, "py_func", template)).parameters:
-        if name in bundles:
-            arguments.append(name)
-        elif name in records:
-            fields = [f"{name}_{field}" for field in records[name]._fields]  # type: ignore[attr-defined]
-            parameters += fields
-            arguments.append(f"record_{name}({', '.join(fields)})")
+    def __call__(self, *numbers: Any) -> Any:
+        return self._run(*numbers)
+
+    def compile(self) -> None:
+        """Compile now what has not been compiled yet."""
+        if tiers.setting() != "never":
+            self._run = functools.partial(self._code().function(), self._laid_out())
+
+    @property
+    def address(self) -> Address:
+        """For `call_address`, with two whole numbers and a real one."""
+        if tiers.setting() == "never":
+            return Address(self._interpreted, 0)
+        return Address(self._code(called=True).function().address, self._laid_out())
+
+    def _first(self, *numbers: Any) -> Any:
+        if tiers.setting() == "never":
+            self._run = self._interpreted
         else:
-            parameters.append(name)
-            arguments.append(name)
-    return parameters, arguments
+            self.compile()
+        return self._run(*numbers)
+
+    def _interpreted(self, *numbers: Any) -> Any:
+        """Interpreted code works on NumPy's numbers, which warn where 64-bit counters wrap and
+        where logarithms reach zero.
+        """
+        free = dict(zip(self._free, numbers, strict=True))
+        with np.errstate(all="ignore"):
+            return self._entry.template(**self._entry.bundles, **self._held, **free)
+
+    def _interpret(self, *numbers: Any) -> Any:
+        """Interpret while the compiled code is not there."""
+        start = time.perf_counter()
+        result = self._interpreted(*numbers)
+        if tiers.warmed(time.perf_counter() - start):
+            code = self._code()
+            if code.loaded is None:
+                tiers.want(code)
+            else:
+                self._run = functools.partial(code.loaded, self._laid_out())
+        return result
+
+    def _code(self, called: bool = False) -> Code:
+        kinds = tuple(
+            (name, _structure(value), tuple(map(_kind, leaves(value))))
+            for name, value in self._held.items()
+        )
+        return _code(self._entry, kinds, tuple(self._free), called)
+
+    def _laid_out(self) -> int:
+        """The address of the desk."""
+        if self._desk is None:
+            words: list[int] = []
+            for leaf in leaves(tuple(self._held.values())):
+                if isinstance(leaf, np.ndarray):
+                    words += (leaf.ctypes.data, *leaf.shape)
+                elif isinstance(leaf, float):
+                    words.append(int(np.float64(leaf).view(np.int64)))
+                else:
+                    words.append(int(leaf))
+            self._desk = np.array(words, dtype=np.int64)
+        return self._desk.ctypes.data
 
 
-def _home(value: Any, module: str) -> tuple[str, str] | None:
-    """Where a value can be imported from, as (module, expression); None for `__main__` and for what
-    is no global.
+def leaves(value: Any) -> Iterator[Any]:
+    """The arrays and numbers in a record, records inside it included, in order.
 
-    The expression is a name, or a name and a key where the value stands in a dictionary.
+    >>> list(leaves((1, (2.0, (True, 3)))))
+    [1, 2.0, True, 3]
     """
-    if module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
-        return None
-    for name, candidate in vars(sys.modules[module]).items():
-        if candidate is value:
-            return module, name
-        if isinstance(candidate, dict) and name != "__builtins__":
-            for key, member in candidate.items():
-                if member is value and isinstance(key, str):
-                    return module, f"{name}[{key!r}]"
+    if isinstance(value, tuple):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def with_leaves(record: Any, others: Iterator[Any]) -> Any:
+    """A record like this one, made of other arrays and numbers.
+
+    >>> with_leaves((1, (2.0, 3)), iter("abc"))
+    ('a', ('b', 'c'))
+    """
+    if not isinstance(record, tuple):
+        return next(others)
+    parts = [with_leaves(part, others) for part in record]
+    return type(record)(*parts) if hasattr(record, "_fields") else tuple(parts)
+
+
+class Kind(NamedTuple):
+    """What lies at a place of a desk: an array of a type and so many dimensions, or a number."""
+
+    type: str
+    dimensions: int | None
+
+
+def _kind(leaf: Any) -> Kind:
+    if isinstance(leaf, np.ndarray):
+        if not leaf.flags.c_contiguous:
+            raise ValueError("compiled code finds arrays by their shapes: they must be contiguous")
+        return Kind(leaf.dtype.name, leaf.ndim)
+    if isinstance(leaf, (bool, np.bool_)):
+        return Kind("bool", None)
+    return Kind("float64" if isinstance(leaf, float) else "int64", None)
+
+
+def _structure(value: Any) -> Any:
+    """The classes of a record and of those inside it; None for a leaf."""
+    if isinstance(value, tuple):
+        return (type(value), *map(_structure, value))
     return None
 
 
-def _quiet(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Interpreted code works on NumPy scalars, which warn where 64-bit counters wrap and where logs
-    reach zero.
-    """
-    if not INTERPRETED:
-        return call
+class Code:
+    """The compiled code of an entry that holds things of certain kinds; made or loaded once."""
 
-    @functools.wraps(call)
-    def quiet(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return call(*arguments)
+    def __init__(self, generated: Generated) -> None:
+        self.generated = generated
+        self.loaded: Any = None
 
-    return quiet
+    def function(self) -> Any:
+        """The compiled function; made, or loaded from the disk, where that was not done yet."""
+        if self.loaded is None:
+            with _lock:
+                self.loaded = self.loaded or self.generated.load().call
+        return self.loaded
+
+
+@functools.lru_cache(maxsize=4096)
+def _code(
+    entry: Entry,
+    held: tuple[tuple[str, Any, tuple[Kind, ...]], ...],
+    free: tuple[str, ...],
+    called: bool,
+) -> Code:
+    given: dict[str, Any] = {"template": entry.template, **entry.bundles}
+    lines: list[str] = []
+    arguments = {name: name for name in (*entry.bundles, *free)}
+    place = 0
+    for name, structure, kinds in held:
+        names: list[str] = []
+        for kind in kinds:
+            names.append(f"h{place}")
+            if kind.dimensions is None:
+                view = {"float64": "reals[{}]", "int64": "words[{}]", "bool": "words[{}] != 0"}
+                lines.append(f"h{place} = {view[kind.type].format(place)}")
+                place += 1
+            else:
+                shape = "".join(f"words[{place + 1 + i}], " for i in range(kind.dimensions))
+                array = f"carray(pointer(words[{place}]), ({shape}), {_DTYPES.get(kind.type, kind.type)})"
+                lines.append(f"h{place} = {array}")
+                place += 1 + kind.dimensions
+        arguments[name] = _rebuilt(structure, iter(names), given)
+    views = [f"{name} = carray(pointer(desk), ({place},), {kind})" for name, kind in _VIEWS.items()]
+    passed = ", ".join(arguments[name] for name in entry.parameters)
+    body = [*views, *lines, f"return template({passed})"]
+    types = "".join(f"{kind}, " for kind in ("int64", *(entry.types.get(name) for name in free)))
+    decorator = "called({kept})" if called else f"entered('({types})', {{kept}})"
+    text = "\n".join(
+        [
+            f"@{decorator}",
+            f"def call({', '.join(('desk', *free))}):",
+            *(f"    {line}" for line in body),
+        ]
+    )
+    return Code(Generated(text, given))
+
+
+_DTYPES = {"bool": "bool_"}
+_VIEWS = {"words": "int64", "reals": "float64"}
+
+
+def _rebuilt(structure: Any, names: Iterator[str], given: dict[str, Any]) -> str:
+    """The expression that makes a record of its leaves, or the one leaf."""
+    if structure is None:
+        return next(names)
+    record, *parts = structure
+    known = f"R_{record.__name__}_{len(given)}"
+    given[known] = record
+    return f"{known}({', '.join(_rebuilt(part, names, given) for part in parts)})"

@@ -1,87 +1,54 @@
-"""How functions are compiled: with `inside.py`, `entry.py` and `bound.py` all that knows Numba.
+"""Kernels and bundles: what is compiled, as plain Python that needs no compiler.
 
-A *kernel* is a plain function over arrays. A *bundle* is a frozen set of kernels: what a belief, a
-family or a policy can do. With `NUMBA_DISABLE_JIT=1` the same sources are interpreted and make the
-same choices.
+A *kernel* is a plain function over floats and arrays. Python runs it as it is; where it is called
+from compiled code it is compiled (`compiler.py`), and makes the same choices. A *bundle* is a
+frozen set of kernels: what a belief, a family or a policy can do. Both know their *recipe*: the
+global of a module that they are, or the factory and the arguments that make them.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import hashlib
+import math
+import sys
 from collections.abc import Callable
-from types import ModuleType
-from typing import Any, TypeVar, cast
-
-import llvmlite.binding
-import numba
-import numba.core.imputils
-import numba.core.typing.templates
-import numba.extending
-
-from belman.engine.inside import Inside
+from typing import Any, NamedTuple, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: True when `NUMBA_DISABLE_JIT=1`: kernels are then ordinary Python.
-INTERPRETED: bool = bool(numba.config.DISABLE_JIT)
 
-#: What every kernel and entry is compiled with: divisions as NumPy does them, no lock, no reference
-#: counts, no wrapper for C.
-OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False, "no_cfunc_wrapper": True}
+class Made(NamedTuple):
+    """The recipe of what a factory made."""
+
+    factory: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Part(NamedTuple):
+    """The recipe of what stands in a bundle that a factory made."""
+
+    bundle: Bundle
+    name: str
 
 
 class Kernel:
-    """A compiled function: wrapper-less inside compiled code, where it is cheaper to make, and
-    callable from Python all the same.
+    """A function that Python runs and compiled code calls compiled."""
 
-    Code from the disk cache finds its callees by name. Functions that are made anew with other
-    closures share a qualified name, so each gets the names of what it closes over into its own.
-    """
+    made: Made | Part | None = None
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
-        if function.__closure__:
-            made_of = "|".join(_identity(cell.cell_contents) for cell in function.__closure__)
-            function.__qualname__ += f"_{_digest(made_of)}"
+    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         functools.update_wrapper(self, function)
-        self.py_func = function
-        self._options = {**OPTIONS, **options}
-        self.inside = numba.njit(pipeline_class=Inside, no_cpython_wrapper=True, **self._options)(
-            function
-        )
+        self.function = function
+        self.options = options
 
-    @functools.cached_property
-    def outside(self) -> Any:
-        """What Python calls."""
-        return numba.njit(**self._options)(self.py_func)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.outside(*arguments)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _identity(thing: Any) -> str:
-    """A name of a kernel, a bundle or a constant that is the same in every process."""
-    if isinstance(thing, Kernel):
-        return f"{thing.py_func.__module__}.{thing.py_func.__qualname__}"
-    if isinstance(thing, Bundle):
-        return f"{type(thing).__qualname__}({','.join(_identity(part) for part in vars(thing).values())})"
-    return repr(thing)
-
-
-@numba.extending.typeof_impl.register(Kernel)
-def _type_of_kernel(compiled: Kernel, context: Any) -> Any:
-    return numba.typeof(compiled.inside)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.function(*arguments, **named)
 
 
 def kernel(function: Function) -> Function:
-    """Mark a function over floats and arrays as a kernel, compiled at its first use.
+    """Mark a function over floats and arrays as a kernel.
 
-    A kernel allocates no array and returns none, so Numba need not count references: passing
+    A kernel allocates no array and returns none, so that references need not be counted: passing
     records of many arrays through several levels of calls would otherwise cost more than the
     mathematics (a BelMan turn is twice as fast for it).
 
@@ -91,7 +58,7 @@ def kernel(function: Function) -> Function:
     >>> double(21.0)
     42.0
     """
-    return function if INTERPRETED else cast(Function, Kernel(function))
+    return cast(Function, Kernel(function))
 
 
 def inlined_kernel(function: Function) -> Function:
@@ -100,99 +67,119 @@ def inlined_kernel(function: Function) -> Function:
 
     LLVM would call it, and handing over the arrays costs more than many a turn takes. Compiling
     takes longer for it.
-
-    >>> import numpy as np
-    >>> @inlined_kernel
-    ... def last(values):
-    ...     return values[-1]
-    >>> last(np.array([1.0, 2.0]))
-    2.0
     """
-    return function if INTERPRETED else cast(Function, Kernel(function, forceinline=True))
+    return cast(Function, Kernel(function, inlined=True))
 
 
 def allocating_kernel(function: Function) -> Function:
-    """Mark a kernel that makes arrays of its own (and returns none of them).
-
-    >>> import numpy as np
-    >>> @allocating_kernel
-    ... def sum_of_squares(n):
-    ...     squares = np.empty(n)
-    ...     for i in range(n):
-    ...         squares[i] = i * i
-    ...     return squares.sum()
-    >>> sum_of_squares(4)
-    14.0
-    """
-    return function if INTERPRETED else cast(Function, Kernel(function, _nrt=True))
+    """Mark a kernel that makes arrays of its own (and returns none of them)."""
+    return cast(Function, Kernel(function, allocating=True))
 
 
 class Bundle:
     """A frozen dataclass of kernels (or of other bundles) that compiled code receives as one
     argument.
 
-    To Numba it is a type without contents: its attributes are resolved while compiling, so it costs
-    nothing to pass and, unlike a tuple of functions, leaves no address of this process in the
-    cached code.
+    Bundles are equal where all of their kernels are.
     """
 
-
-class _BundleType(numba.types.Opaque):
-    def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        super().__init__(name=f"{type(bundle).__name__}_{_digest(_identity(bundle))}")
+    made: Made | Part | None = None
 
 
-@numba.extending.typeof_impl.register(Bundle)
-def _type_of_bundle(bundle: Bundle, context: Any) -> _BundleType:
-    return _BundleType(bundle)
+def parts(bundle: Bundle) -> dict[str, Any]:
+    """What a bundle is made of, by name."""
+    return {name: part for name, part in vars(bundle).items() if name != "made"}
 
 
-numba.extending.register_model(_BundleType)(numba.extending.models.OpaqueModel)
+def factory(make: Function) -> Function:
+    """Mark a function that makes a kernel or a bundle: equal arguments give the same one, which
+    remembers how it was made.
 
-
-@numba.core.typing.templates.infer_getattr
-class _BundleAttribute(numba.core.typing.templates.AttributeTemplate):
-    key = _BundleType
-
-    def generic_resolve(self, bundle_type: _BundleType, attribute: str) -> Any:
-        return numba.typeof(getattr(bundle_type.bundle, attribute))
-
-
-@numba.core.imputils.lower_constant(_BundleType)
-def _constant_bundle(context: Any, builder: Any, bundle_type: _BundleType, value: Bundle) -> Any:
-    return context.get_dummy_value()
-
-
-@numba.core.imputils.lower_getattr_generic(_BundleType)
-def _bundle_attribute(
-    context: Any, builder: Any, bundle_type: _BundleType, value: Any, attribute: str
-) -> Any:
-    return context.get_dummy_value()
-
-
-def external(
-    module: ModuleType, symbol: str, reference: Callable[..., Any], arguments: int
-) -> Callable[..., float]:
-    """A function of `scipy.special.cython_special` as a kernel; `reference` is its twin for
-    interpreted code.
+    >>> @factory
+    ... def times(factor):
+    ...     @kernel
+    ...     def multiply(x):
+    ...         return factor * x
+    ...     return multiply
+    >>> times(3.0) is times(3.0), times(3.0) is times(4.0), times(3.0)(2.0)
+    (True, False, 6.0)
     """
-    if INTERPRETED:
-        return lambda *values: float(reference(*values))
-    capsule = module.__pyx_capi__[symbol]
-    read_name = ctypes.pythonapi.PyCapsule_GetName
-    read_name.restype, read_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    read_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    read_pointer.restype, read_pointer.argtypes = (
-        ctypes.c_void_p,
-        [ctypes.py_object, ctypes.c_char_p],
-    )
-    name = f"belman_{symbol}"
-    llvmlite.binding.add_symbol(name, read_pointer(capsule, read_name(capsule)))
-    # Cython appends an int that says whether to skip Python overrides; there are none.
-    signature = numba.types.double(*[numba.types.double] * arguments, numba.types.intc)
-    pointer = numba.types.ExternalFunction(name, signature)
-    names = ", ".join(f"x{i}" for i in range(arguments))
-    scope: dict[str, Any] = {"pointer": pointer, "__name__": __name__}
-    exec(f"def {symbol.strip('_')}({names}): return pointer({names}, 0)", scope)
-    return kernel(scope[symbol.strip("_")])
+    known: dict[tuple[Any, ...], Any] = {}
+
+    @functools.wraps(make)
+    def remembered(*arguments: Any) -> Any:
+        if arguments not in known:
+            known[arguments] = make(*arguments)
+            _remember(known[arguments], Made(remembered, arguments))
+        return known[arguments]
+
+    return cast(Function, remembered)
+
+
+def _remember(thing: Any, made: Made | Part) -> None:
+    """Note how a thing was made, and its parts that are nothing without it."""
+    if isinstance(thing, (Kernel, Bundle)) and thing.made is None and recipe(thing) is None:
+        object.__setattr__(thing, "made", made)
+        if isinstance(thing, Bundle):
+            for name, part in parts(thing).items():
+                _remember(part, Part(thing, name))
+
+
+class Recipe(NamedTuple):
+    """A Python expression that gives a thing in any process, and the modules that it reads."""
+
+    expression: str
+    modules: frozenset[str]
+
+
+def recipe(thing: Any) -> Recipe | None:
+    """How any process gets at a kernel, a bundle, a class or a constant; None for what is no global
+    of a module that can be imported, such as what was made in a notebook.
+
+    >>> from belman.families import bernoulli
+    >>> recipe(bernoulli.update).expression
+    "at('belman.families.bernoulli', 'update')"
+    """
+    if thing is None or isinstance(thing, (bool, int, str)):
+        return Recipe(repr(thing), frozenset())
+    if isinstance(thing, float):
+        return Recipe(
+            repr(thing) if math.isfinite(thing) else f"float({str(thing)!r})", frozenset()
+        )
+    made = getattr(thing, "made", None)
+    if isinstance(made, Part):
+        owner = recipe(made.bundle)
+        return owner and Recipe(f"{owner.expression}.{made.name}", owner.modules)
+    if made is not None:
+        return _call(recipe(made.factory), [recipe(argument) for argument in made.arguments])
+    if isinstance(thing, Bundle):
+        return _call(recipe(type(thing)), [recipe(part) for part in parts(thing).values()])
+    module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
+    if module == "__main__" or not getattr(sys.modules.get(module), "__file__", None):
+        return None
+    found: Any = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return Recipe(f"at({module!r}, {name!r})", frozenset({module})) if found is thing else None
+
+
+def _call(function: Recipe | None, arguments: list[Recipe | None]) -> Recipe | None:
+    parts = [function, *arguments]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    expression = f"{known[0].expression}({', '.join(part.expression for part in known[1:])})"
+    return Recipe(expression, frozenset().union(*(part.modules for part in known)))
+
+
+def at(module: str, name: str) -> Any:
+    """The global of that name in a module.
+
+    >>> at("math", "pi")
+    3.141592653589793
+    """
+    __import__(module)
+    found: Any = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.engine import entry, kernel
+from belman.engine import kernel
 from belman.environments.environment import Floats
 from belman.environments.stationary import Stationary
 from belman.errors import SettingError
@@ -73,22 +73,21 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     inside, outside = order[:m], order[m:]
     if m == arms or means[inside[-1]] == means[outside[0]]:
         return CharacteristicTime(0.0 if m == arms else math.inf, np.full(arms, 1.0 / arms))
-    call = entry(_evidence, {"family": (family.kernels, type(family).__module__)}, {})
     values, slopes = (
         np.empty(len(inside) * len(outside)),
         np.empty((len(inside) * len(outside), arms)),
     )
 
     def weigh(shares: Floats) -> tuple[Floats, Floats]:
-        call(
-            family.law,
-            means,
-            spreads,
-            inside,
-            outside,
-            np.maximum(shares, _LEAST_SHARE),
-            values,
-            slopes,
+        family.enter(
+            _evidence,
+            means=means,
+            spreads=spreads,
+            inside=inside,
+            outside=outside,
+            shares=np.maximum(shares, _LEAST_SHARE),
+            values=values,
+            slopes=slopes,
         )
         return values, slopes
 

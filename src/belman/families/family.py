@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
 from belman.beliefs.belief import BeliefKernels
-from belman.engine import Bundle, entry, kernel
+from belman.engine import FIRST, LATER, Bundle, entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.common_mean import weighted_mean
 
@@ -30,7 +30,7 @@ Kernel = Callable[..., Any]
 TERMS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FamilyKernels(Bundle):
     """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean,
     `belief` a row of coordinates.
@@ -118,6 +118,8 @@ class Family(ABC):
     no_joint: ClassVar[str] = ""
     #: Whether the number of rewards and their sum say all that a belief learns from them.
     summed: ClassVar[bool] = False
+    #: Whether its kernels are formulas, and not integrals that take a compiler to be quick.
+    closed_form: ClassVar[bool] = True
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
 
@@ -212,14 +214,23 @@ class Family(ABC):
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.
 
-    def _run(self, template: Kernel, *arguments: Any) -> Any:
-        home = type(self).__module__
-        return entry(template, {"family": (self.kernels, home)}, {})(self.law, *arguments)
+    def _run(self, kernel: Kernel, *arguments: Any) -> Any:
+        """Run a kernel of this family for these arguments: as it is, unless it integrates."""
+        if self.closed_form:
+            with np.errstate(all="ignore"):
+                return kernel(self.law, *arguments)
+        call = entry(kernel)
+        return call(**dict(zip(call.parameters, (self.law, *arguments), strict=True)))
+
+    def enter(self, template: Kernel, **arguments: Any) -> Any:
+        """Run a template `(family, law, …)`, such as one that walks over the beliefs of many arms."""
+        when = LATER if self.closed_form else FIRST
+        return entry(template, family=self.kernels)(when, law=self.law, **arguments)
 
     def update(self, belief: ArrayLike, reward: float) -> Floats:
         """The belief after one reward, by Bayes' theorem."""
         after = self._row(belief)
-        self._run(_update, after, self.check_reward(reward))
+        self._run(self.kernels.update, after, self.check_reward(reward))
         return after
 
     def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
@@ -235,7 +246,7 @@ class Family(ABC):
             )
         before = self._row(belief)
         once = before.copy()
-        self._run(_update, once, float(total) / plays)
+        self._run(self.kernels.update, once, float(total) / plays)
         start = self.natural(before)
         after = self.from_natural(start + plays * (self.natural(once) - start))
         counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
@@ -248,40 +259,40 @@ class Family(ABC):
     def natural(self, belief: ArrayLike) -> Floats:
         """The natural parameters η."""
         out = np.empty(self.dimension)
-        self._run(_natural, self._row(belief), out)
+        self._run(self.kernels.belief.natural, self._row(belief), out)
         return out
 
     def from_natural(self, eta: ArrayLike) -> Floats:
         """The belief with natural parameters η."""
         out = np.empty(self.dimension)
-        self._run(_from_natural, np.array(eta, dtype=np.float64), out)
+        self._run(self.kernels.belief.from_natural, np.array(eta, dtype=np.float64), out)
         return out
 
     def log_partition(self, belief: ArrayLike) -> float:
         """A(η)."""
-        return float(self._run(_log_partition, self._row(belief)))
+        return float(self._run(self.kernels.belief.log_partition, self._row(belief)))
 
     def mean_parameters(self, belief: ArrayLike) -> Floats:
         """m(η) = ∇A(η) = E[S(θ)]."""
         out = np.empty(self.dimension)
-        self._run(_mean_parameters, self._row(belief), out)
+        self._run(self.kernels.belief.mean_parameters, self._row(belief), out)
         return out
 
     def from_mean_parameters(self, target: ArrayLike, guess: ArrayLike | None = None) -> Floats:
         """The belief whose mean parameters are `target`: the inverse of `mean_parameters`."""
         belief = self._row(self.prior if guess is None else guess)
-        self._run(_solve, np.array(target, dtype=np.float64), belief)
+        self._run(self.kernels.belief.solve, np.array(target, dtype=np.float64), belief)
         return belief
 
     def metric(self, belief: ArrayLike) -> Floats:
         """The Fisher metric ∇²A(η)."""
         out = np.empty((self.dimension, self.dimension))
-        self._run(_metric, self._row(belief), out)
+        self._run(self.kernels.belief.metric, self._row(belief), out)
         return out
 
     def divergence(self, belief: ArrayLike, other: ArrayLike) -> float:
         """KL(belief ‖ other) ≥ 0, stable from counts of 1e-3 to 1e9."""
-        return float(self._run(_divergence, self._row(belief), self._row(other)))
+        return float(self._run(self.kernels.belief.divergence, self._row(belief), self._row(other)))
 
     def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
         """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more
@@ -290,17 +301,13 @@ class Family(ABC):
         points = np.asarray(theta, dtype=np.float64)
         flat = points.reshape(-1, self.parameters)
         out = np.empty(len(flat))
-        self._run(
-            _log_density if self.parameters == 1 else _log_density_rows,
-            self._row(belief),
-            flat,
-            out,
-        )
+        walk = _log_densities if self.parameters == 1 else _log_densities_of_rows
+        self.enter(walk, belief=self._row(belief), points=flat, out=out)
         return out.reshape(points.shape if self.parameters == 1 else points.shape[:-1])
 
     def expected_reward(self, belief: ArrayLike) -> float:
         """E[X] under the belief."""
-        return float(self._run(_expected_reward, self._row(belief)))
+        return float(self._run(self.kernels.expected_reward, self._row(belief)))
 
     def worth(self, belief: ArrayLike) -> float:
         """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x −
@@ -310,38 +317,51 @@ class Family(ABC):
         >>> Bernoulli().worth((3.0, 1.0))
         4.0
         """
-        return float(self._run(_worth, self._row(belief)))
+        return float(self._run(self.kernels.worth, self._row(belief)))
 
     def spread(self, belief: ArrayLike) -> float:
         """The estimated variance of a reward, where `reward_divergence` needs one; else 1."""
-        return float(self._run(_spread, self._row(belief)))
+        return float(self._run(self.kernels.spread, self._row(belief)))
 
     def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
         """The quantile of the expected reward at `level`, counted from above if `upper`."""
-        return float(self._run(_mean_quantile, self._row(belief), float(level), bool(upper)))
+        return float(
+            self._run(self.kernels.mean_quantile, self._row(belief), float(level), bool(upper))
+        )
+
+    def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]:
+        """The quantiles of the expected reward of many beliefs, one a row, at `tail` from both
+        ends.
+        """
+        low, high = np.empty(len(beliefs)), np.empty(len(beliefs))
+        self.enter(_intervals, beliefs=beliefs, tail=float(tail), low=low, high=high)
+        return low, high
 
     def mean_cdf(self, belief: ArrayLike, x: float) -> float:
         """The chance that the expected reward is at most x."""
-        return float(self._run(_mean_cdf, self._row(belief), float(x)))
+        return float(self._run(self.kernels.mean_cdf, self._row(belief), float(x)))
 
     def reward_divergence(self, mean: float, other: float, spread: float = 1.0) -> float:
         """d(μ, μ′): KL between the reward laws of two means."""
-        return float(self._run(_d, float(mean), float(other), float(spread)))
+        return float(self._run(self.kernels.d, float(mean), float(other), float(spread)))
 
     def mean_of(self, theta: ArrayLike) -> float:
         """E_θ[X], the mean of the reward law with that parameter."""
-        return float(self._run(_mean, np.atleast_1d(np.asarray(theta, dtype=np.float64))))
+        return float(
+            self._run(self.kernels.mean, np.atleast_1d(np.asarray(theta, dtype=np.float64)))
+        )
 
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""
         out = np.empty((size, self.parameters))
-        self._run(_sample, self._row(belief), mind, out)
+        self.enter(_samples, belief=self._row(belief), mind=mind, out=out)
         return out
 
     def sample_rewards(self, theta: ArrayLike, nature: chance.Words, size: int) -> Floats:
         """Draws from the reward law f_θ."""
         out = np.empty(size)
-        self._run(_rewards, np.atleast_1d(np.asarray(theta, dtype=np.float64)), nature, out)
+        parameters = np.atleast_1d(np.asarray(theta, dtype=np.float64))
+        self.enter(_rewards, theta=parameters, nature=nature, out=out)
         return out
 
     def _row(self, belief: ArrayLike) -> Floats:
@@ -354,94 +374,19 @@ class Family(ABC):
 
 
 @kernel
-def _update(family, law, belief, reward):
-    family.update(law, belief, reward)
-
-
-@kernel
-def _natural(family, law, belief, out):
-    family.belief.natural(law, belief, out)
-
-
-@kernel
-def _from_natural(family, law, eta, out):
-    family.belief.from_natural(law, eta, out)
-
-
-@kernel
-def _log_partition(family, law, belief):
-    return family.belief.log_partition(law, belief)
-
-
-@kernel
-def _mean_parameters(family, law, belief, out):
-    family.belief.mean_parameters(law, belief, out)
-
-
-@kernel
-def _solve(family, law, target, belief):
-    family.belief.solve(law, target, belief)
-
-
-@kernel
-def _metric(family, law, belief, out):
-    family.belief.metric(law, belief, out)
-
-
-@kernel
-def _divergence(family, law, belief, other):
-    return family.belief.divergence(law, belief, other)
-
-
-@kernel
-def _log_density(family, law, belief, points, out):
+def _log_densities(family, law, belief, points, out):
     for i in range(out.size):
         out[i] = family.belief.log_density(law, belief, points[i, 0])
 
 
 @kernel
-def _log_density_rows(family, law, belief, points, out):
+def _log_densities_of_rows(family, law, belief, points, out):
     for i in range(out.size):
         out[i] = family.belief.log_density(law, belief, points[i])
 
 
 @kernel
-def _expected_reward(family, law, belief):
-    return family.expected_reward(law, belief)
-
-
-@kernel
-def _worth(family, law, belief):
-    return family.worth(law, belief)
-
-
-@kernel
-def _spread(family, law, belief):
-    return family.spread(law, belief)
-
-
-@kernel
-def _mean_quantile(family, law, belief, level, upper):
-    return family.mean_quantile(law, belief, level, upper)
-
-
-@kernel
-def _mean_cdf(family, law, belief, x):
-    return family.mean_cdf(law, belief, x)
-
-
-@kernel
-def _d(family, law, mean, other, spread):
-    return family.d(law, mean, other, spread)
-
-
-@kernel
-def _mean(family, law, theta):
-    return family.mean(law, theta)
-
-
-@kernel
-def _sample(family, law, belief, mind, out):
+def _samples(family, law, belief, mind, out):
     for i in range(len(out)):
         family.sample(law, belief, mind, out[i])
 
@@ -450,3 +395,10 @@ def _sample(family, law, belief, mind, out):
 def _rewards(family, law, theta, nature, out):
     for i in range(out.size):
         out[i] = family.reward(law, theta, chance.uniform(nature))
+
+
+@kernel
+def _intervals(family, law, beliefs, tail, low, high):
+    for a in range(low.size):
+        low[a] = family.mean_quantile(law, beliefs[a], tail, False)
+        high[a] = family.mean_quantile(law, beliefs[a], tail, True)

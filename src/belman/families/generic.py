@@ -58,13 +58,14 @@ from belman.beliefs.mesh import (
     tail_mass,
 )
 from belman.beliefs.quadrature import RewardLaw, quadrature
-from belman.engine import allocating_kernel, kernel
+from belman.engine import allocating_kernel, factory, kernel
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels, Floats
 
 _STEPS = 60
 
 
+@factory
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     """The kernels of the family with that reward law."""
     tools = quadrature(reward_law)
@@ -213,6 +214,7 @@ class OneParameter(Family):
     """
 
     coordinates = ("chi", "nu")
+    closed_form = False
     no_joint = "the normaliser E[exp(X/τ)] of a reward law given by its kernels is not known"
     #: The open ranges of θ, of E_θ[T(X)] and of E_θ[X].
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
@@ -244,10 +246,5 @@ class OneParameter(Family):
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         weights = np.empty(2)
-        self._run(_weights, self._mean_between(mean, *self.mean_range), weights)
+        self._run(self.kernels.weights, self._mean_between(mean, *self.mean_range), weights)
         return (-float(weights[0]),)
-
-
-@kernel
-def _weights(family, law, mean, out):
-    family.weights(law, mean, out)

@@ -8,11 +8,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from belman.engine import kernel
-from belman.families import FAMILIES
+from belman.engine import factory, kernel
 from belman.families.family import Family, FamilyKernels, Floats
 
 
+@factory
 def mirrored(base: FamilyKernels) -> FamilyKernels:
     """The kernels of the family whose rewards are the negatives of another's."""
 
@@ -85,12 +85,6 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     )
 
 
-#: The mirrored kernels of every family of ours, by its name.
-MIRRORED: dict[str, FamilyKernels] = {
-    name: mirrored(member.kernels) for name, member in FAMILIES.items()
-}
-
-
 @dataclass(frozen=True)
 class Mirror(Family):
     """The family of −X, for costs X of another family.
@@ -108,17 +102,14 @@ class Mirror(Family):
     def __init__(self, of: Family) -> None:
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "prior", of.prior)
-        known = FAMILIES.get(of.name)
-        ours = known is not None and known.kernels is of.kernels
-        object.__setattr__(self, "_kernels", MIRRORED[of.name] if ours else mirrored(of.kernels))
-
-    def __reduce__(self) -> tuple[type[Mirror], tuple[Family]]:
-        """Kernels are made where they are needed, and do not travel."""
-        return Mirror, (self.of,)
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
-        return self._kernels  # type: ignore[attr-defined]
+        return mirrored(self.of.kernels)
+
+    @property
+    def closed_form(self) -> bool:  # type: ignore[override]
+        return self.of.closed_form
 
     @property
     def name(self) -> str:  # type: ignore[override]

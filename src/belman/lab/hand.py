@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.engine import Bound, bind, call_bound, inlined_kernel, kernel
+from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy
 
@@ -64,26 +64,17 @@ def deal(
     memory: Any,
     mind: NDArray[Any],
     index: Floats,
-) -> Bound:
+) -> Call:
     """A hand: one of the templates above for a policy, on these arrays. Keep it while a loop plays
     it.
     """
-    bundles = {
-        "policy": (policy.kernels, type(policy).__module__),
-        "family": (family.kernels, type(family).__module__),
-    }
-    law, params = np.ascontiguousarray(family.law), np.ascontiguousarray(params)
-    return bind(
-        template,
-        bundles,
-        {
-            "law": law,
-            "params": params,
-            "ledger": ledger,
-            "memory": memory,
-            "mind": mind,
-            "index": index,
-        },
+    return entry(template, policy=policy.kernels, family=family.kernels).hold(
+        law=np.ascontiguousarray(family.law),
+        params=np.ascontiguousarray(params),
+        ledger=ledger,
+        memory=memory,
+        mind=mind,
+        index=index,
     )
 
 
@@ -99,4 +90,4 @@ def reset(hand, prior, ledger, block, blank):
         ledger.sums[a] = 0.0
         ledger.squares[a] = 0.0
     for a in range(ledger.plays.size):
-        call_bound(hand, a, NO_TURN, 0.0)
+        call_address(hand, a, NO_TURN, 0.0)

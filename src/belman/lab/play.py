@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from belman import chance
-from belman.engine import call_bound, inlined_kernel, kernel
+from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.hand import NO_ARM, reset
 from belman.policies.policy import record
 
@@ -78,7 +78,7 @@ def play_runs(
         reset(hand, prior, ledger, block, blank)
         lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
         for t in range(horizon):
-            arm = call_bound(hand, arm, t + 1, dials[t])
+            arm = call_address(hand, arm, t + 1, dials[t])
             earned += pull(family, law, theta, nature, ledger, arm)
             if means[arm] < best:
                 lost += best - means[arm]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import Address, entry
+from belman.engine import entry, leaves, with_leaves
 from belman.environments.queueing import BATCHES, Queue
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal, weighing
@@ -50,20 +50,7 @@ class QueueSeat:
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.servers), dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
         family = problem.family
-        bundles = {"family": (family.kernels, type(family).__module__)}
-        records = {
-            "rules": Rules,
-            "player": System,
-            "genie": System,
-            "yard": Yard,
-            "bench": Bench,
-            "diary": Diary,
-        }
-        self._call = entry(
-            serve_runs,
-            bundles,
-            {**records, "served": Served, "ledger": Ledger, "groups": Groups, "hand": Address},
-        )
+        self._entry = entry(serve_runs, family=family.kernels)
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
         """The results of these runs, or None if a stop came before they were finished."""
@@ -94,25 +81,29 @@ class QueueSeat:
             groups.indices,
         )
         served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
-        done = self._call(
-            *(family.law, *rules, np.array(family.prior), *ledger, *groups),
-            *(
-                problem.parameters,
-                problem.throughput,
-                np.array(problem.arrivals),
-                ratios,
-                generators,
-            ),
-            *(self._dials, self._marks, *_system(queues), *_system(queues), *_yard(problem)),
-            *(
-                *Bench.blank(queues, servers),
-                *_diary(queues, self._horizon),
-                chance.generator(seed),
-                first,
-                *hand,
-                *served,
-                stop,
-            ),
+        done = self._entry(
+            law=family.law,
+            rules=rules,
+            prior=np.array(family.prior),
+            ledger=ledger,
+            groups=groups,
+            theta=problem.parameters,
+            throughput=problem.throughput,
+            rates=np.array(problem.arrivals),
+            ratios=ratios,
+            generators=generators,
+            dials=self._dials,
+            checkpoints=self._marks,
+            player=_system(queues),
+            genie=_system(queues),
+            yard=_yard(problem),
+            bench=Bench.blank(queues, servers),
+            diary=_diary(queues, self._horizon),
+            seed=chance.generator(seed),
+            first=first,
+            hand=hand.address,
+            served=served,
+            stop=stop,
         )
         half = self._horizon // 2
         turns = np.bincount(
@@ -129,7 +120,7 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
     """
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
     memory = policy.memory(arms, dimension)
-    block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *memory])
+    block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *leaves(memory)])
     own = np.tile(policy.params(problem.family), (count, 1))
     settings = np.ascontiguousarray(
         problem.throughput.reshape(count, arms) if policy.sees_truth else own
@@ -147,7 +138,7 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
     return (
         groups,
         Ledger(*parts[: len(Ledger._fields)]),
-        type(memory)(*parts[len(Ledger._fields) :]),
+        with_leaves(memory, iter(parts[len(Ledger._fields) :])),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import Address, entry, kernel
+from belman.engine import entry, kernel, leaves, with_leaves
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal
@@ -57,8 +57,8 @@ def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
 
 def in_one_block(memory: Any) -> tuple[Floats, Any]:
     """A memory laid out anew in one block, so that a run can start from a copy of the blank one."""
-    block, parts = laid_out(memory)
-    return block, type(memory)(*parts)
+    block, parts = laid_out(leaves(memory))
+    return block, with_leaves(memory, iter(parts))
 
 
 class Seat:
@@ -72,8 +72,7 @@ class Seat:
             policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64
         )
         self._marks = np.append(checkpoints(horizon), -1)
-        bundles = {"family": (family.kernels, type(family).__module__)}
-        self._call = entry(play_runs, bundles, {"ledger": Ledger, "hand": Address})
+        self._entry = entry(play_runs, family=family.kernels)
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Results | None:
         """The results of these runs, or None if a stop came before they were finished."""
@@ -86,18 +85,25 @@ class Seat:
         hand = deal(
             choosing, self._policy, family, params, ledger, memory, generators[MIND], np.zeros(arms)
         )
-        done = self._call(
-            *(
-                family.law,
-                params,
-                self._policy.sees_truth,
-                np.array(family.prior),
-                *ledger,
-                block,
-                block.copy(),
-            ),
-            *(problem.world, problem.parameters, np.zeros(arms), generators),
-            *(self._dials, self._marks, chance.generator(seed), first, *hand, *results, stop),
+        done = self._entry(
+            law=family.law,
+            params=params,
+            reveal=self._policy.sees_truth,
+            prior=np.array(family.prior),
+            ledger=ledger,
+            block=block,
+            blank=block.copy(),
+            world=problem.world,
+            theta=problem.parameters,
+            means=np.zeros(arms),
+            generators=generators,
+            dials=self._dials,
+            checkpoints=self._marks,
+            seed=chance.generator(seed),
+            first=first,
+            hand=hand.address,
+            **results._asdict(),
+            stop=stop,
         )
         return results if done == runs else None
 
@@ -113,10 +119,8 @@ class PythonSeat:
     def __init__(self, player: Any, problem: Problem, horizon: int) -> None:
         self._player, self._problem, self._horizon = player, problem, horizon
         self._marks = checkpoints(horizon)
-        bundles = {"family": (problem.family.kernels, type(problem.family).__module__)}
-        self._prepare = entry(prepare_run, bundles, {})
-        self._reward = entry(_reward_of, bundles, {})
-        self._uniforms = entry(_uniforms, {}, {})
+        self._prepare = entry(prepare_run, family=problem.family.kernels)
+        self._reward = problem.family.kernels.reward
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Results | None:
         """The results of these runs, or None if a stop came before they were finished."""
@@ -125,8 +129,16 @@ class PythonSeat:
         words, generators = chance.generator(seed), np.zeros((3, 4), dtype=np.uint64)
         theta, means, luck = problem.parameters, np.zeros(problem.arms), np.empty(self._horizon)
         for r in range(runs):
-            best = self._prepare(law, problem.world, words, first + r, generators, theta, means)
-            self._uniforms(generators[NATURE], luck)
+            best = self._prepare(
+                law=law,
+                world=problem.world,
+                seed=words,
+                run=first + r,
+                generators=generators,
+                theta=theta,
+                means=means,
+            )
+            entry(_uniforms)(nature=generators[NATURE], out=luck)
             player = self._player(problem.arms, np.random.default_rng(generators[MIND]))
             lost, missed, earned, mark = 0.0, 0, 0.0, 0
             for t in range(self._horizon):
@@ -144,11 +156,6 @@ class PythonSeat:
                     results.reward[r, mark] = earned
                     mark += 1
         return results
-
-
-@kernel
-def _reward_of(family, law, theta, uniform):
-    return family.reward(law, theta, uniform)
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import call_bound, inlined_kernel, kernel
+from belman.engine import call_address, inlined_kernel, kernel
 from belman.lab.hand import NO_ARM, NO_TURN, reset
 from belman.lab.matching import NOBODY, match
 from belman.lab.play import MIND, NATURE, WORLD
@@ -250,7 +250,7 @@ def decide(rules, hand, groups, dials, mind, system, yard, bench):
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
-        yard.matched[0] = call_bound(hand, NO_ARM, turn, dials[turn - 1])
+        yard.matched[0] = call_address(hand, NO_ARM, turn, dials[turn - 1])
         return
     queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
     for group in range(groups.rounds.size):
@@ -262,7 +262,7 @@ def decide(rules, hand, groups, dials, mind, system, yard, bench):
             turn = groups.rounds[group] + 1
             groups.rounds[group] = turn
             groups.indices[:] = 0.0
-            call_bound(hand, NO_ARM, turn, dials[turn - 1])
+            call_address(hand, NO_ARM, turn, dials[turn - 1])
             weights = yard.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
@@ -404,7 +404,7 @@ def serve_runs(
                     arm = u * servers + k if rules.shared else k
                     turn_to(0 if rules.shared else u, groups)
                     record(family, law, ledger, arm, player.worth[u])
-                    call_bound(hand, arm, NO_TURN, 0.0)
+                    call_address(hand, arm, NO_TURN, 0.0)
                     served.plays[r, u, k] += 1
                 note(served, r, u, t, horizon, player.jobs[u])
                 if t == checkpoints[mark]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import Address, call_bound, entry, inlined_kernel, kernel
+from belman.engine import call_address, entry, inlined_kernel, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import FINISHED, NO_ARM, NO_TURN, RECOMMEND, advising, choosing, deal, reset
@@ -80,7 +80,7 @@ def _judge(means, total, least, chosen):
 @inlined_kernel
 def _recommend(adviser, m, luck, score, chosen):
     """Mark the m arms that the policy recommends now."""
-    call_bound(adviser, RECOMMEND, 0, 0.0)
+    call_address(adviser, RECOMMEND, 0, 0.0)
     pick_most(score, m, luck, chosen)
 
 
@@ -100,11 +100,11 @@ def explore_runs(
         mark, t, over = 0, 0, False
         while t < dials.size and not over:
             index[:] = 0.0  # picking has left its marks
-            arm = call_bound(hand, NO_ARM, t + 1, dials[t])
-            if rule == OWN and call_bound(adviser, FINISHED, 0, 0.0) != 0:
+            arm = call_address(hand, NO_ARM, t + 1, dials[t])
+            if rule == OWN and call_address(adviser, FINISHED, 0, 0.0) != 0:
                 break
             pull(family, law, theta, nature, ledger, arm)
-            call_bound(hand, arm, NO_TURN, 0.0)
+            call_address(hand, arm, NO_TURN, 0.0)
             t += 1
             marked = rule == BUDGET and t == marks[mark]
             if marked or rule == EVIDENCE:
@@ -171,10 +171,7 @@ class ExplorationSeat:
             self._rule, self._thresholds = EVIDENCE, _enough(question, problem.arms)
         self._blank = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
-        bundles = {"family": (family.kernels, type(family).__module__)}
-        self._call = entry(
-            explore_runs, bundles, {"ledger": Ledger, "hand": Address, "adviser": Address}
-        )
+        self._entry = entry(explore_runs, family=family.kernels)
 
     def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Verdicts | None:
         """The verdicts of these runs, or None if a stop came before they were finished."""
@@ -193,34 +190,31 @@ class ExplorationSeat:
             index,
         )
         hand, adviser = deal(choosing, *cards), deal(advising, *cards)
-        done = self._call(
-            *(
-                family.law,
-                np.array(family.prior),
-                *ledger,
-                block,
-                block.copy(),
-                problem.world,
-                problem.parameters,
-            ),
-            *(
-                np.zeros(arms),
-                index,
-                np.zeros(arms),
-                np.zeros(2, dtype=np.int64),
-                generators,
-                self._dials,
-                self._marks,
-            ),
-            *(
-                self._rule,
-                self._thresholds,
-                plays_needed(family),
-                self._question.m,
-                chance.generator(seed),
-                first,
-            ),
-            *(*hand, *adviser, *verdicts, stop),
+        done = self._entry(
+            law=family.law,
+            prior=np.array(family.prior),
+            ledger=ledger,
+            block=block,
+            blank=block.copy(),
+            world=problem.world,
+            theta=problem.parameters,
+            means=np.zeros(arms),
+            index=index,
+            chosen=np.zeros(arms),
+            doubt=np.zeros(2, dtype=np.int64),
+            generators=generators,
+            dials=self._dials,
+            marks=self._marks,
+            rule=self._rule,
+            thresholds=self._thresholds,
+            needed=plays_needed(family),
+            m=self._question.m,
+            seed=chance.generator(seed),
+            first=first,
+            hand=hand.address,
+            adviser=adviser.address,
+            **verdicts._asdict(),
+            stop=stop,
         )
         return verdicts if done == runs else None
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.engine import entry
 from belman.errors import PolicyError
 from belman.manifold import barycentre, projection
 
@@ -33,8 +32,14 @@ def _centre(
     kernel: Any, family: Family, points: list[Floats], guess: ArrayLike, pull: float
 ) -> Floats:
     pseudobelief, eta = np.array(guess, dtype=np.float64), np.empty(family.dimension)
-    call = entry(kernel, {"family": (family.kernels, type(family).__module__)}, {})
-    call(family.law, np.sum(points, axis=0), len(points), float(pull), pseudobelief, eta)
+    family.enter(
+        kernel,
+        total=np.sum(points, axis=0),
+        arms=len(points),
+        pull=float(pull),
+        pseudobelief=pseudobelief,
+        eta=eta,
+    )
     return pseudobelief
 
 
@@ -86,7 +91,7 @@ def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: 
     negentropy = np.einsum("ad,da->a", naturals, points) - partitions
     expected = np.array([family.expected_reward(row) for row in rows])
     index = np.empty(len(rows))
-    entry(projection.nearness, {}, {})(
+    projection.nearness(
         points, negentropy, expected, family.natural(pseudobelief), float(pull), index
     )
     return index

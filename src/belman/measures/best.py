@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.engine import entry, kernel
+from belman.engine import kernel
 from belman.families.family import Family
 
 Floats = NDArray[np.float64]
@@ -130,8 +130,7 @@ def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     """
     rows = np.ascontiguousarray(beliefs, dtype=np.float64)
     low, high = np.empty(len(rows)), np.empty(len(rows))
-    bundles = {"family": (family.kernels, type(family).__module__)}
-    entry(_bounds, bundles, {})(family.law, rows, _TAIL, low, high)
+    family.enter(_bounds, beliefs=rows, tail=_TAIL, low=low, high=high)
     floor = max(low.max(), -_FAR)
     chances = np.zeros(len(rows))
     contenders = np.flatnonzero(high > floor)
@@ -141,16 +140,16 @@ def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     shares = np.zeros(len(contenders))
     depth = 64
     mesh, sums, logs = np.empty(depth), np.empty(depth), np.empty((depth, len(contenders)))
-    entry(_integrate, bundles, {})(
-        family.law,
-        rows[contenders],
-        np.minimum(high[contenders], _FAR),
-        floor,
-        _RISE,
-        mesh,
-        logs,
-        sums,
-        shares,
+    family.enter(
+        _integrate,
+        beliefs=rows[contenders],
+        high=np.minimum(high[contenders], _FAR),
+        floor=float(floor),
+        rise=_RISE,
+        mesh=mesh,
+        logs=logs,
+        sums=sums,
+        shares=shares,
     )
     chances[contenders] = shares / shares.sum()
     return chances

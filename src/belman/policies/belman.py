@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.engine import inlined_kernel, kernel
+from belman.engine import factory, inlined_kernel, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import TERMS, Family
@@ -142,6 +142,7 @@ def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, wei
             )
 
 
+@factory
 def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
     refresh = _refresh_with(averages_natural, weighs=form == "weighed")
     indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
@@ -150,13 +151,13 @@ def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) ->
     return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
-BARYCENTRE = _bundle(least_kl_from_arms, averages_natural=False, form="common")
-BARYCENTRE_WEIGHED = _bundle(least_kl_from_arms, averages_natural=False, form="weighed")
-BARYCENTRE_SHARES = _bundle(least_kl_from_arms, averages_natural=False, form="shares")
-NATURAL = _bundle(least_kl_to_arms, averages_natural=True, form="common")
-NATURAL_WEIGHED = _bundle(least_kl_to_arms, averages_natural=True, form="weighed")
-NATURAL_SHARES = _bundle(least_kl_to_arms, averages_natural=True, form="shares")
-JOINT = _bundle(least_kl_from_arms_tilted, averages_natural=False, form="common")
+BARYCENTRE = _bundle(least_kl_from_arms, False, "common")
+BARYCENTRE_WEIGHED = _bundle(least_kl_from_arms, False, "weighed")
+BARYCENTRE_SHARES = _bundle(least_kl_from_arms, False, "shares")
+NATURAL = _bundle(least_kl_to_arms, True, "common")
+NATURAL_WEIGHED = _bundle(least_kl_to_arms, True, "weighed")
+NATURAL_SHARES = _bundle(least_kl_to_arms, True, "shares")
+JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
 
 #: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
 #: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import average, known
@@ -60,6 +60,7 @@ def _is_over(ledger, memory, turn):
     return playing > 0 and waiting == 0 and total < turn
 
 
+@factory
 def bundle_with(close: Callable[..., None]) -> PolicyKernels:
     """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets
     the quota of the next.

@@ -4,16 +4,14 @@ what another policy plays.
 
 from __future__ import annotations
 
-import functools
 import math
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from belman import chance
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick
@@ -32,6 +30,7 @@ def exploring(params, arms, turn):
     return min(1.0, params[0] * count * math.log(turn) ** params[1] / turn)
 
 
+@factory
 def _around(inner: PolicyKernels) -> PolicyKernels:
     """The kernels of a policy that now and then plays any arm."""
 
@@ -73,45 +72,6 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         return inner.finished(family, law, params[_OWN:], ledger, memory)
 
     return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
-
-
-class _Wrapped(dict[str, PolicyKernels]):
-    """Wrapped kernels by where the kernels inside stand, made when first wanted: so that a cache of
-    code finds them by name.
-    """
-
-    def __missing__(self, home: str) -> PolicyKernels:
-        self[home] = _around(_bundles()[home])
-        return self[home]
-
-
-WRAPPED = _Wrapped()
-
-
-@functools.cache
-def _bundles() -> dict[str, PolicyKernels]:
-    """The kernels of every policy of ours, by module and name."""
-    from belman.policies import POLICIES
-
-    found: dict[str, PolicyKernels] = {}
-    for module in {kind.__module__ for kind in POLICIES.values()} - {__name__}:
-        for name, value in vars(sys.modules[module]).items():
-            members = value if isinstance(value, dict) else {"": value}
-            found |= {
-                f"{module}:{name}:{key}": kept
-                for key, kept in members.items()
-                if isinstance(kept, PolicyKernels)
-            }
-    return found
-
-
-@functools.cache
-def _wrapped(inner: PolicyKernels) -> PolicyKernels:
-    """The one wrapper of these kernels; those of a user's own policy have no place by name."""
-    for home, bundle in _bundles().items():
-        if bundle is inner:
-            return WRAPPED[home]
-    return _around(inner)
 
 
 @dataclass(frozen=True)
@@ -168,7 +128,7 @@ class Forced(Policy):
 
     @property
     def kernels(self) -> PolicyKernels:
-        return _wrapped(self.policy.kernels)
+        return _around(self.policy.kernels)
 
     def params(self, family: Family) -> Floats:
         return np.concatenate([self._own(), self.policy.params(family)])

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.engine import cache_directory, entry, kernel
+from belman.engine import cache_directory, kernel
 from belman.errors import PolicyError
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
@@ -151,11 +151,8 @@ class Gittins(Policy):
 
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""
-        return float(
-            entry(gittins_index, {}, {})(
-                _params(self._discount(), (1.0, 1.0)), float(alpha), float(beta)
-            )
-        )
+        params = _params(self._discount(), (1.0, 1.0))
+        return float(gittins_index(params, float(alpha), float(beta)))
 
     def _discount(self) -> float:
         if self.discount is not None:

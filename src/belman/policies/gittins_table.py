@@ -123,8 +123,16 @@ def lifts(
     """
     index = np.zeros((counts + 1) * (counts + 2) // 2)
     first = np.ones(depth + 1, dtype=np.int64)
-    entry(_fill, {}, {})(
-        discount, step, counts, *starts, np.zeros(depth + 2), first, np.zeros(len(index)), index
+    entry(_fill)(
+        discount=discount,
+        step=step,
+        counts=counts,
+        alpha_start=starts[0],
+        beta_start=starts[1],
+        worth=np.zeros(depth + 2),
+        first=first,
+        edge=np.zeros(len(index)),
+        table=index,
     )
     row = np.repeat(np.arange(counts + 1), np.arange(1, counts + 2))
     i = np.arange(len(row)) - row * (row + 1) // 2

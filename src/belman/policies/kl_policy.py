@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families import FAMILIES, OneParameter
 from belman.families.family import Family, FamilyKernels
@@ -52,6 +52,7 @@ def largest_mean(family: Family) -> float:
     return family.mean_range[1] if isinstance(family, OneParameter) else math.inf
 
 
+@factory
 def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyKernels:
     @kernel
     def own(family):

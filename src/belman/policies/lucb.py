@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
@@ -83,6 +83,7 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
     return ledger.plays[arm] * family.d(law, mean, level, _spread(params, ledger, arm)) < f
 
 
+@factory
 def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):

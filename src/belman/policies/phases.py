@@ -7,14 +7,12 @@ Top-two Thompson and then Thompson is PSPE and then PSRL in the one-state case o
 from __future__ import annotations
 
 import math
-import sys
-from collections import namedtuple
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.engine import INTERPRETED, kernel
+from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.averages import plays_needed
@@ -29,12 +27,14 @@ from belman.policies.top_two_thompson import TopTwoThompson
 #: (else NaN), how many params the first has, and those of both.
 TURNS, LOG_RISK, NEEDED, DIAL, FIRST, HEAD = 0, 1, 2, 3, 4, 5
 
-#: The kernels and the memories of pairs, by the names of both, as they are made, so that compiled
-#: code can be kept on disk.
-BUNDLES: dict[str, PolicyKernels] = {}
-MEMORIES: dict[str, type] = {}
-#: The kernels of pairs that no other process could import, such as those of a notebook.
-_PASSING: dict[tuple[PolicyKernels, PolicyKernels], PolicyKernels] = {}
+
+class Memory(NamedTuple):
+    """The memories of both phases, whether the second has begun, and the rival tried first."""
+
+    first: Any
+    then: Any
+    switched: Floats
+    doubt: Floats
 
 
 @kernel
@@ -61,189 +61,80 @@ def _is_known(family, law, params, ledger, doubt, turn, score):
     return True
 
 
-def _bundle(
-    first: PolicyKernels, then: PolicyKernels, first_kind: Any, then_kind: Any
-) -> PolicyKernels:
-    """The kernels of both phases. A memory has the fields of the first, those of the second, the
-    switch and the doubt.
-    """
-    cut, end = len(first_kind._fields), len(first_kind._fields) + len(then_kind._fields)
+@kernel
+def _first_dial(params, dial):
+    return dial if math.isnan(params[DIAL]) else params[DIAL]
 
-    @kernel
-    def first_dial(params, dial):
-        return dial if math.isnan(params[DIAL]) else params[DIAL]
+
+@kernel
+def _switch(family, law, params, ledger, memory, turn, score):
+    """Whether the second phase has begun, which is for good."""
+    if memory.switched[0] == 0.0 and (
+        turn > params[TURNS] or _is_known(family, law, params, ledger, memory.doubt, turn, score)
+    ):
+        memory.switched[0] = 1.0
+    return memory.switched[0] > 0.0
+
+
+@factory
+def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKernels:
+    """The kernels of both phases."""
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
+        cut = HEAD + int(params[FIRST])
         if memory.switched[0] == 0.0:
-            first.refresh(
-                family,
-                law,
-                params[HEAD : HEAD + int(params[FIRST])],
-                ledger,
-                first_kind(*memory[:cut]),
-                arm,
-            )
-        then.refresh(
-            family,
-            law,
-            params[HEAD + int(params[FIRST]) :],
-            ledger,
-            then_kind(*memory[cut:end]),
-            arm,
-        )
-
-    @kernel
-    def switch(family, law, params, ledger, memory, turn, score):
-        """Whether the second phase has begun, which is for good."""
-        if memory.switched[0] == 0.0 and (
-            turn > params[TURNS]
-            or _is_known(family, law, params, ledger, memory.doubt, turn, score)
-        ):
-            memory.switched[0] = 1.0
-        return memory.switched[0] > 0.0
+            first.refresh(family, law, params[HEAD:cut], ledger, memory.first, arm)
+        then.refresh(family, law, params[cut:], ledger, memory.then, arm)
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        if switch(family, law, params, ledger, memory, turn, index):
-            then.indices(
-                family,
-                law,
-                params[HEAD + int(params[FIRST]) :],
-                ledger,
-                then_kind(*memory[cut:end]),
-                turn,
-                dial,
-                mind,
-                index,
-            )
+        if _switch(family, law, params, ledger, memory, turn, index):
+            known = params[HEAD + int(params[FIRST]) :]
+            then.indices(family, law, known, ledger, memory.then, turn, dial, mind, index)
         else:
-            dial = first_dial(params, dial)
-            first.indices(
-                family,
-                law,
-                params[HEAD : HEAD + int(params[FIRST])],
-                ledger,
-                first_kind(*memory[:cut]),
-                turn,
-                dial,
-                mind,
-                index,
-            )
+            known = params[HEAD : HEAD + int(params[FIRST])]
+            dial = _first_dial(params, dial)
+            first.indices(family, law, known, ledger, memory.first, turn, dial, mind, index)
 
     @kernel
     def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
-        if switch(family, law, params, ledger, memory, turn, index):
-            known = then_kind(*memory[cut:end])
+        if _switch(family, law, params, ledger, memory, turn, index):
+            known = params[HEAD + int(params[FIRST]) :]
             return then.choose(
-                then,
-                family,
-                law,
-                params[HEAD + int(params[FIRST]) :],
-                ledger,
-                known,
-                turn,
-                dial,
-                mind,
-                index,
+                then, family, law, known, ledger, memory.then, turn, dial, mind, index
             )
-        dial, known = first_dial(params, dial), first_kind(*memory[:cut])
+        known = params[HEAD : HEAD + int(params[FIRST])]
+        dial = _first_dial(params, dial)
         return first.choose(
-            first,
-            family,
-            law,
-            params[HEAD : HEAD + int(params[FIRST])],
-            ledger,
-            known,
-            turn,
-            dial,
-            mind,
-            index,
+            first, family, law, known, ledger, memory.first, turn, dial, mind, index
         )
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
         if memory.switched[0] > 0.0:
-            known = then_kind(*memory[cut:end])
+            known = params[HEAD + int(params[FIRST]) :]
             return then.propensity(
-                family,
-                law,
-                params[HEAD + int(params[FIRST]) :],
-                ledger,
-                known,
-                turn,
-                dial,
-                closed,
-                arm,
-                ties,
+                family, law, known, ledger, memory.then, turn, dial, closed, arm, ties
             )
-        dial, known = first_dial(params, dial), first_kind(*memory[:cut])
+        known = params[HEAD : HEAD + int(params[FIRST])]
+        dial = _first_dial(params, dial)
         return first.propensity(
-            family,
-            law,
-            params[HEAD : HEAD + int(params[FIRST])],
-            ledger,
-            known,
-            turn,
-            dial,
-            closed,
-            arm,
-            ties,
+            family, law, known, ledger, memory.first, turn, dial, closed, arm, ties
         )
 
     @kernel
     def recommend(family, law, params, ledger, memory, score):
         if memory.switched[0] > 0.0:
             then.recommend(
-                family,
-                law,
-                params[HEAD + int(params[FIRST]) :],
-                ledger,
-                then_kind(*memory[cut:end]),
-                score,
+                family, law, params[HEAD + int(params[FIRST]) :], ledger, memory.then, score
             )
         else:
             first.recommend(
-                family,
-                law,
-                params[HEAD : HEAD + int(params[FIRST])],
-                ledger,
-                first_kind(*memory[:cut]),
-                score,
+                family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, memory.first, score
             )
 
     return PolicyKernels(refresh, indices, choose, propensity, recommend)
-
-
-def _name_of(policy: Policy) -> str | None:
-    """A name for the kernels of a policy that is the same in every process; None where there is
-    none.
-    """
-    module = type(policy).__module__
-    if (
-        INTERPRETED
-        or module == "__main__"
-        or not getattr(sys.modules.get(module), "__file__", None)
-    ):
-        return None
-    names = (
-        getattr(made, "__qualname__", "")
-        for made in (policy.kernels.indices, policy.kernels.refresh)
-    )
-    return ".".join((module, *names))
-
-
-def _kernels_of(first: Policy, then: Policy) -> PolicyKernels:
-    names, pair = (_name_of(first), _name_of(then)), (first.kernels, then.kernels)
-    kinds = (type(policy.memory(1, 1)) for policy in (first, then))
-    if None in names:
-        if pair not in _PASSING:
-            _PASSING[pair] = _bundle(*pair, *kinds)
-        return _PASSING[pair]
-    key = f"{names[0]}, {names[1]}"
-    if key not in BUNDLES:
-        BUNDLES[key] = _bundle(*pair, *kinds)
-    return BUNDLES[key]
 
 
 @dataclass(frozen=True)
@@ -309,7 +200,7 @@ class Phases(Policy):
 
     @property
     def kernels(self) -> PolicyKernels:
-        return _kernels_of(self.first, self.then)
+        return _one_then_the_other(self.first.kernels, self.then.kernels)
 
     def params(self, family: Family) -> Floats:
         first, then = self.first.params(family), self.then.params(family)
@@ -320,10 +211,9 @@ class Phases(Policy):
             [turns, log_risk, plays_needed(family), dial, float(len(first)), *first, *then]
         )
 
-    def memory(self, arms: int, dimension: int) -> Any:
+    def memory(self, arms: int, dimension: int) -> Memory:
         first, then = self.first.memory(arms, dimension), self.then.memory(arms, dimension)
-        kind = _memory_of(type(first), type(then))
-        return kind(*first, *then, np.zeros(1), np.zeros(1))
+        return Memory(first, then, np.zeros(1), np.zeros(1))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """The second policy's, and before it the first one's where that is left by the clock."""
@@ -346,27 +236,8 @@ class Phases(Policy):
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
     ) -> dict[str, Floats]:
-        cut = len(self.first.memory(1, 1))
         if memory.switched[0]:
-            kind: Any = type(self.then.memory(1, 1))
-            return self.then.explanation(family, ledger, kind(*memory[cut:-2]), dial, index)
-        kind = type(self.first.memory(1, 1))
+            return self.then.explanation(family, ledger, memory.then, dial, index)
         constant = self._constant_dial()
-        return self.first.explanation(
-            family, ledger, kind(*memory[:cut]), dial if math.isnan(constant) else constant, index
-        )
-
-
-def _memory_of(first: Any, then: Any) -> Any:
-    names = [
-        *(f"first_{name}" for name in first._fields),
-        *(f"then_{name}" for name in then._fields),
-        "switched",
-        "doubt",
-    ]
-    key = ", ".join(names)
-    if key not in MEMORIES:
-        made: Any = namedtuple("Memory", names)  # type: ignore[misc]
-        made.__module__, made.__qualname__ = __name__, f"MEMORIES[{key!r}]"
-        MEMORIES[key] = made
-    return MEMORIES[key]
+        dial = dial if math.isnan(constant) else constant
+        return self.first.explanation(family, ledger, memory.first, dial, index)

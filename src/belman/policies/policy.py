@@ -58,7 +58,7 @@ def never_finished(family, law, params, ledger, memory):
     return False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PolicyKernels(Bundle):
     """The bundle of kernels of a policy.
 

@@ -17,21 +17,16 @@ from __future__ import annotations
 
 import math
 
-from scipy import special as scipy_special
-from scipy.special import cython_special
-
-from belman.engine import external, kernel
+from belman.engine import External, kernel
 from belman.special.excess import log_excess
 from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_beta, stirling
 
-_student_cdf = external(cython_special, "__pyx_fuse_0stdtr", scipy_special.stdtr, 2)
-_student_quantile = external(cython_special, "__pyx_fuse_0stdtrit", scipy_special.stdtrit, 2)
-_beta_cdf = external(cython_special, "__pyx_fuse_0betainc", scipy_special.betainc, 3)
-_beta_survival = external(cython_special, "__pyx_fuse_0betaincc", scipy_special.betaincc, 3)
-_beta_quantile = external(cython_special, "__pyx_fuse_0betaincinv", scipy_special.betaincinv, 3)
-_beta_upper_quantile = external(
-    cython_special, "__pyx_fuse_0betainccinv", scipy_special.betainccinv, 3
-)
+_student_cdf = External("stdtr", "__pyx_fuse_0stdtr", 2)
+_student_quantile = External("stdtrit", "__pyx_fuse_0stdtrit", 2)
+_beta_cdf = External("betainc", "__pyx_fuse_0betainc", 3)
+_beta_survival = External("betaincc", "__pyx_fuse_0betaincc", 3)
+_beta_quantile = External("betaincinv", "__pyx_fuse_0betaincinv", 3)
+_beta_upper_quantile = External("betainccinv", "__pyx_fuse_0betainccinv", 3)
 
 _DEEP = 1e-12  # chances below this are ours
 _LARGE = 1e4  # parameters from which a quantile is polished

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import math
 
-from scipy import special as scipy_special
-from scipy.special import cython_special
-
-from belman.engine import external, kernel
+from belman.engine import External, kernel
 from belman.special.excess import log_excess
 from belman.special.gamma_functions import HALF_LOG_TWO_PI, stirling
 
-normal_cdf = external(cython_special, "__pyx_fuse_1ndtr", scipy_special.ndtr, 1)
-normal_quantile = external(cython_special, "ndtri", scipy_special.ndtri, 1)
-_gamma_cdf = external(cython_special, "gammainc", scipy_special.gammainc, 2)
-_gamma_survival = external(cython_special, "gammaincc", scipy_special.gammaincc, 2)
-_gamma_quantile = external(cython_special, "gammaincinv", scipy_special.gammaincinv, 2)
-_gamma_upper_quantile = external(cython_special, "gammainccinv", scipy_special.gammainccinv, 2)
+normal_cdf = External("ndtr", "__pyx_fuse_1ndtr", 1)
+normal_quantile = External("ndtri", "ndtri", 1)
+_gamma_cdf = External("gammainc", "gammainc", 2)
+_gamma_survival = External("gammaincc", "gammaincc", 2)
+_gamma_quantile = External("gammaincinv", "gammaincinv", 2)
+_gamma_upper_quantile = External("gammainccinv", "gammainccinv", 2)
 
 _LARGE, _LOW = 1e5, 1e-5  # shapes and levels of the lower tail that is ours
 _DEEP = 1e-12  # chances above x that are ours

@@ -20,7 +20,7 @@ import numpy as np
 
 from belman import chance
 from belman.agent import doors
-from belman.engine import entry
+from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.policies import Policy
 from belman.studies.events import Draw, Event, Kind
@@ -121,8 +121,8 @@ def _walk(
     many turns it lived.
     """
     state = State(replace(settings, policy=policy, uniform_share=0.0))
-    toss = entry(chance.uniform, {}, {})
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
+    toss = entry(chance.uniform).hold(LATER, mind=coin)
     weights, gains, turns = [], [], 0
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
@@ -134,7 +134,7 @@ def _walk(
         same = place == event.arm
         weights.append(1.0 / event.probability if same else 0.0)
         gains.append(rewards[event.number])
-        if same and toss(coin) < least / event.probability:
+        if same and toss() < least / event.probability:
             state.agent.tell(state.register[place], rewards[event.number])
             turns += 1
         else:

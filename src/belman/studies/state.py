@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from belman import chance
 from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
-from belman.engine import entry
+from belman.engine import LATER, entry
 from belman.errors import StateError
 from belman.studies.events import Draw, Event, Kind
 from belman.studies.settings import Settings
@@ -39,7 +39,10 @@ class State:
         self.told = 0
         self.reward = 0.0
         self._words = settings.words()
-        self._fork = entry(chance.fork, {}, {})
+        mind = self.agent.mind
+        self._fork = entry(chance.fork).hold(LATER, words=self._words, out=mind)
+        self._uniform = entry(chance.uniform).hold(LATER, mind=mind)
+        self._below = entry(chance.below).hold(LATER, mind=mind)
 
     # Deciding
 
@@ -47,7 +50,7 @@ class State:
         """The place of the arm that the policy chooses, with its `number`-th generator forked from
         `words`.
         """
-        self._fork(words, number, 0, self.agent.mind)
+        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
         return self.places[self.agent.ask()]
 
     def decide(self, count: int) -> list[tuple[int, int, float]]:
@@ -71,17 +74,16 @@ class State:
         """Which of the next asks the uniform share takes, each with its arm; None leaves one to the
         policy.
         """
-        arms, mind = self.agent.arms, self.agent.mind
-        self._fork(self._words, self.number + 1, 1, mind)
-        draw, below = entry(chance.uniform, {}, {}), entry(chance.below, {}, {})
-        taken = [draw(mind) < self.settings.uniform_share for _ in range(count)]
-        return [arms[below(mind, len(arms))] if uniform else None for uniform in taken]
+        arms = self.agent.arms
+        self._fork(self.number + 1, 1)
+        taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]
+        return [arms[self._below(len(arms))] if uniform else None for uniform in taken]
 
     def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
         if not count:
             return []
         agent = self.agent
-        self._fork(self._words, self.number + 1, 0, agent.mind)
+        self._fork(self.number + 1, 0)
         draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
         if count == 1:
             agent.ask()

@@ -1,0 +1,24 @@
+"""Functions of SciPy that kernels call: by Python in `scipy.special`, compiled in its Cython twin."""
+
+from __future__ import annotations
+
+#: All of them, so that cached code finds them before it is loaded.
+EXTERNALS: list[External] = []
+
+
+class External:
+    """A function of `scipy.special`, imported when first called.
+
+    >>> External("ndtr", "__pyx_fuse_1ndtr", 1)(0.0)
+    0.5
+    """
+
+    def __init__(self, name: str, cython: str, arguments: int) -> None:
+        self.name, self.cython, self.arguments = name, cython, arguments
+        self.symbol = f"belman_{cython}"
+        EXTERNALS.append(self)
+
+    def __call__(self, *values: float) -> float:
+        from scipy import special
+
+        return float(getattr(special, self.name)(*values))

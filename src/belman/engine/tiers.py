@@ -1,0 +1,136 @@
+"""How an entry is interpreted at first, and compiled while it is.
+
+Interpreted and compiled kernels make the same choices, so an agent whose code is not compiled
+answers at once. When a second was spent interpreting, what is in use is compiled by another
+process, into the cache, and loaded from there by a thread: nothing waits for it. What the cache
+holds already is loaded sooner. `BELMAN_COMPILE` sets it: `background` (the default), `first` (wait
+for compiled code before the first call) or `never`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from belman.errors import SettingError, listing
+
+if TYPE_CHECKING:
+    from belman.engine.entries import Code
+
+_SETTINGS = ("background", "first", "never")
+_WARM, _HOT = 0.1, 1.0  # seconds interpreted after which code is loaded, and compiled
+
+
+def setting() -> str:
+    """When code is compiled; `NUMBA_DISABLE_JIT=1` means never."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return "never"
+    chosen = os.environ.get("BELMAN_COMPILE", "background")
+    if chosen not in _SETTINGS:
+        raise SettingError(f"BELMAN_COMPILE={chosen!r} is unknown: there are {listing(_SETTINGS)}")
+    return chosen
+
+
+class _Background:
+    """The thread that has code compiled and loads it, and what it was asked for."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        self.lock = threading.Lock()
+        self.wanted: list[Code] = []
+        self.asked: set[Code] = set()
+        self.thread: threading.Thread | None = None
+        self.child: subprocess.Popen[bytes] | None = None
+        self.over = False
+
+    def want(self, code: Code) -> None:
+        with self.lock:
+            if code in self.asked or not (self.spent >= _HOT or code.generated.kept):
+                return
+            self.asked.add(code)
+            self.wanted.append(code)
+            if self.thread is None:
+                self.thread = threading.Thread(
+                    target=self.work, name="belman compiles", daemon=True
+                )
+                self.thread.start()
+
+    def work(self) -> None:
+        while True:
+            with self.lock:
+                codes, self.wanted = self.wanted, []
+                if self.over or not codes:
+                    self.thread = None
+                    return
+            paths = [code.generated.path for code in codes if not code.generated.kept]
+            self.compile([path for path in paths if path is not None])
+            for code in codes:
+                if not self.over:
+                    self.load(code)
+
+    def compile(self, paths: list[Path]) -> None:
+        """Have the modules at these paths compiled by another process."""
+        if not paths or self.over:
+            return
+        command = [sys.executable, "-m", "belman.engine.precompile", *map(str, paths)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        try:
+            self.child = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            self.child.wait()
+        except OSError:
+            return  # it is then compiled here
+        finally:
+            self.child = None
+
+    def load(self, code: Code) -> None:
+        try:
+            code.function()
+        except Exception as error:
+            warnings.warn(f"belman goes on interpreted: {error}", RuntimeWarning, stacklevel=2)
+
+    def end(self) -> None:
+        """Before the process ends: nothing is left behind, and nothing in the middle of loading."""
+        with self.lock:
+            self.over = True
+            child, thread = self.child, self.thread
+        if child is not None:
+            child.terminate()
+        if thread is not None:
+            thread.join()
+
+
+_background = _Background()
+atexit.register(lambda: _background.end())
+
+
+def _start_afresh() -> None:
+    """A forked process has none of its parent's threads."""
+    global _background
+    _background = _Background()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_afresh)
+
+
+def warmed(seconds: float) -> bool:
+    """Count time spent interpreting; whether it is worth to look for compiled code."""
+    _background.spent += seconds
+    return _background.spent >= _WARM
+
+
+def want(code: Code) -> None:
+    """Have code loaded if it is in the cache, and compiled if much was interpreted."""
+    _background.want(code)
