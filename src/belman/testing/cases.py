@@ -90,14 +90,20 @@ def _two_means(family: Family) -> tuple[float, float]:
 
 
 def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any) -> None:
-    """Run the checks, and raise AssertionError with the first fault of each that finds any."""
-    found = []
+    """Run the checks, and raise AssertionError with the first fault of each that finds any; an error
+    that a check runs into is one.
+    """
+    found: list[str] = []
+    cause: Exception | None = None
     for check in checks:
-        fault = next(check(case), None)
+        try:
+            fault = next(check(case), None)
+        except Exception as error:  # of the user's code, or of ours because of it
+            fault, cause = f"{type(error).__name__}: {error}", cause or error
         if fault is not None:
             found.append(f"- {check.__name__.replace('_', ' ')}: {fault}")
     if found:
-        raise AssertionError("\n".join([f"{name} does not keep the contract:", *found]))
+        raise AssertionError("\n".join([f"{name} does not keep the contract:", *found])) from cause
 
 
 @kernel

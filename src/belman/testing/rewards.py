@@ -55,6 +55,13 @@ def rewards_at(family: Family, theta: ArrayLike, uniforms: Floats) -> Floats:
     return out
 
 
+def evidence_of(family: Family, mean: float, other: float, spread: float) -> tuple[float, float]:
+    """What `terms`, `weights` and `evidence` make of two means, and the largest of the terms."""
+    column, terms, weights = np.zeros(TERMS), np.zeros((TERMS, 1)), np.zeros(TERMS)
+    found = family._run(_evidence, mean, other, spread, column, terms, weights)
+    return float(found), float(np.abs(column).max())
+
+
 def tilt_of(family: Family, belief: ArrayLike, pull: float) -> Floats:
     """The tilted log-partition at a belief, its gradient (2) and its Hessian (xx, xy, yy)."""
     x, y = np.asarray(belief, dtype=np.float64)
@@ -122,10 +129,9 @@ def evidence_is_d(case: FamilyCase) -> Faults:
     """`terms`, `weights` and `evidence` together make `d`."""
     for mean, other in itertools.product(np.linspace(*case.means, 5), repeat=2):
         for spread in (1.0, 0.3):
-            buffers = np.zeros(TERMS), np.zeros((TERMS, 1)), np.zeros(TERMS)
-            found = case.family._run(_evidence, mean, other, spread, *buffers)
+            found, size = evidence_of(case.family, mean, other, spread)
             true = case.family.reward_divergence(mean, other, spread)
-            if not close(found, true, 1e-9, 1e-12 * (1.0 + np.abs(buffers[0]).max())):
+            if not close(found, true, 1e-9, 1e-12 * (1.0 + size)):
                 yield f"evidence of {mean} against {other} is {found!r}, and d is {true!r}"
 
 
