@@ -30,7 +30,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     """
     family = belman.Bernoulli()
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
-    ledger = Ledger(np.zeros((arms, 2)), *(np.zeros(arms) for _ in range(3)))
+    ledger = Ledger.blank(np.zeros((arms, 2)))
     dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
     nature, mind = chance.generator(1, 0), chance.generator(1, 1)
     hand = deal(

@@ -105,17 +105,23 @@ def test_fading_evidence_falls_to_its_floor():
     assert steep == pytest.approx(0.75, abs=1e-9)
 
 
-def test_evidence_pulls_by_the_number_of_arms_alone():
-    assert pulls(Evidence(), [1, 1e9], arms=7) == pytest.approx([7.0**2.25] * 2, rel=1e-14)
-    assert pulls(Evidence(), [1], arms=1) == [1.0]
-    assert pulls(Evidence(gain=0.0), [1, 100], arms=50) == [1.0, 1.0]
-    assert math.isfinite(pulls(Evidence(gain=1e9), [1], arms=50)[0])
+def test_evidence_is_greedy_by_the_number_of_arms_alone():
+    """κ = gain·ln K."""
+    assert pulls(Evidence(), [1, 1e9], arms=7) == [2.25 * math.log(7)] * 2
+    assert pulls(Evidence(), [1], arms=1) == [0.0]
+    assert pulls(Evidence(gain=0.0), [1, 100], arms=50) == [0.0, 0.0]
+    assert pulls(Evidence(gain=1e9), [1], arms=50) == [700.0]
 
 
 def test_what_exposures_tell_the_kernels():
-    assert [kind.name for kind in EXPOSURES.values() if kind.form in ("weighed", "shares")] == [
-        "evidence",
-        "fading-evidence",
+    forms = {name: kind.form for name, kind in EXPOSURES.items() if kind is not TwoPhase}
+    assert forms.pop("evidence") == "evidence"
+    assert forms.pop("fading-evidence") == "weighed"
+    assert set(forms.values()) == {"common"}
+    assert [two_phase(9, then).form for then in (Evidence(), FadingEvidence(), Paper())] == [
+        "explored",
+        "weighed",
+        "common",
     ]
     assert FadingEvidence(p=1.5).settings == (1.5,)
     assert Evidence(pool=2.0, reach=9.0).settings == (2.0, 9.0, math.inf)
@@ -134,7 +140,7 @@ def test_two_phase_switches_after_its_turns():
 def test_the_clock_of_the_second_phase_has_been_running():
     assert pulls(two_phase(5, Paper()), [5, 6]) == [0.0, *pulls(Paper(), [6])]
     assert pulls(belman.two_phase(explore=100), [100, 101], arms=4) == [
-        0.0,
+        -math.inf,  # of the greed, which is a logarithm
         *pulls(Evidence(), [101], arms=4),
     ]
 

@@ -20,7 +20,7 @@ from belman.errors import ExposureError
 
 Floats = NDArray[np.float64]
 
-_LARGEST = 700.0  # exponent of a pull
+_GREEDIEST = 700.0  # nats
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
@@ -46,13 +46,15 @@ class Exposure(ABC):
 
     name: ClassVar[str]
     #: How it enters the index: as one pull for all arms, as a weight of the evidence against each,
-    #: or by the arms' shares.
-    form: ClassVar[Literal["common", "weighed", "shares"]] = "common"
+    #: by the evidence alone, or by that after exploration.
+    form: ClassVar[Literal["common", "weighed", "evidence", "explored"]] = "common"
+    #: The pull of infinite exposure.
+    exploring: ClassVar[float] = 0.0
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
-        """s = 1/τ (or what takes its place, where the exposure is per arm; 0 explores) at each of
-        these turns.
+        """s = 1/τ, or what takes its place where the exposure is per arm, at each of these turns;
+        `exploring` explores.
         """
 
     @property
@@ -179,13 +181,13 @@ class Evidence(Exposure):
     Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 +
     (x/reach)⁶). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
     smaller and the rule greedier, the more so the more arms. If the arms are found worse than their
-    prior says, it is moved there, itself counting as `pool` arms; infinity leaves it. The pull is
-    e^κ with κ = gain·ln K: an unlucky arm waits longer than under IMED, but by less than this
-    factor. With a `horizon` T, where it is known when play ends, x_a = ln(min(t, T − t + 1)/ν_a),
-    at least 0: what there is no time left to use is not worth learning.
+    prior says, it is moved there, itself counting as `pool` arms; infinity leaves it. In the place
+    of the pull stands the greed κ = gain·ln K: an unlucky arm waits longer than under IMED, but by
+    less than the factor e^κ. With a `horizon` T, where it is known when play ends, x_a = ln(min(t,
+    T − t + 1)/ν_a), at least 0: what there is no time left to use is not worth learning.
 
-    >>> [round(float(pull), 6) for pull in Evidence(gain=2.0).pull(np.array([1.0, 1000.0]), arms=10)]
-    [100.0, 100.0]
+    >>> [round(float(greed), 3) for greed in Evidence(gain=2.0).pull(np.array([1.0, 1e3]), arms=10)]
+    [4.605, 4.605]
     """
 
     gain: float = 2.25
@@ -194,7 +196,8 @@ class Evidence(Exposure):
     horizon: int | None = None
 
     name = "evidence"
-    form = "shares"
+    form = "evidence"
+    exploring = -math.inf
 
     def __post_init__(self) -> None:
         _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
@@ -215,7 +218,7 @@ class Evidence(Exposure):
         return (self.pool, self.reach, math.inf if self.horizon is None else float(self.horizon))
 
     def pull(self, turns: Floats, arms: int) -> Floats:
-        return np.full(np.shape(turns), math.exp(min(self.gain * math.log(arms), _LARGEST)))
+        return np.full(np.shape(turns), min(self.gain * math.log(arms), _GREEDIEST))
 
 
 @dataclass(frozen=True)
@@ -276,15 +279,19 @@ class TwoPhase(Exposure):
         object.__setattr__(self, "then", exposure(self.then))
 
     @property
-    def form(self) -> Literal["common", "weighed", "shares"]:  # type: ignore[override]
-        return self.then.form
+    def form(self) -> Literal["common", "weighed", "evidence", "explored"]:  # type: ignore[override]
+        return "explored" if self.then.form == "evidence" else self.then.form
+
+    @property
+    def exploring(self) -> float:  # type: ignore[override]
+        return self.then.exploring
 
     @property
     def settings(self) -> tuple[float, ...]:
         return self.then.settings
 
     def pull(self, turns: Floats, arms: int) -> Floats:
-        return np.where(turns <= self.explore, 0.0, self.then.pull(turns, arms))
+        return np.where(turns <= self.explore, self.exploring, self.then.pull(turns, arms))
 
 
 #: Every exposure by its name.

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from belman import chance
 from belman.beliefs import beta, gamma, normal, normal_gamma
-from belman.errors import FamilyError
 from belman.families import FAMILIES, Family, family_named
+from belman.testing import FamilyCase
 from tests import naive
 
 SETTINGS: dict[str, dict[str, float]] = {
@@ -24,8 +23,6 @@ SETTINGS: dict[str, dict[str, float]] = {
     "gaussian": {"sigma": 0.7},
     "beta": {"b": 2.0},
 }
-#: Two ordinary means of rewards; the first pair that a family can have.
-MEANS = ((0.7, 2.0), (0.3, 0.6), (1.5, 4.0), (-2.0, -0.7))
 #: More means, where a kernel takes another path.
 FAR_MEANS: dict[str, tuple[float, ...]] = {
     "bernoulli": (0.0, 1.0, 1e-9),
@@ -110,46 +107,16 @@ LAWS: dict[Any, Law] = {
 }
 
 
-class Case:
-    """A family with what to try on it; what is not in the tables is made from the family itself."""
+class Case(FamilyCase):
+    """A family of ours, with what the textbook says of it."""
 
-    def __init__(self, family: Family, means: tuple[float, ...]) -> None:
-        self.family, self.means = family, means
+    def __init__(self, family: Family) -> None:
         self.law: Law | None = LAWS.get(family.kernels.belief)
-
-    @cached_property
-    def rewards(self) -> tuple[float, ...]:
-        """A few possible rewards, with the ends of their range."""
-        drawn = self.family.sample_rewards(
-            self.family.parameter_of(self.means[1]), chance.generator(1), 4
-        ).tolist()
-        return (*drawn, *filter(self.family.supports, self.family.reward_range or ()))
-
-    @cached_property
-    def ordinary(self) -> tuple[tuple[float, ...], ...]:
         if self.law:
-            return self.law.ordinary
-        beliefs = [self.family.prior]
-        for mean, count in zip(self.means, (3, 25), strict=True):
-            belief: Any = self.family.prior
-            for reward in self.family.sample_rewards(
-                self.family.parameter_of(mean), chance.generator(2), count
-            ):
-                belief = self.family.update(belief, float(reward))
-            beliefs.append(tuple(belief.tolist()))
-        return tuple(beliefs)
-
-    @cached_property
-    def extreme(self) -> tuple[tuple[float, ...], ...]:
-        if self.law:
-            return self.law.extreme
-        few, many = (
-            self.family.natural(belief) for belief in (self.ordinary[0], self.ordinary[-1])
-        )
-        return tuple(
-            tuple(self.family.from_natural(eta).tolist())
-            for eta in (1e-3 * few, 1e3 * many, 1e7 * many)
-        )
+            ordinary, extreme = self.law.ordinary, self.law.extreme
+            super().__init__(family, ordinary=ordinary, extreme=extreme, size=5_000)
+        else:
+            super().__init__(family)
 
     @cached_property
     def impossible(self) -> tuple[float, ...]:
@@ -184,17 +151,4 @@ class Case:
         return (theta,) if self.family.parameters == 1 else tuple(np.moveaxis(theta, -1, 0))
 
 
-def case_named(name: str) -> Case:
-    """The case of a family by its name: two means that it can have, with settings from the table."""
-    family = family_named(name, **SETTINGS.get(name, {}))
-    for means in MEANS:
-        try:
-            for mean in means:
-                family.parameter_of(mean)
-        except FamilyError:
-            continue
-        return Case(family, means)
-    raise AssertionError(f"{name}: add two possible means of its rewards to MEANS")
-
-
-CASES = {name: case_named(name) for name in FAMILIES}
+CASES = {name: Case(family_named(name, **SETTINGS.get(name, {}))) for name in FAMILIES}

@@ -10,9 +10,9 @@ import pytest
 from belman import chance
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.mirror import Mirror
+from belman.testing.cases import means_of
+from belman.testing.rewards import UNIFORMS, evidence_of, rewards_at
 from tests.contracts.cases import CASES
-from tests.contracts.family_contract import means_of
-from tests.contracts.reward_contract import UNIFORMS, _evidence, _rewards_at
 
 
 @pytest.fixture(params=["bernoulli", "exponential", "gaussian-unknown"])
@@ -49,9 +49,7 @@ def test_rewards(case):
     theta = np.array(base.parameter_of(case.means[0]))
     assert (means_of(family, theta) == -means_of(base, theta)).all()
     assert family.parameter_of(-case.means[0]) == tuple(theta)
-    found, mirrored = np.empty(UNIFORMS.size), np.empty(UNIFORMS.size)
-    family._run(_rewards_at, theta, UNIFORMS, found)
-    base._run(_rewards_at, theta, 1.0 - UNIFORMS, mirrored)
+    found, mirrored = rewards_at(family, theta, UNIFORMS), rewards_at(base, theta, 1.0 - UNIFORMS)
     assert (np.diff(found) >= 0.0).all()
     assert (found == -mirrored).all()
     drawn = [
@@ -64,8 +62,7 @@ def test_divergence_of_rewards(case):
     base, family = case.family, Mirror(case.family)
     low, high = case.means
     assert family.reward_divergence(-low, -high, 0.8) == base.reward_divergence(low, high, 0.8)
-    buffers = np.zeros(3), np.zeros((3, 1)), np.zeros(3)
-    assert family._run(_evidence, -low, -high, 0.8, *buffers) == pytest.approx(
+    assert evidence_of(family, -low, -high, 0.8)[0] == pytest.approx(
         base.reward_divergence(low, high, 0.8), rel=1e-9
     )
 

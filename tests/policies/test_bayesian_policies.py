@@ -192,7 +192,7 @@ def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> N
     family, policy = QUANTILES[name][0], BayesUCB()
     means = np.array([[0.2], [0.2], [0.5], [0.45], [0.9], [0.88], [0.01]])
     arms, turns = len(means), 4000
-    ledger = Ledger(np.tile(prior, (arms, 1)), *(np.zeros(arms) for _ in range(3)))
+    ledger = Ledger.blank(np.tile(prior, (arms, 1)))
     memory = policy.memory(arms, 2)
     bundles = {
         "policy": (policy.kernels, type(policy).__module__),

@@ -101,8 +101,7 @@ class Agent:
         self._last: list[
             tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
         ] = []
-        blank = [np.zeros(len(self._arms)) for _ in Ledger._fields[1:]]
-        self._truth = Ledger(self._priors.copy(), *blank)
+        self._truth = Ledger.blank(self._priors.copy())
         if start is not None:
             self._start(start)
         self._seat(BelMan() if policy is None else policy)

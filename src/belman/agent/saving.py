@@ -37,10 +37,16 @@ def to_text(agent: Agent) -> str:
             "priors": agent._priors,
             "truth": agent._truth,
             "working": agent._working,
-            "memory": agent._memory,
+            "memory": _lasting(agent._memory),
             "mind": [int(word) for word in agent._mind],
         }
     )
+
+
+def _lasting(memory: Any) -> dict[str, Any]:
+    """The arrays of a memory by name, without scratch, which holds nothing from turn to turn."""
+    parts = memory._asdict().items()
+    return {name: part for name, part in parts if not name.endswith("scratch")}
 
 
 def from_text(
@@ -94,8 +100,8 @@ def _rebuilt(
         agent._stale[: len(content["stale"])] = content["stale"]
         for name in Ledger._fields:
             getattr(agent._working, name)[:] = state_file.floats(content["working"][name])
-        for name in agent._memory._fields:
-            getattr(agent._memory, name)[:] = state_file.floats(content["memory"][name])
+        for name, part in _lasting(agent._memory).items():
+            part[:] = state_file.floats(content["memory"][name])
     else:
         agent._reseat()
     return agent

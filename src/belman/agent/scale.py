@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from belman.errors import RewardError, SettingError
-from belman.families import Bernoulli, Family
+from belman.families import Family
 
 
 class Scale(NamedTuple):
@@ -53,7 +53,7 @@ def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Sc
     """The scale with these ends, checked."""
     if range is None:
         return Scale(base, None, bool(minimise))
-    if not isinstance(base, Bernoulli):
+    if not base.coin:
         raise SettingError(
             f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own"
         )

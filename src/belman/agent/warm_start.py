@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from belman.agent.scale import Scale
 from belman.errors import ArmError, PriorError, RewardError, listing
-from belman.families import Bernoulli, Family
+from belman.families import Family
 from belman.policies import Ledger
 
 
@@ -83,5 +83,5 @@ def _row(
     if rest:
         square = (rest[0] - 2.0 * low * total + plays * low * low) / (width * width)
     else:  # rewards of 0 and 1 are their own squares; others are taken as if they had all been alike
-        square = shifted if isinstance(scale.base, Bernoulli) else shifted * shifted / plays
+        square = shifted if scale.base.coin else shifted * shifted / plays
     return belief, plays, -shifted if scale.minimise else shifted, square

@@ -87,7 +87,7 @@ class RandomStationary(Problem):
         object.__setattr__(self, "prior", self.family.check_belief(self.prior))
         if self.between is not None:
             low, high = self.between
-            if not isinstance(self.family, Bernoulli) or not 0.0 <= low < high <= 1.0:
+            if not self.family.coin or not 0.0 <= low < high <= 1.0:
                 raise SettingError(
                     f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1"
                 )

@@ -142,6 +142,7 @@ class Bernoulli(Family):
 
     name = "bernoulli"
     summed = True
+    coin = True
     coordinates = ("alpha", "beta")
     support = "numbers from 0 to 1"
     kernels = KERNELS

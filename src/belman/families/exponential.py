@@ -34,6 +34,7 @@ class Exponential(Family):
 
     name = "exponential"
     summed = True
+    mean_range = (0.0, math.inf)
     coordinates = ("alpha", "beta")
     support = "numbers from 0 up"
     kernels = KERNELS
@@ -50,4 +51,4 @@ class Exponential(Family):
         return reward >= 0.0
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        return (1.0 / self._mean_between(mean, 0.0, math.inf),)
+        return (1.0 / self._mean_between(mean, *self.mean_range),)

@@ -122,6 +122,9 @@ class Family(ABC):
     closed_form: ClassVar[bool] = True
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
+    #: Whether a reward is the toss of a coin (0, 1, or a share of one) and the belief Beta(α, β)
+    #: on its chance: some policies know closed forms for these.
+    coin: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         given: Any = self.prior  # a tuple, but people give lists and arrays
@@ -155,6 +158,28 @@ class Family(ABC):
     def reward_range(self) -> tuple[float, float] | None:
         """The least interval that holds every reward, where there is one."""
         return None
+
+    @property
+    def mean_range(self) -> tuple[float, float]:
+        """The infimum and the supremum of the means of reward laws.
+
+        >>> from belman.families import Bernoulli, Geometric
+        >>> Bernoulli().mean_range, Geometric().mean_range
+        ((0.0, 1.0), (1.0, inf))
+        """
+        return self.reward_range or (-math.inf, math.inf)
+
+    @property
+    def mean_fixes_law(self) -> bool:
+        """Whether one reward law has that mean; elsewhere `d` needs a variance, the `spread`, too."""
+        return self.kernels.spread is unit_spread
+
+    @property
+    def bregman(self) -> bool:
+        """Whether `d` is a Bregman divergence of the means, as in one-parameter exponential families
+        whose statistic is the reward itself.
+        """
+        return self.kernels.common_mean is weighted_mean
 
     @property
     def dimension(self) -> int:

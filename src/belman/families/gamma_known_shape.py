@@ -121,6 +121,7 @@ class GammaKnownShape(Family):
 
     name = "gamma"
     summed = True
+    mean_range = (0.0, math.inf)
     coordinates = ("alpha", "beta")
     support = "numbers from 0 up"
     kernels = KERNELS
@@ -137,4 +138,4 @@ class GammaKnownShape(Family):
         return reward >= 0.0
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        return (self.shape / self._mean_between(mean, 0.0, math.inf),)
+        return (self.shape / self._mean_between(mean, *self.mean_range),)

@@ -113,6 +113,7 @@ class Geometric(Family):
 
     name = "geometric"
     summed = True
+    mean_range = (1.0, math.inf)
     coordinates = ("alpha", "beta")
     support = "whole numbers from 1 up"
     kernels = KERNELS
@@ -127,4 +128,4 @@ class Geometric(Family):
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         if mean == 1.0:
             return (1.0,)
-        return (1.0 / self._mean_between(mean, 1.0, math.inf),)
+        return (1.0 / self._mean_between(mean, *self.mean_range),)

@@ -140,6 +140,15 @@ class Mirror(Family):
         ends = self.of.reward_range
         return None if ends is None else (-ends[1], -ends[0])
 
+    @property
+    def mean_range(self) -> tuple[float, float]:
+        low, high = self.of.mean_range
+        return (-high, -low)
+
+    @property
+    def bregman(self) -> bool:
+        return self.of.bregman
+
     def default_prior(self) -> tuple[float, ...]:
         return self.of.default_prior()
 

@@ -114,6 +114,7 @@ class Poisson(Family):
 
     name = "poisson"
     summed = True
+    mean_range = (0.0, math.inf)
     coordinates = ("alpha", "beta")
     support = "whole numbers from 0 up"
     kernels = KERNELS
@@ -130,4 +131,4 @@ class Poisson(Family):
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         if mean == 0.0:
             return (0.0,)
-        return (self._mean_between(mean, 0.0, math.inf),)
+        return (self._mean_between(mean, *self.mean_range),)

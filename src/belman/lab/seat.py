@@ -79,7 +79,7 @@ class Seat:
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         results = Results.blank(runs, len(self._marks) - 1, arms)
         block, memory = in_one_block(self._blank)
-        ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
+        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((3, 4), dtype=np.uint64)
         hand = deal(

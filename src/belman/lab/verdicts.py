@@ -178,7 +178,7 @@ class ExplorationSeat:
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         verdicts = Verdicts.blank(runs, len(self._marks) - 1, arms)
         block, memory = in_one_block(self._blank)
-        ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
+        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
         index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
         cards = (
             self._policy,

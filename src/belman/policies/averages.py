@@ -5,7 +5,7 @@ where rewards fade.
 from __future__ import annotations
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family, unit_spread
+from belman.families.family import TERMS, Family
 
 #: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is
 #: far too often near 0.
@@ -21,7 +21,7 @@ def plays_needed(family: Family) -> float:
     >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())
     (0.0, 3.0)
     """
-    return 0.0 if family.kernels.spread is unit_spread else _PLAYS_FOR_SPREAD
+    return 0.0 if family.mean_fixes_law else _PLAYS_FOR_SPREAD
 
 
 @kernel

@@ -17,7 +17,6 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.errors import PolicyError
-from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
 from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
 from belman.policies.settings import is_number, is_whole, require
@@ -131,7 +130,7 @@ class BayesUCB(Policy):
         return KERNELS
 
     def params(self, family: Family) -> Floats:
-        return np.array([1.0 if isinstance(family, Bernoulli) else 0.0])
+        return np.array([float(family.coin)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(

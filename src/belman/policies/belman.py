@@ -3,7 +3,8 @@ learn, and re-centre.
 
 a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
 τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
-`Evidence`, the default, is in `evidence.py`.
+`Evidence`, the default, needs no pseudobelief and is in `evidence.py`; where exploration comes
+first, both are kept.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ import numpy as np
 from belman.engine import factory, inlined_kernel, kernel
 from belman.errors import PolicyError, listing, nearest
 from belman.exposure import Evidence, Exposure, Paper, exposure
-from belman.families.family import TERMS, Family
+from belman.families.family import Family
 from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
-from belman.policies.evidence import evidence_columns, judgement, judging, sharing, what_is_expected
+from belman.policies.averages import keep_terms
+from belman.policies.evidence import EVIDENCE, blank, columns, what_is_expected
+from belman.policies.evidence import indices as surprise_and_evidence
+from belman.policies.evidence import refresh as judge
 from belman.policies.policy import (
     Floats,
     Ledger,
@@ -46,9 +50,10 @@ class Memory(NamedTuple):
     pseudobelief: Floats  # (D) its coordinates, where the next solution starts
     eta: Floats  # (D) its natural parameters
     terms: Floats  # (TERMS, K) the arms' side of the evidence
-    scratch: Floats  # (3, max(D, TERMS))
-    judged: Floats  # (3, K) under shares, see `evidence.py`: the mean as judged, what the belief is worth, and its logarithm
-    pool: Floats  # (5) under shares: the shift of the prior, its two sums, and refreshes since sums and arms were renewed
+    judged: Floats  # (3, K) and
+    pool: Floats  # (5) where evidence comes after exploration: see `evidence.py`
+    scratch: Floats  # (TERMS)
+    row_scratch: Floats  # (2, D)
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
@@ -60,11 +65,7 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
     def refresh(family, law, params, ledger, memory, arm):
         belief = ledger.beliefs[arm]
         dimension = belief.size
-        point, natural, terms = (
-            memory.scratch[0, :dimension],
-            memory.scratch[1, :dimension],
-            memory.scratch[2],
-        )
+        point, natural = memory.row_scratch[0], memory.row_scratch[1]
         expected = family.expected_reward(law, belief)
         family.belief.mean_parameters(law, belief, point)
         family.belief.natural(law, belief, natural)
@@ -75,9 +76,8 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
         memory.negentropy[arm] = product - family.belief.log_partition(law, belief)
         memory.expected[arm] = expected
         if weighs and math.isfinite(expected):
-            family.terms(law, expected, family.spread(law, belief), terms)
-            for i in range(TERMS):
-                memory.terms[i, arm] = terms[i]
+            spread = family.spread(law, belief)
+            keep_terms(family, law, expected, spread, memory.scratch, memory.terms, arm)
         replace_point(
             memory.averaged,
             memory.total,
@@ -118,7 +118,7 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
                 memory.terms,
                 params[0],
                 dial,
-                memory.scratch[2],
+                memory.scratch,
                 index,
             )
 
@@ -142,34 +142,65 @@ def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, wei
             )
 
 
+def _explored(
+    place: Callable[..., None], explore: Callable[..., None]
+) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Refresh and indices of exploration that evidence follows: the greed is −∞ while it lasts."""
+
+    @inlined_kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        judge(family, law, params, ledger, memory, arm)
+        place(family, law, params, ledger, memory, arm)
+
+    @inlined_kernel
+    def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+        if greed == -np.inf:
+            explore(family, law, params, ledger, memory, turn, 0.0, mind, index)
+        else:
+            surprise_and_evidence(family, law, params, ledger, memory, turn, greed, mind, index)
+
+    return refresh, indices
+
+
 @factory
 def _bundle(recentre: Callable[..., None], averages_natural: bool, form: str) -> PolicyKernels:
     refresh = _refresh_with(averages_natural, weighs=form == "weighed")
     indices = _weighed(recentre) if form == "weighed" else _pulled(recentre)
-    if form == "shares":
-        refresh, indices = judging(refresh), sharing(indices)
+    if form == "explored":
+        refresh, indices = _explored(refresh, indices)
     return PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 BARYCENTRE = _bundle(least_kl_from_arms, False, "common")
 BARYCENTRE_WEIGHED = _bundle(least_kl_from_arms, False, "weighed")
-BARYCENTRE_SHARES = _bundle(least_kl_from_arms, False, "shares")
+BARYCENTRE_EXPLORED = _bundle(least_kl_from_arms, False, "explored")
 NATURAL = _bundle(least_kl_to_arms, True, "common")
 NATURAL_WEIGHED = _bundle(least_kl_to_arms, True, "weighed")
-NATURAL_SHARES = _bundle(least_kl_to_arms, True, "shares")
+NATURAL_EXPLORED = _bundle(least_kl_to_arms, True, "explored")
 JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
 
 #: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
 #: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,
-#: and it is the barycentre's.
+#: and it is the barycentre's. Evidence alone projects nothing.
 READINGS: dict[str, dict[str, PolicyKernels]] = {
     "barycentre": {
         "common": BARYCENTRE,
         "weighed": BARYCENTRE_WEIGHED,
-        "shares": BARYCENTRE_SHARES,
+        "explored": BARYCENTRE_EXPLORED,
+        "evidence": EVIDENCE,
     },
-    "natural": {"common": NATURAL, "weighed": NATURAL_WEIGHED, "shares": NATURAL_SHARES},
-    "joint": {"common": JOINT, "weighed": BARYCENTRE_WEIGHED, "shares": BARYCENTRE_SHARES},
+    "natural": {
+        "common": NATURAL,
+        "weighed": NATURAL_WEIGHED,
+        "explored": NATURAL_EXPLORED,
+        "evidence": EVIDENCE,
+    },
+    "joint": {
+        "common": JOINT,
+        "weighed": BARYCENTRE_WEIGHED,
+        "explored": BARYCENTRE_EXPLORED,
+        "evidence": EVIDENCE,
+    },
 }
 
 
@@ -224,13 +255,17 @@ class BelMan(Policy):
         return READINGS[self.reading][self.schedule.form]
 
     def params(self, family: Family) -> Floats:
-        if self.schedule.form == "shares":
+        if self.schedule.form in ("evidence", "explored"):
             return what_is_expected(family, *self.schedule.settings)
         return np.array([*self.schedule.settings, 0.0])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
+    def memory(self, arms: int, dimension: int) -> Any:
+        known = blank(arms)
+        if self.schedule.form == "evidence":
+            return known
+        if self.schedule.form != "explored":
+            known = known._replace(judged=np.zeros((3, 0)))
         return Memory(
-            expected=np.zeros(arms),
             points=np.zeros((dimension, arms)),
             negentropy=np.zeros(arms),
             averaged=np.zeros((dimension, arms)),
@@ -238,9 +273,8 @@ class BelMan(Policy):
             refreshes=np.zeros(1),
             pseudobelief=np.ones(dimension),
             eta=np.zeros(dimension),
-            terms=np.zeros((TERMS, arms)),
-            scratch=np.zeros((3, max(dimension, TERMS))),
-            **judgement(arms if self.schedule.form == "shares" else 0),
+            row_scratch=np.zeros((2, dimension)),
+            **known._asdict(),
         )
 
     def dial(self, turns: Floats, arms: int) -> Floats:
@@ -259,8 +293,10 @@ class BelMan(Policy):
         Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
         over.
         """
-        if self.schedule.form == "shares" and dial > 0.0:
-            return evidence_columns(family, ledger, memory, index)
+        if self.schedule.form in ("evidence", "explored"):
+            if dial > -math.inf:
+                return columns(family, ledger, memory, index)
+            dial = 0.0
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
         pull = np.full(len(kl), dial)
         if self.schedule.form == "weighed":

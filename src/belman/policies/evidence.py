@@ -1,11 +1,11 @@
-"""Evidence exposure: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least
-explained by what speaks against it.
+"""The default: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least explained by
+what speaks against it.
 
 ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the
 *shift*, L the leader, and x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is
 the information that a belief holds, up to what all arms share, so x_a/2 is the part of KL(b_a ‖ b̄)
-that tells how well an arm is known; where it lies is left to the evidence. If it is known when play
-ends, t is at most the number of turns left, and x_a at least 0.
+that tells how well an arm is known; where it lies is left to the evidence, and no pseudobelief is
+kept. If it is known when play ends, t is at most the number of turns left, and x_a at least 0.
 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
@@ -17,17 +17,21 @@ evidence, so that it seldom changes: then alone all arms are judged anew.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman.engine import inlined_kernel, kernel
-from belman.families.family import TERMS
-from belman.policies.policy import Floats, Ledger, leader
-
-if TYPE_CHECKING:
-    from belman.families.family import Family
+from belman.families.family import TERMS, Family
+from belman.policies.averages import keep_terms
+from belman.policies.policy import (
+    Floats,
+    Ledger,
+    PolicyKernels,
+    choose_by_index,
+    leader,
+    share_of_ties,
+)
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED = 0, 1, 2, 3, 4  # of memory.pool
@@ -37,6 +41,27 @@ _STEPS = 8.0  # of the shift, in an octave
 _LITTLE = 1e-3  # nats
 _FEW = 4096  # arms that may all be judged anew in one turn; more wait, so that a turn stays cheap
 _TINY = 1e-300
+
+
+class Memory(NamedTuple):
+    """What a turn needs of K arms."""
+
+    expected: Floats  # (K) expected reward
+    terms: Floats  # (TERMS, K) the arms' side of the evidence
+    judged: Floats  # (3, K) the mean as judged, what the belief is worth, and its logarithm
+    pool: Floats  # (5) the shift, its two sums, and refreshes since sums and arms were renewed
+    scratch: Floats  # (TERMS)
+
+
+def blank(arms: int) -> Memory:
+    """The memory before the first refresh."""
+    return Memory(
+        expected=np.zeros(arms),
+        terms=np.zeros((TERMS, arms)),
+        judged=np.zeros((3, arms)),
+        pool=np.zeros(5),
+        scratch=np.zeros(TERMS),
+    )
 
 
 def what_is_expected(family: Family, pool: float, reach: float, horizon: float) -> Floats:
@@ -49,20 +74,7 @@ def what_is_expected(family: Family, pool: float, reach: float, horizon: float) 
     return np.array([pool, reach, horizon, *prior, family.spread(family.prior)])
 
 
-def judgement(arms: int) -> dict[str, Floats]:
-    """The part of the memory that this exposure needs."""
-    return {"judged": np.zeros((3, arms)), "pool": np.zeros(5)}
-
-
-@kernel
-def phi(x, greed, reach):
-    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no
-    branches, for many arms.
-    """
-    above = max(x, 0.0)
-    far = above * (1.0 / reach)
-    lack = greed / (1.0 + far * far * far * (far * far * far))
-    return above * above / (above + lack + _TINY) + min(x, 0.0)
+# A reward has come: what the belief is worth now, and where the arm and the prior lie.
 
 
 @inlined_kernel
@@ -72,13 +84,32 @@ def judge(family, law, params, ledger, memory, arm):
     if worth > 0.0 and math.isfinite(mean):
         if worth >= params[PRIOR_WORTH]:
             mean += memory.pool[SHIFT] * params[PRIOR_WORTH] / worth
-        terms = memory.scratch[2]
-        family.terms(law, mean, family.spread(law, ledger.beliefs[arm]), terms)
-        for i in range(TERMS):
-            memory.terms[i, arm] = terms[i]
+        spread = family.spread(law, ledger.beliefs[arm])
+        keep_terms(family, law, mean, spread, memory.scratch, memory.terms, arm)
         memory.judged[MEAN, arm] = mean
     else:
         memory.judged[MEAN, arm] = -np.inf  # unknown
+
+
+@kernel
+def judge_all(family, law, params, ledger, memory):
+    """Judge every arm; those of which no more is known than by the prior are judged once, as they
+    are often most.
+    """
+    twin = -1
+    for a in range(memory.expected.size):
+        if (
+            memory.judged[WORTH, a] == params[PRIOR_WORTH]
+            and memory.expected[a] == params[PRIOR_MEAN]
+        ):
+            if twin < 0:
+                twin = a
+                judge(family, law, params, ledger, memory, a)
+            memory.judged[MEAN, a] = memory.judged[MEAN, twin]
+            for i in range(TERMS):
+                memory.terms[i, a] = memory.terms[i, twin]
+        else:
+            judge(family, law, params, ledger, memory, a)
 
 
 @kernel
@@ -106,107 +137,79 @@ def shift(family, law, params, memory):
     return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
 
 
+@inlined_kernel
+def refresh(family, law, params, ledger, memory, arm):
+    """Judge the arm whose belief has changed, and all arms when the shift changes."""
+    pool = memory.pool
+    moved, known = learned(params, memory, arm)
+    worth = family.worth(law, ledger.beliefs[arm])
+    memory.expected[arm] = family.expected_reward(law, ledger.beliefs[arm])
+    memory.judged[WORTH, arm] = worth
+    memory.judged[LOG_WORTH, arm] = math.log(worth) if worth > 0.0 else -np.inf
+    judge(family, law, params, ledger, memory, arm)
+    if params[PRIOR_WORTH] > 0.0:
+        more_moved, more_known = learned(params, memory, arm)
+        pool[MOVED] += more_moved - moved
+        pool[LEARNED] += more_known - known
+        pool[SINCE] += 1.0
+        if pool[SINCE] >= memory.expected.size:  # sum afresh once per K refreshes: no drift
+            pool[SINCE] = pool[MOVED] = pool[LEARNED] = 0.0
+            for a in range(memory.expected.size):
+                moved, known = learned(params, memory, a)
+                pool[MOVED] += moved
+                pool[LEARNED] += known
+        found = shift(family, law, params, memory)
+        pool[WAITED] += 1.0
+        if found != pool[SHIFT] and _FEW * pool[WAITED] >= memory.expected.size:
+            pool[WAITED] = 0.0
+            pool[SHIFT] = found
+            judge_all(family, law, params, ledger, memory)
+
+
+# An arm is asked for: surprise against evidence.
+
+
 @kernel
-def judge_all(family, law, params, ledger, memory):
-    """Judge every arm; those of which no more is known than by the prior are judged once, as they
-    are often most.
+def phi(x, greed, reach):
+    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no
+    branches, for many arms.
     """
-    twin = -1
-    for a in range(memory.expected.size):
-        if (
-            memory.judged[WORTH, a] == params[PRIOR_WORTH]
-            and memory.expected[a] == params[PRIOR_MEAN]
-        ):
-            if twin < 0:
-                twin = a
-                judge(family, law, params, ledger, memory, a)
-            memory.judged[MEAN, a] = memory.judged[MEAN, twin]
-            for i in range(TERMS):
-                memory.terms[i, a] = memory.terms[i, twin]
-        else:
-            judge(family, law, params, ledger, memory, a)
+    above = max(x, 0.0)
+    far = above * (1.0 / reach)
+    lack = greed / (1.0 + far * far * far * (far * far * far))
+    return above * above / (above + lack + _TINY) + min(x, 0.0)
 
 
-def judging(refresh: Callable[..., None]) -> Callable[..., None]:
-    """Refresh that also keeps what the belief is worth, and when the shift changes judges all arms
-    anew.
-    """
-
-    @inlined_kernel
-    def refresh_and_judge(family, law, params, ledger, memory, arm):
-        pool = memory.pool
-        moved, known = learned(params, memory, arm)
-        refresh(family, law, params, ledger, memory, arm)
-        worth = family.worth(law, ledger.beliefs[arm])
-        memory.judged[WORTH, arm] = worth
-        memory.judged[LOG_WORTH, arm] = math.log(worth) if worth > 0.0 else -np.inf
-        judge(family, law, params, ledger, memory, arm)
-        if params[PRIOR_WORTH] > 0.0:
-            more_moved, more_known = learned(params, memory, arm)
-            pool[MOVED] += more_moved - moved
-            pool[LEARNED] += more_known - known
-            pool[SINCE] += 1.0
-            if pool[SINCE] >= memory.expected.size:  # sum afresh once per K refreshes: no drift
-                pool[SINCE] = pool[MOVED] = pool[LEARNED] = 0.0
-                for a in range(memory.expected.size):
-                    moved, known = learned(params, memory, a)
-                    pool[MOVED] += moved
-                    pool[LEARNED] += known
-            found = shift(family, law, params, memory)
-            pool[WAITED] += 1.0
-            if found != pool[SHIFT] and _FEW * pool[WAITED] >= memory.expected.size:
-                pool[WAITED] = 0.0
-                pool[SHIFT] = found
-                judge_all(family, law, params, ledger, memory)
-
-    return refresh_and_judge
-
-
-def sharing(explore: Callable[..., None]) -> Callable[..., None]:
-    """Indices under evidence, or those of `explore` where nothing pulls. Params: see
-    `what_is_expected`.
-    """
-
-    @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        if dial == 0.0:
-            explore(family, law, params, ledger, memory, turn, dial, mind, index)
-            return
-        means, worths, log_worths = (
-            memory.judged[MEAN],
-            memory.judged[WORTH],
-            memory.judged[LOG_WORTH],
-        )
-        leading, plays, unknown = leader(means, index), 1.0, 0
+@inlined_kernel
+def indices(family, law, params, ledger, memory, turn, greed, mind, index):
+    """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the dial is the greed κ = gain·ln K."""
+    means, worths, log_worths = (
+        memory.judged[MEAN],
+        memory.judged[WORTH],
+        memory.judged[LOG_WORTH],
+    )
+    leading, plays, unknown = leader(means, index), 1.0, 0
+    for a in range(index.size):
+        plays += ledger.plays[a]
+        unknown += means[a] == -np.inf
+    if leading > -np.inf:
+        weights, reach, horizon = memory.scratch, params[REACH], params[HORIZON]
+        family.weights(law, leading, weights)
+        clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
+        least = 0.0 if horizon < np.inf else -np.inf
         for a in range(index.size):
-            plays += ledger.plays[a]
-            unknown += means[a] == -np.inf
-        if leading > -np.inf:
-            family.weights(law, leading, memory.scratch[2])
-            weights, greed, reach, horizon = (
-                memory.scratch[2],
-                math.log(dial),
-                params[REACH],
-                params[HORIZON],
-            )
-            clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
-            least = 0.0 if horizon < np.inf else -np.inf
-            for a in range(index.size):
-                against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
-                index[a] = phi(max(clock - log_worths[a], least), greed, reach) - against
-        if unknown > 0:
-            for a in range(index.size):
-                if (
-                    means[a] == -np.inf
-                ):  # no evidence can be against an arm of which nothing is known: it comes first
-                    index[a] = np.inf
-
-    return indices
+            against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
+            index[a] = phi(max(clock - log_worths[a], least), greed, reach) - against
+    if unknown > 0:
+        for a in range(index.size):
+            if means[a] == -np.inf:  # nothing can speak against what is not known: it comes first
+                index[a] = np.inf
 
 
-def evidence_columns(
-    family: Family, ledger: Ledger, memory: Any, index: Floats
-) -> dict[str, Floats]:
+EVIDENCE = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
     """What the surprise at each arm's share counts, the evidence against it, both in nats, and the
     exposure τ that this makes.
     """

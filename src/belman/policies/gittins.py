@@ -23,7 +23,6 @@ import numpy as np
 
 from belman.engine import cache_directory, kernel
 from belman.errors import PolicyError
-from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
 from belman.files import write_atomically
 from belman.policies import gittins_table
@@ -167,7 +166,7 @@ class Gittins(Policy):
         return Memory(np.zeros(arms))
 
     def check(self, family: Family, arms: int) -> None:
-        if not isinstance(family, Bernoulli):
+        if not family.coin:
             raise PolicyError(
                 f"gittins plays bernoulli rewards only, not {family.name}: its index is tabulated for Beta beliefs; "
                 "bayes-ucb and ids play every family"

@@ -17,7 +17,6 @@ import numpy as np
 
 from belman import chance
 from belman.engine import kernel
-from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
 from belman.policies.information import NODES, count, integrate, renew_columns, renew_draws, weigh
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index
@@ -156,7 +155,7 @@ class IDS(Policy):
         return KERNELS
 
     def params(self, family: Family) -> Floats:
-        return np.array([1.0 if isinstance(family, Bernoulli) else 0.0, float(self.draws)])
+        return np.array([float(family.coin), float(self.draws)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(

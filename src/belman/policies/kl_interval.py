@@ -9,23 +9,9 @@ import math
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
-from belman.families.mirror import Mirror
-from belman.policies.kl_policy import largest_mean
 
 _STEPS = 100
 _ENOUGH = 1e-10  # of the distance to the average
-
-
-def ends_of_means(family: Family) -> tuple[float, float]:
-    """The infimum and the supremum of the means of a family.
-
-    >>> from belman.families import Bernoulli, Exponential
-    >>> ends_of_means(Bernoulli()), ends_of_means(Exponential())
-    ((0.0, 1.0), (0.0, inf))
-    """
-    opposite = family.of if isinstance(family, Mirror) else Mirror(family)
-    return 0.0 - largest_mean(opposite), largest_mean(family)
 
 
 @kernel

@@ -13,9 +13,8 @@ import numpy as np
 
 from belman.engine import factory, kernel
 from belman.errors import PolicyError, listing, nearest
-from belman.families import FAMILIES, OneParameter
+from belman.families import FAMILIES
 from belman.families.family import Family, FamilyKernels
-from belman.families.mirror import Mirror
 from belman.policies.averages import plays_needed
 from belman.policies.bounded import ends_of_rewards, interval
 from belman.policies.kl_bound import Memory, blank, race, renew, survey
@@ -30,26 +29,6 @@ DIVERGENCES: dict[str, tuple[tuple[float, ...], float]] = {
     "gaussian": ((0.5,), math.inf),
     "poisson": ((0.0,), math.inf),
 }
-#: The least mean of rewards that have no largest: costs have its negative as their largest.
-_LEAST_MEANS = {"exponential": 0.0, "gamma": 0.0, "poisson": 0.0, "geometric": 1.0}
-
-
-def largest_mean(family: Family) -> float:
-    """The supremum of the means of a family.
-
-    >>> largest_mean(FAMILIES["bernoulli"]()), largest_mean(FAMILIES["poisson"]()), largest_mean(Mirror(FAMILIES["geometric"]()))
-    (1.0, inf, -1.0)
-    """
-    if family.reward_range is not None:
-        return family.reward_range[1]
-    if isinstance(family, Mirror):
-        base = family.of
-        return -(
-            base.mean_range[0]
-            if isinstance(base, OneParameter)
-            else _LEAST_MEANS.get(base.name, -math.inf)
-        )
-    return family.mean_range[1] if isinstance(family, OneParameter) else math.inf
 
 
 @factory
@@ -136,8 +115,10 @@ class KLPolicy(Policy):
         """Where rewards have their 0, how wide their unit is, the largest mean there is then, and
         the law of the divergence.
         """
-        if self.divergence is None or (self.range is None and self.divergence == family.name):
-            return 0.0, 1.0, largest_mean(family), tuple(family.law)
+        if self.divergence is None or (
+            self.range is None and FAMILIES[self.divergence].kernels is family.kernels
+        ):
+            return 0.0, 1.0, family.mean_range[1], tuple(family.law)
         law, top = DIVERGENCES[self.divergence]
         positive = family.reward_range is None and not family.supports(-1.0)
         if self.divergence == "exponential" and self.range is None and positive:  # any unit will do

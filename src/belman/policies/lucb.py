@@ -21,7 +21,7 @@ from belman.errors import PolicyError, listing, nearest
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
 from belman.policies.bounded import ends_of_rewards, interval
-from belman.policies.kl_interval import ends_of_means, farthest
+from belman.policies.kl_interval import farthest
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -182,7 +182,7 @@ class KLLUCB(Policy):
         return KERNELS["kl"]
 
     def params(self, family: Family) -> Floats:
-        return np.array([float(self.m), plays_needed(family), *ends_of_means(family)])
+        return np.array([float(self.m), plays_needed(family), *family.mean_range])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.full(1, _NOBODY), np.full(1, np.inf))

@@ -37,6 +37,11 @@ class Ledger(NamedTuple):
     sums: Floats
     squares: Floats
 
+    @classmethod
+    def blank(cls, beliefs: Floats) -> Ledger:
+        """Arms of which these beliefs (K × D) are all that is known."""
+        return cls(beliefs, *(np.zeros(len(beliefs)) for _ in cls._fields[1:]))
+
 
 class NoMemory(NamedTuple):
     """The memory of a policy that reads the ledger alone."""

@@ -8,6 +8,8 @@ r d(μ_a, x), which rises and is concave with slope d(μ_a, x). At the optimum a
 
 from __future__ import annotations
 
+import math
+
 from belman.engine import kernel
 
 _STEPS = 100
@@ -25,6 +27,9 @@ def _ratio(family, law, best, spread, mean, other_spread, y, r):
     for _ in range(_STEPS):
         x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
         ours, theirs = family.d(law, best, x, spread), family.d(law, mean, x, other_spread)
+        if theirs == 0.0:  # r is so large that x is the mean of the arm
+            quotient, r = math.inf, 0.1 * r
+            continue
         quotient = ours / theirs
         step = (y - ours - r * theirs) / theirs
         r = max(r + step, 0.1 * r)

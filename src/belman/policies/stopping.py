@@ -18,9 +18,7 @@ from scipy.special import zeta
 
 from belman.engine import kernel
 from belman.errors import SettingError, listing, nearest
-from belman.families.common_mean import weighted_mean
 from belman.families.family import Family
-from belman.families.mirror import Mirror
 from belman.policies.averages import average, known, variance
 from belman.policies.policy import Floats
 
@@ -152,8 +150,7 @@ def check_rule(rule: str, family: Family) -> str:
         raise SettingError(
             f"unknown threshold {rule!r}: there are {listing(THRESHOLDS)}{nearest(rule, THRESHOLDS)}"
         )
-    base = family.of if isinstance(family, Mirror) else family
-    if rule == "proven" and base.kernels.common_mean is not weighted_mean:
+    if rule == "proven" and not family.bregman:
         raise SettingError(
             f"threshold='proven' is proved for one-parameter exponential families in their mean, and {family.name} is none: "
             "give 'customary'"

@@ -1,0 +1,60 @@
+"""Contracts that families and policies keep, to be run on one's own.
+
+`check_family` and `check_policy` try everything that the rest of the package relies on, and raise
+AssertionError with all that they found, in words.
+
+>>> from belman import Bernoulli, Thompson
+>>> check_policy(Thompson(), Bernoulli())
+
+`FAMILY_CHECKS` and `POLICY_CHECKS` hold the single checks, functions that yield a sentence for each
+fault, for a test runner that shows them one by one. Checks of draws raise a false alarm for one
+seed in a million, and their seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from belman.families import Bernoulli, Family
+from belman.policies import Policy
+from belman.testing.beliefs import BELIEF_CHECKS
+from belman.testing.cases import FamilyCase, raise_faults
+from belman.testing.policies import POLICY_CHECKS, PolicyCase
+from belman.testing.rewards import REWARD_CHECKS
+
+FAMILY_CHECKS = (*BELIEF_CHECKS, *REWARD_CHECKS)
+
+
+def check_family(family: Family, means: tuple[float, float] | None = None) -> None:
+    """Raise AssertionError with everything that a family does not keep of the contract.
+
+    `means` are two means that its rewards can have, the smaller first, where none is found.
+
+    >>> from belman import Bernoulli
+    >>> check_family(Bernoulli())
+    """
+    case = FamilyCase(family, means)
+    raise_faults(family.name, FAMILY_CHECKS, case)
+
+
+def check_policy(
+    policy: Policy, family: Family | None = None, means: tuple[float, float] | None = None
+) -> None:
+    """Raise AssertionError with everything that a policy does not keep of the contract, on rewards
+    of a family (Bernoulli by default).
+
+    `means` are two means that rewards can have, the smaller first, where none is found.
+
+    >>> from belman import BelMan, Poisson
+    >>> check_policy(BelMan(), Poisson())
+    """
+    case = PolicyCase(policy, Bernoulli() if family is None else family, means)
+    raise_faults(policy.name, POLICY_CHECKS, case)
+
+
+__all__ = [
+    "FAMILY_CHECKS",
+    "POLICY_CHECKS",
+    "FamilyCase",
+    "PolicyCase",
+    "check_family",
+    "check_policy",
+]

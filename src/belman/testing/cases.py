@@ -1,0 +1,166 @@
+"""What the contract of a family is tried on, and what the checks share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman import chance
+from belman.engine import kernel
+from belman.errors import FamilyError
+from belman.families.family import Family, Floats
+
+Belief = tuple[float, ...]
+Faults = Iterator[str]
+
+#: The chance of a false alarm, for a random seed.
+ALARM = 1e-6
+_PAIRS = ((0.7, 2.0), (0.3, 0.6), (1.5, 4.0), (-2.0, -0.7))  # of means
+
+
+class FamilyCase:
+    """A family with what to try on it: two means that its rewards can have, beliefs ordinary and
+    extreme, and how many draws. What is not given is made from the family itself.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        means: tuple[float, float] | None = None,
+        *,
+        ordinary: Sequence[Belief] | None = None,
+        extreme: Sequence[Belief] | None = None,
+        size: int = 1_000,
+    ) -> None:
+        self.family, self.size = family, size
+        self.means = _two_means(family) if means is None else means
+        self._ordinary, self._extreme = ordinary, extreme
+
+    @cached_property
+    def ordinary(self) -> tuple[Belief, ...]:
+        """The prior, and what a few rewards of each mean make of it."""
+        if self._ordinary is not None:
+            return tuple(self._ordinary)
+        found = [self.family.prior]
+        for mean, count in zip(self.means, (3, 25), strict=True):
+            belief: ArrayLike = self.family.prior
+            for reward in self.draws(mean, count, seed=2):
+                belief = self.family.update(belief, float(reward))
+            found.append(row(belief))
+        return tuple(found)
+
+    @cached_property
+    def extreme(self) -> tuple[Belief, ...]:
+        """Next to nothing, and thousands and millions of rewards."""
+        if self._extreme is not None:
+            return tuple(self._extreme)
+        few, many = (self.family.natural(self.ordinary[i]) for i in (0, -1))
+        etas = (1e-3 * few, 1e3 * many, 1e7 * many)
+        return tuple(row(self.family.from_natural(eta)) for eta in etas)
+
+    @cached_property
+    def rewards(self) -> tuple[float, ...]:
+        """A few possible rewards, with the ends of their range."""
+        drawn = self.draws(self.means[1], 4, seed=1).tolist()
+        return (*drawn, *filter(self.family.supports, self.family.reward_range or ()))
+
+    def draws(self, mean: float, size: int, seed: int) -> Floats:
+        """Rewards of an arm with that mean."""
+        theta = self.family.parameter_of(mean)
+        return self.family.sample_rewards(theta, chance.generator(seed), size)
+
+
+def _two_means(family: Family) -> tuple[float, float]:
+    for pair in _PAIRS:
+        try:
+            for mean in pair:
+                family.parameter_of(mean)
+        except FamilyError:
+            continue
+        return pair
+    low, high = family.mean_range
+    if math.isfinite(low) and math.isfinite(high):
+        return low + 0.3 * (high - low), low + 0.6 * (high - low)
+    raise AssertionError(f"{family.name}: give means=(…, …), two that its rewards can have")
+
+
+def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any) -> None:
+    """Run the checks, and raise AssertionError with the first fault of each that finds any; an error
+    that a check runs into is one.
+    """
+    found: list[str] = []
+    cause: Exception | None = None
+    for check in checks:
+        try:
+            fault = next(check(case), None)
+        except Exception as error:  # of the user's code, or of ours because of it
+            fault, cause = f"{type(error).__name__}: {error}", cause or error
+        if fault is not None:
+            found.append(f"- {check.__name__.replace('_', ' ')}: {fault}")
+    if found:
+        raise AssertionError("\n".join([f"{name} does not keep the contract:", *found])) from cause
+
+
+@kernel
+def _means(family, law, thetas, out):
+    for i in range(out.size):
+        out[i] = family.mean(law, thetas[i])
+
+
+def row(belief: ArrayLike) -> Belief:
+    return tuple(np.asarray(belief, dtype=np.float64).tolist())
+
+
+def close(found: ArrayLike, wanted: ArrayLike, relative: float, absolute: float = 0.0) -> bool:
+    return bool(np.allclose(found, wanted, rtol=relative, atol=absolute))
+
+
+def means_of(family: Family, thetas: ArrayLike) -> Floats:
+    """E_θ[X] for each row of parameters."""
+    rows = np.asarray(thetas, dtype=np.float64).reshape(-1, family.parameters)
+    out = np.empty(len(rows))
+    family._run(_means, rows, out)
+    return out
+
+
+def slope(function: Callable[[Floats], Any], point: Floats, width: float, axis: int) -> Any:
+    """The derivative along an axis, by five points."""
+    step = np.zeros(len(point))
+    step[axis] = width
+    near = function(point + step) - function(point - step)
+    far = function(point + 2 * step) - function(point - 2 * step)
+    return (8 * near - far) / (12 * width)
+
+
+def deviations(family: Family, belief: ArrayLike) -> Floats:
+    """Standard deviations of the statistics under the belief, the natural scale of its mean
+    parameters.
+    """
+    return np.sqrt(np.maximum(np.diag(family.metric(belief)), 0.0))
+
+
+def uniform_enough(chances: ArrayLike) -> bool:
+    """By Kolmogorov and Smirnov, and by mean and variance, which see a wrong scale sooner (5
+    sigma).
+    """
+    from scipy import stats  # half a second, for those who check
+
+    centred = np.asarray(chances) - 0.5
+    mean, variance = centred.mean(), np.mean(centred**2) - 1 / 12
+    close = abs(mean) < 5 / math.sqrt(12 * centred.size) and abs(variance) < 5 / math.sqrt(
+        180 * centred.size
+    )
+    return bool(close and stats.kstest(chances, "uniform").pvalue > ALARM)
+
+
+def refuses(error: type[Exception], call: Callable[..., Any], *arguments: Any) -> bool:
+    try:
+        call(*arguments)
+    except error:
+        return True
+    return False

@@ -1,0 +1,197 @@
+"""What every policy keeps: frozen data in front, fresh memory, a dial that is a table, and play that
+is the same in the lab, in an agent, and after a night in a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from belman.agent import Agent
+from belman.environments import problem
+from belman.errors import BelmanError
+from belman.families import Family
+from belman.lab import simulate
+from belman.policies import Policy, PolicyKernels, Random
+from belman.testing.cases import FamilyCase, Faults
+
+_TURNS, _RUNS = 120, 4
+_ARMS = ("blue", "green", "red", "white")
+
+
+class PolicyCase:
+    """A policy at a family, with a stream of rewards to play on."""
+
+    def __init__(
+        self, policy: Policy, family: Family, means: tuple[float, float] | None = None
+    ) -> None:
+        self.policy, self.family = policy, family
+        self.rewards = FamilyCase(family, means)
+        low, high = self.rewards.means
+        self.problem = problem(family, [low, low + 0.4 * (high - low), high])
+
+    def agent(self, seed: int = 5) -> Agent:
+        return Agent(_ARMS, self.family, self.policy, seed=seed)
+
+    def played(self, agent: Agent, turns: int, seed: int) -> list[Any]:
+        """The choices of a life with batches, closed arms and late rewards."""
+        rng = np.random.default_rng(seed)
+        streams = [self.rewards.draws(mean, turns, seed) for mean in self.rewards.means]
+        chosen: list[Any] = []
+        for turn in range(turns):
+            if turn % 20 == 7:
+                chosen += agent.ask(3)
+            elif turn % 20 == 13:
+                for arm in list(agent.outstanding):
+                    agent.tell(arm, float(streams[len(str(arm)) % 2][turn]))
+            among = rng.permutation(_ARMS)[:2].tolist() if turn % 9 == 4 else None
+            arm = agent.ask(among=among)
+            chosen.append(arm if among is None or arm in among else None)
+            agent.tell(arm, float(streams[len(str(arm)) % 2][turn]))
+        return chosen
+
+
+def policy_is_frozen_data(case: PolicyCase) -> Faults:
+    """A policy equals its copy and can be a key."""
+    policy = case.policy
+    if not isinstance(policy.name, str) or not policy.name:
+        yield f"its name is {policy.name!r}"
+    if replace(policy) != policy:
+        yield f"a copy of {policy!r} is not the same"
+    try:
+        hash(policy)
+    except TypeError as error:
+        yield f"{policy!r} cannot be a key: {error}"
+
+
+def kernels_are_one_bundle(case: PolicyCase) -> Faults:
+    """The same at every look, so that they are compiled once."""
+    kernels = case.policy.kernels
+    if not isinstance(kernels, PolicyKernels):
+        yield f"its kernels are {kernels!r}, no PolicyKernels"
+    if case.policy.kernels is not kernels or replace(case.policy).kernels is not kernels:
+        yield "its kernels are made anew at every look: make them a global of your module"
+
+
+def params_and_memory_are_arrays(case: PolicyCase) -> Faults:
+    """Of floats, the same at every look, and no array of a memory is another's."""
+    params = case.policy.params(case.family)
+    if params.dtype != np.float64 or params.ndim != 1:
+        yield f"params are {params!r}, no line of floats"
+    if not np.array_equal(params, case.policy.params(case.family), equal_nan=True):
+        yield "params are other numbers at every look"
+    for arms in (1, 7):
+        one, two = (case.policy.memory(arms, case.family.dimension) for _ in range(2))
+        for name in one._fields:
+            part, other = getattr(one, name), getattr(two, name)
+            if part.dtype != np.float64 or not part.flags.c_contiguous:
+                yield f"memory.{name} is no contiguous array of floats"
+            if np.shares_memory(part, other):
+                yield f"two memories share {name}"
+
+
+def dial_is_a_table(case: PolicyCase) -> Faults:
+    """What changes with the turn alone, whichever turns are asked for together."""
+    turns = np.arange(1.0, 41.0)
+    for arms in (1, 5):
+        whole = np.asarray(case.policy.dial(turns, arms))
+        if whole.shape != turns.shape or np.isnan(whole).any():
+            yield f"dial(turns, {arms}) is {whole!r} for 40 turns"
+            continue
+        parts = np.concatenate(
+            [case.policy.dial(turns[:1], arms), case.policy.dial(turns[1:], arms)]
+        )
+        if not np.array_equal(whole, parts):
+            yield "the dial of a turn depends on the turns that are asked for with it"
+
+
+def lab_plays_it_twice_alike(case: PolicyCase) -> Faults:
+    """The same seed gives the same numbers, alone and beside another player, and every turn one
+    arm is played.
+    """
+
+    def plays(players: dict[str, Any]) -> Any:
+        return simulate(players, case.problem, _TURNS, _RUNS, 3, progress=False).sel(player="own")
+
+    alone = plays({"own": case.policy})
+    beside = plays({"random": Random(), "own": case.policy})
+    if not (alone.plays.sum("arm") == _TURNS).all():
+        yield f"{alone.plays.sum('arm').values.tolist()} plays in {_TURNS} turns"
+    if not all((alone[name] == beside[name]).all() for name in ("plays", "reward", "regret")):
+        yield "another player beside it changes what it plays"
+
+
+def agent_plays_it(case: PolicyCase) -> Faults:
+    """In batches, among some arms, with late rewards; one seed makes one life."""
+    if case.policy.sees_truth:
+        return
+    lives = [case.played(case.agent(), _TURNS, seed=1) for _ in range(2)]
+    if None in lives[0]:
+        yield "it plays arms that are closed"
+    if lives[0] != lives[1]:
+        yield "the same seed and the same rewards make other choices"
+    agent = case.agent()
+    case.played(agent, 30, seed=2)
+    agent.ask()
+    chances = [choice.probability for choice in agent.last]
+    if not all(math.isnan(each) or 0.0 < each <= 1.0 + 1e-9 for each in chances):
+        yield f"the chance of its choice is {chances}"
+    if agent.recommend() not in _ARMS:
+        yield f"it recommends {agent.recommend()!r}"
+
+
+def equal_arms_are_played_alike(case: PolicyCase) -> Faults:
+    """No arm of which the same is known has no chance: one false alarm in a million."""
+    if case.policy.sees_truth:
+        return
+    first = {case.agent(seed).ask() for seed in range(60)}
+    if first != set(_ARMS):
+        yield f"in 60 first turns it never played {sorted(set(_ARMS) - first)}"
+
+
+def looking_changes_nothing(case: PolicyCase) -> Faults:
+    """`explain` gives a number for each arm, the index last, and leaves the next choice as it was."""
+    if case.policy.sees_truth:
+        return
+    agent, other = case.agent(), case.agent()
+    for each in (agent, other):
+        case.played(each, 40, seed=3)
+    table = agent.explain()
+    *_, last = table.columns
+    if last != "index" or any(len(column) != len(_ARMS) for column in table.columns.values()):
+        yield f"explanation gives the columns {list(table.columns)}, not one number an arm, index last"
+    agent.recommend()
+    if case.played(agent, 30, seed=4) != case.played(other, 30, seed=4):
+        yield "to look at it changes what it plays"
+
+
+def it_goes_on_from_a_file(case: PolicyCase) -> Faults:
+    """Where a state file can hold it, it goes on as if it had never stopped."""
+    if case.policy.sees_truth:
+        return
+    agent = case.agent()
+    case.played(agent, 40, seed=3)
+    try:
+        again = Agent.from_json(agent.to_json())
+    except BelmanError:
+        return  # a policy that cannot be imported is given again by hand
+    if case.played(agent, 40, seed=4) != case.played(again, 40, seed=4):
+        yield "from a file it goes on with other choices: is something kept outside of its memory?"
+
+
+#: Every check of a policy, each a function of a `PolicyCase` that yields a sentence a fault.
+POLICY_CHECKS: tuple[Callable[[PolicyCase], Faults], ...] = (
+    policy_is_frozen_data,
+    kernels_are_one_bundle,
+    params_and_memory_are_arrays,
+    dial_is_a_table,
+    lab_plays_it_twice_alike,
+    agent_plays_it,
+    equal_arms_are_played_alike,
+    looking_changes_nothing,
+    it_goes_on_from_a_file,
+)
