@@ -123,9 +123,9 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play():
         import belman
         from belman.engine import addresses as bound, entries as entry
         players, arms = [belman.UCB1(), belman.Thompson()], [0.5, 0.6]
-        belman.simulate(players, belman.bernoulli(arms), 10, 2, progress=False)
-        belman.simulate(players, belman.queue(arms, 0.2), 10, 2, progress=False)
-        belman.explore(players, belman.bernoulli(arms), 2, budget=10, progress=False)
+        belman.simulate(players, belman.problems.bernoulli(arms), 10, 2, progress=False)
+        belman.simulate(players, belman.problems.queue(arms, 0.2), 10, 2, progress=False)
+        belman.explore(players, belman.problems.bernoulli(arms), 2, budget=10, progress=False)
         loops = [key[0].__name__ for key in entry._entries]
         print(*sorted(name for name in loops if name.endswith("_runs")))
         print(*sorted(key[0].__name__ for key in bound._bound))

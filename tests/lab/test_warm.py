@@ -18,8 +18,11 @@ from belman.lab.verdicts import Question
 from belman.lab.warm import Warming
 
 PLAYERS = {"Thompson": belman.Thompson(), "UCB": belman.UCB1(), "IMED": belman.policies.IMED()}
-COINS, WAITS = belman.bernoulli([0.5, 0.6]), belman.environments.exponential([1.0, 2.0])
-QUEUE, QUEUES = belman.queue([0.5, 0.6], 0.2), belman.queue([[0.5, 0.6], [0.6, 0.5]], [0.2, 0.2])
+COINS, WAITS = belman.problems.bernoulli([0.5, 0.6]), belman.problems.exponential([1.0, 2.0])
+QUEUE, QUEUES = (
+    belman.problems.queue([0.5, 0.6], 0.2),
+    belman.problems.queue([[0.5, 0.6], [0.6, 0.5]], [0.2, 0.2]),
+)
 
 
 class Jobs:
@@ -62,7 +65,7 @@ def test_a_player_is_compiled_once_for_each_loop():
     explored = Exploration(PLAYERS, COINS, 10, 2, 1, question)
     several = [
         simulation(COINS),
-        simulation(belman.bernoulli([0.1, 0.2, 0.3])),
+        simulation(belman.problems.bernoulli([0.1, 0.2, 0.3])),
         explored,
         simulation(QUEUE),
         simulation(QUEUES),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray
 
-from belman.environments import Stationary, bernoulli, characteristic_time
 from belman.exposure import Infinite
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.lab.exploration import Exploration, explore
@@ -31,6 +30,7 @@ from belman.policies import (
     WidestBelief,
 )
 from belman.policies.elimination import Elimination
+from belman.problems import Stationary, bernoulli, characteristic_time
 from belman.table import Table
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from belman.environments.environment import Problem
 from belman.errors import SettingError, listing
 from belman.lab.design import Design, Task
 from belman.lab.executors import in_threads, on_dask
 from belman.lab.progress import progress_bar
 from belman.lab.store import Store
+from belman.problems.problem import Problem
 
 
 def carry_out(
@@ -89,7 +89,7 @@ def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
             )
     if not isinstance(problem, Problem):
         raise SettingError(
-            f"problem={problem!r} is no problem: write, for instance, belman.bernoulli([0.8, 0.9])"
+            f"problem={problem!r} is no problem: write, for instance, belman.problems.bernoulli([0.8, 0.9])"
         )
 
 

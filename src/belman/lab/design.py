@@ -15,8 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.environments.environment import Problem
 from belman.policies.policy import Policy
+from belman.problems.problem import Problem
 from belman.version import __version__
 
 _EVERY_TURN = 1_000  # turns up to which every one is a checkpoint

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from belman.environments.environment import Problem
 from belman.errors import PolicyError, SettingError
 from belman.lab.carry_out import carry_out, check_sizes
 from belman.lab.design import Design, versions
 from belman.lab.verdicts import ExplorationSeat, Question, Verdicts, exploration_seat
 from belman.policies.policy import Policy, never_finished
 from belman.policies.stopping import check_rule
+from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray
@@ -88,7 +88,7 @@ def explore(
     budget, δ and m. The rest is as in `belman.simulate`.
 
     >>> import belman
-    >>> problem = belman.bernoulli([0.5, 0.4, 0.3])
+    >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])
     >>> found = explore({"SR": belman.SuccessiveRejects, "uniform": belman.Uniform()}, problem, runs=50, seed=7, budget=300)
     >>> sorted(found.data_vars), dict(found.sizes)
     (['error', 'plays', 'simple_regret'], {'player': 2, 'run': 50, 'turn': 300, 'arm': 3})

@@ -8,10 +8,10 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from belman.environments.environment import Problem
 from belman.lab import queue_seat, seat
 from belman.lab.results import Field
 from belman.lab.serve import Served
+from belman.problems.problem import Problem
 
 
 class Loop(NamedTuple):

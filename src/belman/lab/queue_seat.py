@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Address, entry
-from belman.environments.queueing import BATCHES, Queue
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal, weighing
 from belman.lab.matching import Bench
@@ -18,6 +17,7 @@ from belman.lab.results import Field, blank
 from belman.lab.seat import laid_out
 from belman.lab.serve import ROLES, Diary, Groups, Rules, Served, System, Yard, serve_runs
 from belman.policies.policy import Ledger, Policy
+from belman.problems.queueing import BATCHES, Queue
 
 _CURVE, _QUEUE = ("turn", "queue"), ("queue",)
 FIELDS = {

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Address, entry, kernel
-from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal
 from belman.lab.play import MIND, NATURE, play_runs, prepare_run
 from belman.lab.results import Field, blank
 from belman.policies.policy import Floats, Ledger, Policy
+from belman.problems.problem import Problem
 
 
 class Results(NamedTuple):

@@ -28,7 +28,7 @@ _MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with ch
 
 
 class Rules(NamedTuple):
-    """How this system works; see `environments.queueing.Queue`."""
+    """How this system works; see `problems.queueing.Queue`."""
 
     single: bool
     fixed: bool

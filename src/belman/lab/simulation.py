@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from belman.environments.environment import Problem
 from belman.errors import PolicyError
 from belman.lab.carry_out import carry_out, check_sizes
 from belman.lab.design import Design, checkpoints, versions
 from belman.lab.loops import loop_of, seated
 from belman.lab.results import blank
 from belman.policies.policy import Policy
+from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray
@@ -62,7 +62,7 @@ def simulate(
     `players` maps names to policies (or to classes with `ask` and `tell`, see
     `belman.lab.seat.PythonSeat`). The Dataset has dims player, run, turn (checkpoints) and arm,
     variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and plays at
-    the end, and settings, versions and seed in its attributes; that of a `belman.queue` has other
+    the end, and settings, versions and seed in its attributes; that of a `belman.problems.queue` has other
     variables. The same seed gives the same numbers whatever the executor, the workers or the other
     players.
 
@@ -71,7 +71,7 @@ def simulate(
     call goes on where an interrupted one stopped. Ctrl-C stops within a second.
 
     >>> import belman
-    >>> result = simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
+    >>> result = simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
     >>> dict(result.sizes)
     {'player': 1, 'run': 10, 'turn': 100, 'arm': 2}
     """

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Address, call_bound, entry, inlined_kernel, kernel
-from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
 from belman.lab.hand import FINISHED, NO_ARM, NO_TURN, RECOMMEND, advising, choosing, deal, reset
 from belman.lab.play import MIND, NATURE, WORLD, count, prepare_run, pull
@@ -23,6 +22,7 @@ from belman.lab.seat import in_one_block
 from belman.policies.averages import plays_needed
 from belman.policies.policy import Floats, Ledger, Policy, pick_most
 from belman.policies.stopping import least_contrast, thresholds
+from belman.problems.problem import Problem
 
 #: What ends a run: its last turn alone, enough evidence, or the policy's own rule.
 BUDGET, EVIDENCE, OWN = 0, 1, 2
