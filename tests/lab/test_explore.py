@@ -137,7 +137,7 @@ def test_chance_of_error_has_an_honest_interval() -> None:
 
 def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept")
-    monkeypatch.setattr("belman.lab.carry_out.in_threads", None)  # whoever plays now would fail
+    monkeypatch.setattr("belman.lab.run.in_threads", None)  # whoever plays now would fail
     assert identical(
         explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept"), whole
     )

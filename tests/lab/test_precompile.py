@@ -11,11 +11,9 @@ from concurrent.futures import CancelledError, Future
 import pytest
 
 import belman
-from belman.lab.crew import Crew
-from belman.lab.exploration import Exploration
+from belman.lab.exploration import Exploration, Question
+from belman.lab.precompile import Precompilation, WorkerProcesses
 from belman.lab.simulation import Simulation
-from belman.lab.verdicts import Question
-from belman.lab.warm import Warming
 
 PLAYERS = {"Thompson": belman.Thompson(), "UCB": belman.UCB1(), "IMED": belman.policies.IMED()}
 COINS, WAITS = belman.problems.bernoulli([0.5, 0.6]), belman.problems.exponential([1.0, 2.0])
@@ -26,7 +24,7 @@ QUEUE, QUEUES = (
 
 
 class Jobs:
-    """A crew that only writes down who is given what, and lets the test say when it is done."""
+    """Processes that only write down who is given what, and let the test say when it is done."""
 
     def __init__(self, size):
         self.given, self.futures = [[] for _ in range(size)], []
@@ -48,19 +46,23 @@ def simulation(problem, players=PLAYERS):
 
 
 def test_players_of_a_family_are_compiled_in_one_process():
-    crew = Jobs(2)
-    Warming([simulation(COINS), simulation(WAITS), simulation(QUEUE)], crew, lambda done, all: None)
-    families = [{type(job.problem.family).__name__ for job in given} for given in crew.given]
+    processes = Jobs(2)
+    Precompilation(
+        [simulation(COINS), simulation(WAITS), simulation(QUEUE)], processes, lambda done, all: None
+    )
+    families = [{type(job.problem.family).__name__ for job in given} for given in processes.given]
     assert families == [
         {"Bernoulli"},
         {"Bernoulli", "Exponential"},
     ]  # six Bernoulli players are more than half of nine
-    assert [len(given) for given in crew.given] == [5, 4]
-    assert all(len(job.players) == 1 and job.runs == 1 for given in crew.given for job in given)
+    assert [len(given) for given in processes.given] == [5, 4]
+    assert all(
+        len(job.players) == 1 and job.runs == 1 for given in processes.given for job in given
+    )
 
 
 def test_a_player_is_compiled_once_for_each_loop():
-    crew, said = Jobs(1), []
+    processes, said = Jobs(1), []
     question = Question(1, 10)
     explored = Exploration(PLAYERS, COINS, 10, 2, 1, question)
     several = [
@@ -70,45 +72,49 @@ def test_a_player_is_compiled_once_for_each_loop():
         simulation(QUEUE),
         simulation(QUEUES),
     ]
-    Warming(several, crew, lambda *progress: said.append(progress))
-    assert len(crew.futures) == 4 * len(PLAYERS)
-    for future in crew.futures:
+    Precompilation(several, processes, lambda *progress: said.append(progress))
+    assert len(processes.futures) == 4 * len(PLAYERS)
+    for future in processes.futures:
         future.set_result(None)
     assert said == [(done, 4 * len(PLAYERS)) for done in range(4 * len(PLAYERS) + 1)]
 
 
 def test_a_figure_can_be_played_when_its_own_players_are_compiled():
-    crew = Jobs(1)
+    processes = Jobs(1)
     few, more = simulation(COINS, {"UCB": belman.UCB1()}), simulation(COINS)
-    warming = Warming([few, more], crew, lambda done, all: None)
-    assert warming.is_over([])
-    assert not warming.is_over([few])
-    crew.futures[0].set_result(None)
-    assert warming.is_over([few])
-    assert not warming.is_over([few, more])
-    warming.wait_for([few])
-    crew.futures[1].set_exception(ZeroDivisionError("in the compiler"))
+    compiled = Precompilation([few, more], processes, lambda done, all: None)
+    assert compiled.is_over([])
+    assert not compiled.is_over([few])
+    processes.futures[0].set_result(None)
+    assert compiled.is_over([few])
+    assert not compiled.is_over([few, more])
+    compiled.wait_for([few])
+    processes.futures[1].set_exception(ZeroDivisionError("in the compiler"))
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
-        warming.wait_for([more])
+        compiled.wait_for([more])
 
 
-def test_a_crew_has_a_process_for_each_core_and_gives_work_to_the_idle():
-    with Crew() as crew:
-        here = [crew.submit(process, os.getpid) for process in range(len(crew)) for _ in range(2)]
+def test_there_is_a_process_for_each_core_and_work_for_the_idle():
+    with WorkerProcesses() as processes:
+        here = [
+            processes.submit(process, os.getpid)
+            for process in range(len(processes))
+            for _ in range(2)
+        ]
         pids = [future.result(60.0) for future in here]
-        assert len(set(pids)) == len(crew) == os.cpu_count()
+        assert len(set(pids)) == len(processes) == os.cpu_count()
         assert os.getpid() not in pids
-        slow = crew.submit(0, time.sleep, 1.0)
-        assert crew.least_busy() != 0 or len(crew) == 1
+        slow = processes.submit(0, time.sleep, 1.0)
+        assert processes.least_busy() != 0 or len(processes) == 1
         slow.result()
-        assert crew.least_busy() == 0
+        assert processes.least_busy() == 0
 
 
-def interrupted(crew, given):
+def interrupted(processes, given):
     """Something that goes wrong while there is much left to do."""
-    with crew:
-        begun = crew.submit(0, time.sleep, 0.1)
-        given += [crew.submit(0, time.sleep, 0.5) for _ in range(20)]
+    with processes:
+        begun = processes.submit(0, time.sleep, 0.1)
+        given += [processes.submit(0, time.sleep, 0.5) for _ in range(20)]
         begun.result(60.0)
         raise KeyboardInterrupt
 
@@ -116,7 +122,7 @@ def interrupted(crew, given):
 def test_work_that_has_not_begun_is_dropped_with_an_error():
     given = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted(Crew(), given)
+        interrupted(WorkerProcesses(), given)
     with pytest.raises(CancelledError):
         given[-1].result()
     assert sum(not future.cancelled() for future in given) <= 3  # under way, or handed over already

@@ -11,8 +11,8 @@ import pytest
 
 import belman
 from belman.errors import FamilyError, PolicyError, SettingError
-from belman.lab.design import checkpoints
-from belman.lab.seat import Results
+from belman.lab.bandit_runner import FIELDS, BanditResults
+from belman.lab.design import blank, checkpoints
 from belman.lab.simulation import Simulation
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
@@ -156,18 +156,21 @@ def test_compiled_and_interpreted_runs_are_the_same():
     assert len(outputs[0].splitlines()) == 3
 
 
+def bytes_of_a_run(horizon):
+    sizes = {"turn": len(checkpoints(horizon)), "arm": 20}
+    return sum(array.nbytes for array in blank(BanditResults, FIELDS, 1, sizes))
+
+
 @pytest.mark.parametrize("horizon", [1, 999, 1000, 1001, 50_000, 10**6, 10**8])
 def test_memory_depends_on_checkpoints_not_on_turns(horizon):
     marks = checkpoints(horizon)
     assert marks[-1] == horizon
     assert (np.diff(marks) > 0).all()
-    blank = Results.blank(1, len(marks), 20)
-    assert sum(array.nbytes for array in blank) <= 32 * 1024
+    assert bytes_of_a_run(horizon) <= 32 * 1024
 
 
 def test_a_large_design_fits_in_a_gibibyte():
-    per_run = sum(array.nbytes for array in Results.blank(1, len(checkpoints(10**6)), 20))
-    assert 3 * 10_000 * per_run < 2**30
+    assert 3 * 10_000 * bytes_of_a_run(10**6) < 2**30
 
 
 def test_tasks_cover_every_run_once():

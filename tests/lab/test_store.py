@@ -33,7 +33,7 @@ def test_a_stored_simulation_is_the_same_and_is_read_back(tmp_path, exact, monke
     def nothing_left_to_do(*_: object) -> None:
         raise AssertionError("a finished store must not be played again")
 
-    monkeypatch.setattr("belman.lab.carry_out.in_threads", nothing_left_to_do)
+    monkeypatch.setattr("belman.lab.run.in_threads", nothing_left_to_do)
     assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
 
 

@@ -14,8 +14,7 @@ from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.figures.numbers import last
 from belman.figures.players import TWENTY
-from belman.lab.exploration import Exploration, explore
-from belman.lab.verdicts import Question
+from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import digest, half_width
 from belman.plots import curve_data, draw_curves, style
 from belman.policies import BelMan, Policy, Thompson, TopTwoThompson, Uniform, WidestBelief

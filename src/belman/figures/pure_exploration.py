@@ -14,8 +14,7 @@ import xarray
 
 from belman.exposure import Infinite
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
-from belman.lab.exploration import Exploration, explore
-from belman.lab.verdicts import Question
+from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import chance_of_error, half_width
 from belman.plots import style
 from belman.policies import (

@@ -1,5 +1,8 @@
-"""A player at the table: a policy with all the arrays its compiled loop needs, ready to play any
-runs of a design.
+"""The compiled loop of bandits, and who runs it: one player, many runs.
+
+Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a
+turn, sent through the quantile function of the arm that is played), `mind` (what the policy draws)
+and `world` (the arms of a random problem).
 """
 
 from __future__ import annotations
@@ -11,16 +14,91 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import Address, entry, kernel
-from belman.lab.design import checkpoints
-from belman.lab.hand import choosing, deal
-from belman.lab.play import MIND, NATURE, play_runs, prepare_run
-from belman.lab.results import Field, blank
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.engine import Address, call_bound, entry, inlined_kernel, kernel
+from belman.lab.design import Field, blank, checkpoints
+from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
+from belman.policies.policy import Floats, Ledger, Policy, record
 from belman.problems.problem import Problem
 
+NATURE, MIND, WORLD = 0, 1, 2
+STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
 
-class Results(NamedTuple):
+
+@kernel
+def draw_world(family, law, world, generator, theta):
+    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1
+    are scaled to.
+    """
+    prior = world[: world.size - 2]
+    low, high = world[world.size - 2], world[world.size - 1]
+    for a in range(len(theta)):
+        family.sample(law, prior, generator, theta[a])
+        if low != 0.0 or high != 1.0:
+            theta[a, 0] = low + theta[a, 0] * (high - low)
+
+
+@kernel
+def prepare_run(family, law, world, seed, run, generators, theta, means):
+    """Fork the generators of a run, draw its arms if they are random, and return the best mean."""
+    for role in range(3):
+        chance.fork(seed, run, role, generators[role])
+    if world.size > 0:
+        draw_world(family, law, world, generators[WORLD], theta)
+    best = -np.inf
+    for a in range(means.size):
+        means[a] = family.mean(law, theta[a])
+        best = max(best, means[a])
+    return best
+
+
+@inlined_kernel
+def play_arm(family, law, theta, nature, ledger, arm):
+    """The reward of an arm that is played now, entered in the ledger."""
+    value = family.reward(law, theta[arm], chance.uniform(nature))
+    record(family, law, ledger, arm, value)
+    return value
+
+
+@kernel
+def count_plays(ledger, plays):
+    """The plays of every arm, as whole numbers."""
+    for a in range(plays.size):
+        plays[a] = int(ledger.plays[a])
+
+
+@kernel
+def play_runs(
+    family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators, dials,
+    checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
+    finished before a stop.
+    """
+    horizon = dials.size
+    for r in range(len(regret)):
+        best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        nature = generators[NATURE]
+        if reveal:
+            for a in range(means.size):
+                params[a] = means[a]
+        reset(policy_call, prior, ledger, block, blank)
+        lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
+        for t in range(horizon):
+            arm = call_bound(policy_call, arm, t + 1, dials[t])
+            earned += play_arm(family, law, theta, nature, ledger, arm)
+            if means[arm] < best:
+                lost += best - means[arm]
+                missed += 1
+            if t + 1 == checkpoints[mark]:
+                regret[r, mark], suboptimal_draws[r, mark], reward[r, mark] = lost, missed, earned
+                mark += 1
+            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
+                return r
+        count_plays(ledger, plays[r])
+    return len(regret)
+
+
+class BanditResults(NamedTuple):
     """What happened in some runs: three curves at the checkpoints (runs × checkpoints).
 
     And plays per arm at the end (runs × arms).
@@ -31,11 +109,6 @@ class Results(NamedTuple):
     reward: Floats
     plays: NDArray[np.int32]
 
-    @classmethod
-    def blank(cls, runs: int, marks: int, arms: int) -> Results:
-        """Room for some runs."""
-        return cls(*blank(FIELDS, (runs,), {"turn": marks, "arm": arms}))
-
 
 FIELDS = {
     "regret": Field(("turn",), np.float64, "cumulative pseudo-regret"),
@@ -45,7 +118,7 @@ FIELDS = {
 }
 
 
-def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
+def in_one_block(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
     """Arrays laid out anew in one block, so that all of them can be put away and brought back by
     one copy.
     """
@@ -55,36 +128,34 @@ def laid_out(arrays: Iterable[Floats]) -> tuple[Floats, list[Floats]]:
     return block, [part.reshape(array.shape) for part, array in zip(parts, given, strict=True)]
 
 
-def in_one_block(memory: Any) -> tuple[Floats, Any]:
-    """A memory laid out anew in one block, so that a run can start from a copy of the blank one."""
-    block, parts = laid_out(memory)
-    return block, type(memory)(*parts)
-
-
-class Seat:
+class BanditRunner:
     """A compiled policy at a problem."""
 
     def __init__(self, policy: Policy, problem: Problem, horizon: int) -> None:
         family = problem.family
         self._policy, self._problem = policy, problem
-        self._blank = policy.memory(problem.arms, family.dimension)
+        self._memory = policy.memory(problem.arms, family.dimension)
         self._dials = np.ascontiguousarray(
             policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64
         )
         self._marks = np.append(checkpoints(horizon), -1)
         bundles = {"family": (family.kernels, type(family).__module__)}
-        self._call = entry(play_runs, bundles, {"ledger": Ledger, "hand": Address})
+        self._call = entry(play_runs, bundles, {"ledger": Ledger, "policy_call": Address})
 
-    def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Results | None:
+    def play(
+        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
+    ) -> BanditResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
-        results = Results.blank(runs, len(self._marks) - 1, arms)
-        block, memory = in_one_block(self._blank)
+        sizes = {"turn": len(self._marks) - 1, "arm": arms}
+        results = blank(BanditResults, FIELDS, runs, sizes)
+        block, parts = in_one_block(self._memory)
         ledger = Ledger(np.zeros((arms, family.dimension)), *(np.zeros(arms) for _ in range(3)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((3, 4), dtype=np.uint64)
-        hand = deal(
-            choosing, self._policy, family, params, ledger, memory, generators[MIND], np.zeros(arms)
+        memory, mind = type(self._memory)(*parts), generators[MIND]
+        call = bind_policy(
+            call_choose, self._policy, family, params, ledger, memory, mind, np.zeros(arms)
         )
         done = self._call(
             *(
@@ -97,12 +168,12 @@ class Seat:
                 block.copy(),
             ),
             *(problem.world, problem.parameters, np.zeros(arms), generators),
-            *(self._dials, self._marks, chance.generator(seed), first, *hand, *results, stop),
+            *(self._dials, self._marks, chance.generator(seed), first, *call, *results, stop),
         )
         return results if done == runs else None
 
 
-class PythonSeat:
+class PythonRunner:
     """A player in plain Python: a class called with (arms, mind) once per run, whose objects have
     `ask()` and `tell(arm, reward)`.
 
@@ -118,10 +189,13 @@ class PythonSeat:
         self._reward = entry(_reward_of, bundles, {})
         self._uniforms = entry(_uniforms, {}, {})
 
-    def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Results | None:
+    def play(
+        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
+    ) -> BanditResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, law = self._problem, self._problem.family.law
-        results = Results.blank(runs, len(self._marks), problem.arms)
+        sizes = {"turn": len(self._marks), "arm": problem.arms}
+        results = blank(BanditResults, FIELDS, runs, sizes)
         words, generators = chance.generator(seed), np.zeros((3, 4), dtype=np.uint64)
         theta, means, luck = problem.parameters, np.zeros(problem.arms), np.empty(self._horizon)
         for r in range(runs):
@@ -157,8 +231,8 @@ def _uniforms(nature, out):
         out[i] = chance.uniform(nature)
 
 
-def bandit_seat(player: Any, problem: Problem, horizon: int) -> Seat | PythonSeat:
-    """The seat of a policy, or of a player in plain Python."""
+def bandit_runner(player: Any, problem: Problem, horizon: int) -> BanditRunner | PythonRunner:
+    """The runner of a policy, or of a player in plain Python."""
     if isinstance(player, Policy):
-        return Seat(player, problem, horizon)
-    return PythonSeat(player, problem, horizon)
+        return BanditRunner(player, problem, horizon)
+    return PythonRunner(player, problem, horizon)

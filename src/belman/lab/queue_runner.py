@@ -1,4 +1,4 @@
-"""A player at the queues: a policy with all the arrays that the loop of `serve.py` needs."""
+"""A player at the queues: a policy with all the arrays that the loop of `queue_loop.py` needs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Address, entry
-from belman.lab.design import checkpoints
-from belman.lab.hand import choosing, deal, weighing
-from belman.lab.matching import Bench
-from belman.lab.play import MIND
-from belman.lab.results import Field, blank
-from belman.lab.seat import laid_out
-from belman.lab.serve import ROLES, Diary, Groups, Rules, Served, System, Yard, serve_runs
+from belman.lab.bandit_runner import MIND, in_one_block
+from belman.lab.design import Field, blank, checkpoints
+from belman.lab.matching import Workspace
+from belman.lab.policy_call import bind_policy, call_choose, call_indices
+from belman.lab.queue_loop import (
+    ROLES,
+    Diary,
+    Groups,
+    QueueResults,
+    Rules,
+    Scratch,
+    System,
+    serve_runs,
+)
 from belman.policies.policy import Ledger, Policy
 from belman.problems.queueing import BATCHES, Queue
 
@@ -41,7 +48,7 @@ FIELDS = {
 }
 
 
-class QueueSeat:
+class QueueRunner:
     """A compiled policy at some queues."""
 
     def __init__(self, policy: Policy, problem: Queue, horizon: int) -> None:
@@ -53,19 +60,21 @@ class QueueSeat:
         bundles = {"family": (family.kernels, type(family).__module__)}
         records = {
             "rules": Rules,
+            "ledger": Ledger,
+            "groups": Groups,
             "player": System,
             "genie": System,
-            "yard": Yard,
-            "bench": Bench,
+            "scratch": Scratch,
+            "workspace": Workspace,
             "diary": Diary,
+            "policy_call": Address,
+            "results": QueueResults,
         }
-        self._call = entry(
-            serve_runs,
-            bundles,
-            {**records, "served": Served, "ledger": Ledger, "groups": Groups, "hand": Address},
-        )
+        self._call = entry(serve_runs, bundles, records)
 
-    def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
+    def play(
+        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
+    ) -> QueueResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family = self._problem, self._problem.family
         queues, servers = problem.queues, problem.servers
@@ -82,8 +91,8 @@ class QueueSeat:
         )
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
-        asked = weighing if problem.matched else choosing
-        hand = deal(
+        asked = call_indices if problem.matched else call_choose
+        call = bind_policy(
             asked,
             self._policy,
             family,
@@ -93,7 +102,8 @@ class QueueSeat:
             generators[MIND],
             groups.indices,
         )
-        served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
+        sizes = {**problem.sizes, "turn": len(self._marks) - 1}
+        results = blank(QueueResults, FIELDS, runs, sizes)
         done = self._call(
             *(family.law, *rules, np.array(family.prior), *ledger, *groups),
             *(
@@ -103,14 +113,14 @@ class QueueSeat:
                 ratios,
                 generators,
             ),
-            *(self._dials, self._marks, *_system(queues), *_system(queues), *_yard(problem)),
+            *(self._dials, self._marks, *_system(queues), *_system(queues), *_scratch(problem)),
             *(
-                *Bench.blank(queues, servers),
+                *Workspace.blank(queues, servers),
                 *_diary(queues, self._horizon),
                 chance.generator(seed),
                 first,
-                *hand,
-                *served,
+                *call,
+                *results,
                 stop,
             ),
         )
@@ -119,8 +129,8 @@ class QueueSeat:
             np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES
         )
         with np.errstate(invalid="ignore"):
-            np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
-        return served if done == runs else None
+            np.divide(results.late_backlog, turns[:, None], out=results.late_backlog)
+        return results if done == runs else None
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
@@ -129,7 +139,7 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
     """
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
     memory = policy.memory(arms, dimension)
-    block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *memory])
+    block, parts = in_one_block([np.zeros((arms, dimension)), *np.zeros((3, arms)), *memory])
     own = np.tile(policy.params(problem.family), (count, 1))
     settings = np.ascontiguousarray(
         problem.throughput.reshape(count, arms) if policy.sees_truth else own
@@ -156,9 +166,9 @@ def _system(queues: int) -> System:
     return System(jobs, server, left, np.zeros(queues))
 
 
-def _yard(problem: Queue) -> Yard:
+def _scratch(problem: Queue) -> Scratch:
     queues, servers = problem.queues, problem.servers
-    return Yard(
+    return Scratch(
         arrivals=np.zeros(queues, np.int64),
         luck=np.zeros(queues),
         weights=np.zeros((queues, servers)),
