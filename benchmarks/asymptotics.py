@@ -36,7 +36,7 @@ def main() -> None:
     columns: dict[str, list[object]] = {name: [] for name in names}
     claims = []
     for words, means in ARMS.items():
-        problem = belman.bernoulli(means)
+        problem = belman.problems.bernoulli(means)
         result = belman.simulate(PLAYERS, problem, turns, runs, seed=11)
         decade = result.regret.sel(turn=turns) - result.regret.sel(
             turn=turns // 10, method="nearest"

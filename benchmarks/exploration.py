@@ -40,7 +40,7 @@ def rate(policy: belman.Policy, **question: float) -> float:
     """Turns per CPU-second of `explore`; a risk that is never met keeps the rule at work on every
     turn.
     """
-    problem = belman.bernoulli(B20)
+    problem = belman.problems.bernoulli(B20)
 
     def play(runs: int) -> None:
         belman.explore([policy], problem, runs, workers=1, **question)
@@ -51,7 +51,7 @@ def rate(policy: belman.Policy, **question: float) -> float:
 
 def simulated(policy: belman.Policy) -> float:
     """The same of `simulate`."""
-    problem = belman.bernoulli(B20)
+    problem = belman.problems.bernoulli(B20)
     belman.simulate([policy], problem, HORIZON, 1, workers=1)
     return (
         RUNS

@@ -34,7 +34,7 @@ LIMITS = {
 
 def rate(policy: belman.Policy, workers: int = 1) -> float:
     """Turns per CPU-second of one policy."""
-    problem = belman.bernoulli(B20)
+    problem = belman.problems.bernoulli(B20)
     belman.simulate([policy], problem, HORIZON, 1, workers=workers)
     return (
         RUNS
@@ -98,7 +98,7 @@ def mabalgs_rate() -> float:
 
 def two_threads() -> float:
     """How much faster two threads are than one, in wall time, on a long simulation."""
-    problem, players = belman.bernoulli(B20), {"BelMan": belman.BelMan()}
+    problem, players = belman.problems.bernoulli(B20), {"BelMan": belman.BelMan()}
     times = {}
     for workers in (1, 2):
         best = float("inf")

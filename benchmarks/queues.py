@@ -26,7 +26,7 @@ PLAYERS = {
 
 
 def seconds(
-    players: dict[str, belman.Policy], problem: belman.environments.Problem, runs: int = RUNS
+    players: dict[str, belman.Policy], problem: belman.problems.Problem, runs: int = RUNS
 ) -> float:
     """CPU time of a simulation whose code is compiled."""
     belman.simulate(players, problem, 10, 1, workers=1)
@@ -34,11 +34,11 @@ def seconds(
 
 
 def main() -> None:
-    one = seconds(PLAYERS, belman.queue(SERVICES[2], 0.35))
+    one = seconds(PLAYERS, belman.problems.queue(SERVICES[2], 0.35))
     thompson = {"Thompson": PLAYERS["Thompson"]}
-    queue = seconds(thompson, belman.queue(SERVICES[2], 0.35))
-    bandit = seconds(thompson, belman.bernoulli(SERVICES[2]))
-    three = seconds(thompson, belman.queue(SERVICES, [0.3, 0.25, 0.2]))
+    queue = seconds(thompson, belman.problems.queue(SERVICES[2], 0.35))
+    bandit = seconds(thompson, belman.problems.bernoulli(SERVICES[2]))
+    three = seconds(thompson, belman.problems.queue(SERVICES, [0.3, 0.25, 0.2]))
     claims = [
         Claim(
             "eight policies, 50 runs of 10,000 turns (CPU; ten seconds on two cores are 20)",

@@ -10,22 +10,22 @@ from __future__ import annotations
 import sys
 
 import belman
-from belman.environments.stationary import Stationary
 from belman.measures import chance_of_error
+from belman.problems.stationary import Stationary
 from benchmarks.claim import Claim, report
 
 DELTA, RUNS, SEED = 0.1, 10_000, 20
 PLAYERS = {"uniform": belman.Uniform(), "track-and-stop": belman.TrackAndStop()}
 INSTANCES: dict[str, Stationary] = {
-    "Bernoulli 0.5, 0.4, 0.3": belman.bernoulli([0.5, 0.4, 0.3]),
-    "Bernoulli 0.3, 0.21, 0.2, 0.19, 0.18": belman.bernoulli([0.3, 0.21, 0.2, 0.19, 0.18]),
-    "Gaussian 0.5, 0, 0 (σ = 1)": belman.gaussian([0.5, 0.0, 0.0]),
-    "exponential 1, 0.6, 0.5": belman.exponential([1.0, 0.6, 0.5]),
-    "Poisson 2, 1.5, 1.5, 1": belman.poisson([2.0, 1.5, 1.5, 1.0]),
+    "Bernoulli 0.5, 0.4, 0.3": belman.problems.bernoulli([0.5, 0.4, 0.3]),
+    "Bernoulli 0.3, 0.21, 0.2, 0.19, 0.18": belman.problems.bernoulli([0.3, 0.21, 0.2, 0.19, 0.18]),
+    "Gaussian 0.5, 0, 0 (σ = 1)": belman.problems.gaussian([0.5, 0.0, 0.0]),
+    "exponential 1, 0.6, 0.5": belman.problems.exponential([1.0, 0.6, 0.5]),
+    "Poisson 2, 1.5, 1.5, 1": belman.problems.poisson([2.0, 1.5, 1.5, 1.0]),
 }
 ASIDE: dict[str, Stationary] = {
-    "exponential 1, 0.6, 0.5 cut at 1": belman.exponential([1.0, 0.6, 0.5], bound=1.0),
-    "Gaussian 0.5, 0, 0 of unknown σ": belman.gaussian([0.5, 0.0, 0.0], known=False),
+    "exponential 1, 0.6, 0.5 cut at 1": belman.problems.exponential([1.0, 0.6, 0.5], bound=1.0),
+    "Gaussian 0.5, 0, 0 of unknown σ": belman.problems.gaussian([0.5, 0.0, 0.0], known=False),
 }
 
 

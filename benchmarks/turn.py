@@ -9,19 +9,19 @@ import numpy as np
 import belman
 from belman import chance
 from belman.engine import Address, call_bound, entry
-from belman.lab.hand import NO_ARM, choosing, deal, reset
-from belman.lab.play import pull
+from belman.lab.bandit_runner import play_arm
+from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Ledger, Policy
 from benchmarks.claim import Claim, best_cpu_seconds, report
 
 
 @belman.kernel
-def play(family, law, ledger, theta, dials, nature, hand):
+def play(family, law, ledger, theta, dials, nature, policy_call):
     """The bare loop: choose, draw, learn."""
     arm = NO_ARM
     for t in range(dials.size):
-        arm = call_bound(hand, arm, t + 1, dials[t])
-        pull(family, law, theta, nature, ledger, arm)
+        arm = call_bound(policy_call, arm, t + 1, dials[t])
+        play_arm(family, law, theta, nature, ledger, arm)
 
 
 def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> float:
@@ -33,8 +33,8 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     ledger = Ledger.blank(np.zeros((arms, 2)))
     dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
     nature, mind = chance.generator(1, 0), chance.generator(1, 1)
-    hand = deal(
-        choosing,
+    call = bind_policy(
+        call_choose,
         policy,
         family,
         policy.params(family),
@@ -43,15 +43,15 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
         mind,
         np.zeros(arms),
     )
-    start = entry(reset, {}, {"ledger": Ledger, "hand": Address})
+    start = entry(reset, {}, {"ledger": Ledger, "policy_call": Address})
     loop = entry(
         play,
         {"family": (family.kernels, type(family).__module__)},
-        {"ledger": Ledger, "hand": Address},
+        {"ledger": Ledger, "policy_call": Address},
     )
     head, rest = (
-        (*hand, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)),
-        (theta, dials, nature, *hand),
+        (*call, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)),
+        (theta, dials, nature, *call),
     )
     return (
         best_cpu_seconds(lambda: loop(family.law, *ledger, *rest), repeats, lambda: start(*head))

@@ -9,29 +9,13 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from belman import environments, exposure, families, manifold, measures, policies
+from belman import exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
 from belman.dispatch import Dispatcher
 from belman.engine import Bundle, allocating_kernel, kernel
-from belman.environments import (
-    bernoulli,
-    characteristic_time,
-    exponential,
-    gamma,
-    gaussian,
-    geometric,
-    lai_robbins,
-    poisson,
-    problem,
-    queue,
-    random_bernoulli,
-    random_exponential,
-    random_gaussian,
-    random_poisson,
-    random_problem,
-)
 from belman.errors import BelmanError
 from belman.exposure import two_phase
 from belman.families import (
@@ -48,7 +32,6 @@ from belman.families import (
     OneParameter,
     Poisson,
 )
-from belman.lab import explore, simulate
 from belman.measures import compare
 from belman.policies import (
     DMED,
@@ -91,7 +74,9 @@ from belman.policies import (
 from belman.version import __version__
 
 if TYPE_CHECKING:
-    from belman import plots
+    from belman import plots, problems
+    from belman.lab import explore, simulate
+    from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
     from belman.studies import Study, open_study
 
@@ -150,51 +135,67 @@ __all__ = [
     "WidestBelief",
     "__version__",
     "allocating_kernel",
-    "bernoulli",
     "characteristic_time",
     "compare",
-    "environments",
     "explore",
-    "exponential",
     "exposure",
     "families",
-    "gamma",
-    "gaussian",
-    "geometric",
     "kernel",
     "lai_robbins",
     "manifold",
     "measures",
     "open_study",
     "plots",
-    "poisson",
     "policies",
-    "problem",
+    "problems",
     "q_ths",
     "q_ucb",
     "qbelman",
+    "simulate",
+    "two_phase",
+]
+
+
+#: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
+_LATE = {
+    "Client": "belman.service.client",
+    "Study": "belman.studies",
+    "characteristic_time": "belman.problems",
+    "explore": "belman.lab",
+    "lai_robbins": "belman.problems",
+    "open_study": "belman.studies",
+    "simulate": "belman.lab",
+}
+_LATE_ROOMS = ("environments", "lab", "plots", "problems")
+#: What was here before it moved to `belman.problems`.
+_MOVED = (
+    "bernoulli",
+    "exponential",
+    "gamma",
+    "gaussian",
+    "geometric",
+    "poisson",
+    "problem",
     "queue",
     "random_bernoulli",
     "random_exponential",
     "random_gaussian",
     "random_poisson",
     "random_problem",
-    "simulate",
-    "two_phase",
-]
-
-
-#: What is imported at its first use, because it needs Matplotlib or an extra.
-_LATE = {
-    "plots": "belman.plots",
-    "Client": "belman.service.client",
-    "Study": "belman.studies",
-    "open_study": "belman.studies",
-}
+)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        words = f"belman.{name} is now belman.problems.{name}"
+        warnings.warn(words, DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module("belman.problems"), name)
+    if name in _LATE_ROOMS:
+        return importlib.import_module(f"belman.{name}")
     if name not in _LATE:
         raise AttributeError(f"module 'belman' has no attribute {name!r}")
-    module = importlib.import_module(_LATE[name])
-    return module if name == "plots" else getattr(module, name)
+    return getattr(importlib.import_module(_LATE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -38,7 +38,7 @@ def test_no_exploration_is_plain_belman_choice_by_choice() -> None:
         "two": BelMan(two_phase(0)),
         "phases": Phases(EXPLORE, BelMan(), turns=0),
     }
-    result = simulate(players, belman.bernoulli(MEANS), 400, 30, 1)
+    result = simulate(players, belman.problems.bernoulli(MEANS), 400, 30, 1)
     for name in ("two", "phases"):
         assert (result.regret.sel(player=name) == result.regret.sel(player="plain")).all()
 
@@ -121,7 +121,7 @@ def test_lab_and_confidence() -> None:
     """By confidence, too, regret stops growing as it did, and hundreds of runs switch at many
     times.
     """
-    problem = belman.bernoulli([0.8, 0.3])
+    problem = belman.problems.bernoulli([0.8, 0.3])
     players = {
         "explore": Uniform(),
         "phases": Phases(Uniform(), Thompson(), turns=None, confidence=0.95),

@@ -86,7 +86,7 @@ def test_run_writes_a_table_a_picture_and_the_data(tmp_path):
     assert len(rows) == 3 * 2 * 60
     stored = xarray.open_dataset(tmp_path / "curves.nc", engine="scipy")
     played = {name: parse.policy(name, 60) for name in ("belman", "thompson")}
-    again = belman.simulate(played, belman.bernoulli([0.8, 0.9]), 60, 8, 0)
+    again = belman.simulate(played, belman.problems.bernoulli([0.8, 0.9]), 60, 8, 0)
     assert (stored.regret.values == again.regret.values).all()
     last = [
         row

@@ -17,7 +17,7 @@ import belman
 distributed = pytest.importorskip("distributed", reason="needs the extra 'dask'")
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-PROBLEM = belman.bernoulli([0.8, 0.9, 0.3])
+PROBLEM = belman.problems.bernoulli([0.8, 0.9, 0.3])
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_ctrl_c_stops_within_a_second_and_keeps_what_is_finished(tmp_path):
         f"""
         import belman
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
-        problem = belman.bernoulli([0.8, 0.9, 0.3])
+        problem = belman.problems.bernoulli([0.8, 0.9, 0.3])
         belman.simulate(players, problem, 200_000, 1_000, seed=1, workers=1, store={str(tmp_path / "s")!r})
         """
     )

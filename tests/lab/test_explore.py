@@ -29,7 +29,7 @@ from belman import (
 from belman.errors import PolicyError, SettingError, StateError
 from belman.measures import chance_of_error
 
-PROBLEM = belman.bernoulli([0.3, 0.6, 0.5, 0.6])
+PROBLEM = belman.problems.bernoulli([0.3, 0.6, 0.5, 0.6])
 PLAYERS = {"uniform": Uniform(), "SR": SuccessiveRejects}
 LEVEL = 1e-6
 
@@ -80,28 +80,28 @@ def test_recommendation_is_the_largest_expected_reward() -> None:
     """A run of one turn: the arm that was played is recommended if it paid, and any of the others
     if not.
     """
-    found = explore([Uniform()], belman.bernoulli([1.0, 0.0]), 400, 5, budget=1)
+    found = explore([Uniform()], belman.problems.bernoulli([1.0, 0.0]), 400, 5, budget=1)
     played_best = found.plays.sel(arm=0).isel(player=0) == 1
     assert not found.error.isel(player=0, turn=0).any()
     assert 100 < int(played_best.sum()) < 300
-    ties = explore([Uniform()], belman.bernoulli([1.0, 0.0, 0.0]), 400, 5, budget=1)
+    ties = explore([Uniform()], belman.problems.bernoulli([1.0, 0.0, 0.0]), 400, 5, budget=1)
     wrong = ties.error.isel(player=0, turn=0) & (ties.plays.isel(player=0).sel(arm=0) == 0)
     assert 80 < int(wrong.sum()) < 190  # half of two thirds
 
 
 def test_stopping_rule_errs_less_than_it_may() -> None:
     players = {"track": TrackAndStop(), "uniform": Uniform(), "KL-LUCB": KLLUCB}
-    found = explore(players, belman.bernoulli([0.5, 0.35, 0.3]), 300, 11, delta=0.1)
+    found = explore(players, belman.problems.bernoulli([0.5, 0.35, 0.3]), 300, 11, delta=0.1)
     assert bool(found.stopped.all())
     assert (found.error.sum("run") <= stats.binom.isf(LEVEL, 300, 0.1)).all()
     assert (found.turns == found.plays.sum("arm")).all()
-    shortest = belman.characteristic_time(belman.bernoulli([0.5, 0.35, 0.3])).turns * np.log(
-        1 / 0.1
-    )
+    shortest = belman.characteristic_time(
+        belman.problems.bernoulli([0.5, 0.35, 0.3])
+    ).turns * np.log(1 / 0.1)
     assert float(found.turns.sel(player="track").mean()) > shortest
     proven = explore(
         {"track": TrackAndStop()},
-        belman.bernoulli([0.5, 0.35, 0.3]),
+        belman.problems.bernoulli([0.5, 0.35, 0.3]),
         50,
         11,
         delta=0.1,
@@ -115,7 +115,7 @@ def test_stopping_rule_errs_less_than_it_may() -> None:
 
 
 def test_a_run_that_does_not_stop_ends_all_the_same() -> None:
-    found = explore([Uniform()], belman.bernoulli([0.5, 0.5]), 5, 1, delta=0.01, most=200)
+    found = explore([Uniform()], belman.problems.bernoulli([0.5, 0.5]), 5, 1, delta=0.01, most=200)
     assert not found.stopped.any()
     assert (found.turns == 200).all()
 
@@ -137,7 +137,7 @@ def test_chance_of_error_has_an_honest_interval() -> None:
 
 def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept")
-    monkeypatch.setattr("belman.lab.carry_out.in_threads", None)  # whoever plays now would fail
+    monkeypatch.setattr("belman.lab.run.in_threads", None)  # whoever plays now would fail
     assert identical(
         explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept"), whole
     )

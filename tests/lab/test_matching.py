@@ -13,10 +13,10 @@ from scipy.optimize import linear_sum_assignment
 
 from belman import chance
 from belman.engine import entry
-from belman.lab.matching import Bench, match
+from belman.lab.matching import Workspace, match
 from belman.policies.policy import pick
 
-_match = entry(match, {}, {"bench": Bench})
+_match = entry(match, {}, {"workspace": Workspace})
 MIND = chance.generator(1)
 
 
@@ -26,7 +26,7 @@ def matched(weights, open_rows=None, open_columns=None, mind=MIND):
     out = np.zeros(rows, np.int64)
     open_rows = np.ones(rows, np.bool_) if open_rows is None else open_rows
     open_columns = np.ones(columns, np.bool_) if open_columns is None else open_columns
-    count = _match(weights, open_rows, open_columns, mind, *Bench.blank(rows, columns), out)
+    count = _match(weights, open_rows, open_columns, mind, *Workspace.blank(rows, columns), out)
     pairs = {u: int(k) for u, k in enumerate(out) if k >= 0}
     assert len(pairs) == len(set(pairs.values())) == count
     return pairs

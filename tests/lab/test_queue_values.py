@@ -30,7 +30,7 @@ PLAYERS = {
 @pytest.fixture(scope="module")
 def result():
     return belman.simulate(
-        PLAYERS, belman.queue(SETTINGS[2], 0.35), horizon=10_000, runs=200, seed=2024
+        PLAYERS, belman.problems.queue(SETTINGS[2], 0.35), horizon=10_000, runs=200, seed=2024
     )
 
 
@@ -81,7 +81,11 @@ def test_the_default_is_stable_in_all_settings():
     """Below 0.5 at the end, and no run unstable: of 1,000 runs, 0.01 and none; here of 200."""
     for services in SETTINGS:
         found = belman.simulate(
-            [belman.BelMan()], belman.queue(services, 0.35), horizon=10_000, runs=200, seed=2024
+            [belman.BelMan()],
+            belman.problems.queue(services, 0.35),
+            horizon=10_000,
+            runs=200,
+            seed=2024,
         )
         assert float(found.queue_regret.isel(turn=-1).mean()) < 0.5
         assert not measures.unstable(found).any()

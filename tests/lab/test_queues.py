@@ -13,10 +13,10 @@ from scipy import stats
 
 import belman
 from belman import chance
-from belman.environments.queueing import UnstableQueueWarning
 from belman.errors import PolicyError
-from belman.lab.play import NATURE, WORLD
-from belman.lab.serve import quantile
+from belman.lab.bandit_runner import NATURE, WORLD
+from belman.lab.queue_loop import quantile
+from belman.problems.queueing import UnstableQueueWarning
 from tests.members import interpreted
 
 PAPER = [
@@ -33,7 +33,7 @@ MEAN_OF_OPT = (
 @pytest.fixture(scope="module")
 def three():
     players = {"OPT": belman.Oracle(), "Thompson": belman.Thompson(), "Random": belman.Random()}
-    return belman.simulate(players, belman.queue(**AUTHORS), horizon=600, runs=60, seed=3)
+    return belman.simulate(players, belman.problems.queue(**AUTHORS), horizon=600, runs=60, seed=3)
 
 
 def streams(seed, run):
@@ -64,7 +64,7 @@ def twin(seed, run, rate, arrivals, horizon):
 
 def test_the_recursion_and_the_waits_are_those_of_a_slow_twin():
     horizon, runs, seed = 250, 6, 11
-    problem = belman.queue([0.45], 0.4, arrival_law="bernoulli")
+    problem = belman.problems.queue([0.45], 0.4, arrival_law="bernoulli")
     result = belman.simulate(
         [belman.Random()], problem, horizon=horizon, runs=runs, seed=seed
     ).isel(player=0)
@@ -97,7 +97,7 @@ def test_a_quantile_is_the_least_time_that_so_many_jobs_did_not_exceed():
 
 def test_dims_of_one_queue_and_of_several(three):
     one = belman.simulate(
-        [belman.Oracle()], belman.queue(PAPER[0], 0.35), horizon=50, runs=4, seed=1
+        [belman.Oracle()], belman.problems.queue(PAPER[0], 0.35), horizon=50, runs=4, seed=1
     )
     assert one.queue.dims == one.queue_regret.dims == ("player", "run", "turn")
     assert one.plays.dims == ("player", "run", "server")
@@ -117,7 +117,9 @@ def test_every_queue_gets_one_server_a_turn(three):
 
 def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
     players = {"OPT": belman.Oracle(), "Random": belman.Random(), "Thompson": belman.Thompson()}
-    result = belman.simulate(players, belman.queue(PAPER[2], 0.35), horizon=400, runs=40, seed=5)
+    result = belman.simulate(
+        players, belman.problems.queue(PAPER[2], 0.35), horizon=400, runs=40, seed=5
+    )
     assert (result.queue_regret.sel(player="OPT") == 0).all()
     assert (result.queue_regret >= 0).all()
     assert (result.plays.sel(player="OPT", server=2) == 400).all()
@@ -129,7 +131,7 @@ def test_queues_start_in_the_stationary_law_of_the_genie(law):
     """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6 each)."""
     result = belman.simulate(
         [belman.Oracle()],
-        belman.queue(PAPER[0], 0.35, arrival_law=law),
+        belman.problems.queue(PAPER[0], 0.35, arrival_law=law),
         horizon=300,
         runs=4_000,
         seed=9,
@@ -150,9 +152,11 @@ POLICIES = {
 
 
 def test_one_row_of_a_matching_is_the_single_queue_choice_by_choice():
-    one = belman.simulate(POLICIES, belman.queue(PAPER[2], 0.35), horizon=1_500, runs=6, seed=2)
+    one = belman.simulate(
+        POLICIES, belman.problems.queue(PAPER[2], 0.35), horizon=1_500, runs=6, seed=2
+    )
     row = belman.simulate(
-        POLICIES, belman.queue([PAPER[2]], [0.35]), horizon=1_500, runs=6, seed=2
+        POLICIES, belman.problems.queue([PAPER[2]], [0.35]), horizon=1_500, runs=6, seed=2
     ).isel(queue=0)
     for name in ("queue", "queue_regret", "plays", "waiting_mean", "late_backlog", "jobs_out"):
         assert (row[name].values == one[name].values).all(), name
@@ -164,7 +168,7 @@ def test_jobs_of_random_size_hold_their_servers(law):
     and find the fast server.
     """
     rates = np.array([[0.5, 0.2, 0.1], [0.2, 0.5, 0.1]])
-    problem = belman.queue(rates, [0.25, 0.25], service_law=law)
+    problem = belman.problems.queue(rates, [0.25, 0.25], service_law=law)
     assert problem.throughput == pytest.approx(rates if law == "geometric" else 1 - np.exp(-rates))
     result = belman.simulate([belman.Thompson()], problem, horizon=3_000, runs=20, seed=4)
     assert (result.jobs_in == result.jobs_out + result["queue"].isel(turn=-1)).all()
@@ -180,8 +184,8 @@ def test_more_queues_than_servers_and_weighting_by_length():
     """
     rates = np.full((4, 2), 0.9)
     with pytest.warns(UnstableQueueWarning, match="unstable"):
-        unfair = belman.queue(rates, [0.3] * 4)
-    fair = belman.queue(rates, [0.3] * 4, weighting="length")
+        unfair = belman.problems.queue(rates, [0.3] * 4)
+    fair = belman.problems.queue(rates, [0.3] * 4, weighting="length")
     assert (unfair.stable, fair.stable) == (False, True)
     assert fair.load == pytest.approx(np.full(4, 0.3 * 4 / 1.8))
     result = belman.simulate([belman.Thompson()], fair, horizon=3_000, runs=8, seed=1)
@@ -195,16 +199,16 @@ def test_beliefs_may_be_shared_by_all_queues():
     changes BelMan's choices.
     """
     players = {"UCB1": belman.UCB1(), "BelMan": belman.BelMan.paper("natural")}
-    apart = belman.simulate(players, belman.queue(**AUTHORS), horizon=400, runs=5, seed=8)
+    apart = belman.simulate(players, belman.problems.queue(**AUTHORS), horizon=400, runs=5, seed=8)
     together = belman.simulate(
-        players, belman.queue(**AUTHORS, shared=True), horizon=400, runs=5, seed=8
+        players, belman.problems.queue(**AUTHORS, shared=True), horizon=400, runs=5, seed=8
     )
     assert (apart.plays.sel(player="UCB1") == together.plays.sel(player="UCB1")).all()
     assert (apart.plays.sel(player="BelMan") != together.plays.sel(player="BelMan")).any()
 
 
 def test_servers_may_rest_while_a_queue_is_empty():
-    problem = belman.queue(PAPER[0], 0.2, serves_empty=False)
+    problem = belman.problems.queue(PAPER[0], 0.2, serves_empty=False)
     result = belman.simulate([belman.Oracle()], problem, horizon=2_000, runs=10, seed=1)
     assert (result.plays.sum("server") < 1_600).all()
     assert (result.queue_regret == 0).all()
@@ -217,12 +221,12 @@ def test_players_in_plain_python_are_refused_at_the_door():
         def tell(self, arm, reward): ...
 
     with pytest.raises(PolicyError, match="queues are served by policies"):
-        belman.simulate({"plain": Plain}, belman.queue([0.5], 0.1), horizon=5, runs=1)
+        belman.simulate({"plain": Plain}, belman.problems.queue([0.5], 0.1), horizon=5, runs=1)
 
 
 def test_the_store_keeps_queues_too(tmp_path):
     pytest.importorskip("zarr", reason="needs the extra 'store'")
-    call = ({"Random": belman.Random()}, belman.queue(**AUTHORS), 200, 30, 7)
+    call = ({"Random": belman.Random()}, belman.problems.queue(**AUTHORS), 200, 30, 7)
     exact = belman.simulate(*call)
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
     assert belman.simulate(*call, store=tmp_path / "s").identical(exact)
@@ -233,14 +237,16 @@ def test_compiled_and_interpreted_queues_are_the_same():
     script = f"""
 import json, belman
 players = {{"T": belman.Thompson(), "Q": belman.q_ucb()}}
-one = belman.simulate(players, belman.queue({PAPER[2]}, 0.35), horizon=120, runs=2, seed=11)
-three = belman.simulate({{"T": players["T"]}}, belman.queue({PAPER}, [0.3, 0.25, 0.2]), horizon=60, runs=2, seed=11)
+one = belman.simulate(players, belman.problems.queue({PAPER[2]}, 0.35), horizon=120, runs=2, seed=11)
+three = belman.simulate({{"T": players["T"]}}, belman.problems.queue({PAPER}, [0.3, 0.25, 0.2]), horizon=60, runs=2, seed=11)
 print(json.dumps([one.plays.values.tolist(), one.queue.values.tolist(), three.plays.values.tolist(), three["queue"].values.tolist()]))
 """
     players = {"T": belman.Thompson(), "Q": belman.q_ucb()}
-    one = belman.simulate(players, belman.queue(PAPER[2], 0.35), horizon=120, runs=2, seed=11)
+    one = belman.simulate(
+        players, belman.problems.queue(PAPER[2], 0.35), horizon=120, runs=2, seed=11
+    )
     three = belman.simulate(
-        {"T": players["T"]}, belman.queue(**AUTHORS), horizon=60, runs=2, seed=11
+        {"T": players["T"]}, belman.problems.queue(**AUTHORS), horizon=60, runs=2, seed=11
     )
     compiled = [
         array.values.tolist() for array in (one.plays, one.queue, three.plays, three["queue"])

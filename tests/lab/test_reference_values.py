@@ -63,7 +63,7 @@ def assert_near(regrets, reference, reference_error=None):
 @pytest.mark.parametrize("place", range(4), ids=["0.8/0.9", "0.45/0.55", "10 arms", "20 arms"])
 def test_bernoulli(place):
     means, horizon = INSTANCES[place]
-    regrets = last_regrets(VALUES, belman.bernoulli(means), horizon, RUNS)
+    regrets = last_regrets(VALUES, belman.problems.bernoulli(means), horizon, RUNS)
     for policy, found in zip(VALUES, regrets, strict=True):
         try:
             assert_near(found, VALUES[policy][place])
@@ -75,9 +75,13 @@ def test_bernoulli(place):
 def test_belman_as_published(reading):
     (two, two_error), (twenty, twenty_error) = READINGS[reading]
     policy = [belman.BelMan.paper(reading)]
-    assert_near(last_regrets(policy, belman.bernoulli(B2), 1_000, RUNS)[0], two, two_error / 2.0)
     assert_near(
-        last_regrets(policy, belman.bernoulli(B20), 1_000, RUNS)[0], twenty, twenty_error / 2.0
+        last_regrets(policy, belman.problems.bernoulli(B2), 1_000, RUNS)[0], two, two_error / 2.0
+    )
+    assert_near(
+        last_regrets(policy, belman.problems.bernoulli(B20), 1_000, RUNS)[0],
+        twenty,
+        twenty_error / 2.0,
     )
 
 
@@ -85,7 +89,7 @@ def test_exponential():
     """Means 0.2 to 1: KL-UCB with the exponential divergence 35.6, KL-UCB+ between 28 and 30,
     Thompson 33.2.
     """
-    problem = belman.exponential([0.2, 0.25, 0.33, 0.5, 1.0])
+    problem = belman.problems.exponential([0.2, 0.25, 0.33, 0.5, 1.0])
     exact, plus, thompson = last_regrets(
         [belman.KLUCB(), belman.KLUCBPlus(), belman.Thompson()], problem, 1_000, RUNS
     )
@@ -104,7 +108,7 @@ def test_long_horizon():
     """
     players = [belman.Thompson(), belman.KLUCB(), belman.UCB1()]
     for found, (value, two_errors) in zip(
-        last_regrets(players, belman.bernoulli(B20), 50_000, 50),
+        last_regrets(players, belman.problems.bernoulli(B20), 50_000, 50),
         ((307, 20), (446, 14), (2_047, 26)),
         strict=True,
     ):
@@ -117,7 +121,7 @@ def test_random_arms():
     """
     thompson, evidence = last_regrets(
         [belman.Thompson(), belman.BelMan(FadingEvidence())],
-        belman.random_bernoulli(10),
+        belman.problems.random_bernoulli(10),
         1_000,
         RUNS,
     )

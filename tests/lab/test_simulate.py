@@ -11,12 +11,12 @@ import pytest
 
 import belman
 from belman.errors import FamilyError, PolicyError, SettingError
-from belman.lab.design import checkpoints
-from belman.lab.seat import Results
+from belman.lab.bandit_runner import FIELDS, BanditResults
+from belman.lab.design import blank, checkpoints
 from belman.lab.simulation import Simulation
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-PROBLEM = belman.bernoulli([0.8, 0.9, 0.3])
+PROBLEM = belman.problems.bernoulli([0.8, 0.9, 0.3])
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_chunking_does_not_matter(result, monkeypatch):
 
 def test_players_of_a_run_meet_the_same_nature():
     """With one arm there is nothing to choose, so equal nature means equal rewards, turn by turn."""
-    one = belman.simulate(PLAYERS, belman.bernoulli([0.5]), horizon=60, runs=10, seed=3)
+    one = belman.simulate(PLAYERS, belman.problems.bernoulli([0.5]), horizon=60, runs=10, seed=3)
     assert (one.reward.sel(player="BelMan") == one.reward.sel(player="Thompson")).all()
     assert float(one.reward.isel(turn=-1).std()) > 0
 
@@ -86,14 +86,14 @@ def test_random_problems_draw_new_arms_from_the_prior():
     runs = 4_000
     result = belman.simulate(
         {"T": belman.Thompson()},
-        belman.random_bernoulli(1, (2.0, 6.0)),
+        belman.problems.random_bernoulli(1, (2.0, 6.0)),
         horizon=1,
         runs=runs,
         seed=5,
     )
     mean = float(result.reward.isel(turn=-1).mean())
     assert abs(mean - 0.25) < 5 * np.sqrt(0.25 * 0.75 / runs)
-    scaled = belman.random_bernoulli(1, between=(0.25, 0.75))
+    scaled = belman.problems.random_bernoulli(1, between=(0.25, 0.75))
     halves = belman.simulate({"T": belman.Thompson()}, scaled, horizon=200, runs=400, seed=5)
     shares = halves.reward.isel(turn=-1) / 200
     assert 0.1 < float(shares.min()) < 0.35
@@ -119,7 +119,11 @@ def test_a_player_in_plain_python_meets_the_same_nature():
     assert (result.plays.sel(player="mine") == 10).all()
     assert np.allclose(result.regret.sel(player="mine").isel(turn=-1), 10 * (0.1 + 0.6))
     single = belman.simulate(
-        {"mine": Alternate, **PLAYERS}, belman.exponential([2.0]), horizon=30, runs=5, seed=7
+        {"mine": Alternate, **PLAYERS},
+        belman.problems.exponential([2.0]),
+        horizon=30,
+        runs=5,
+        seed=7,
     )
     assert np.allclose(
         single.reward.sel(player="mine"), single.reward.sel(player="Thompson"), rtol=1e-12
@@ -129,7 +133,7 @@ def test_a_player_in_plain_python_meets_the_same_nature():
 def test_compiled_and_interpreted_runs_are_the_same():
     script = (
         "import belman, sys\n"
-        "problems = [belman.bernoulli([0.4, 0.6, 0.5]), belman.gaussian([0.0, 1.0]), belman.exponential([1.0, 2.0])]\n"
+        "problems = [belman.problems.bernoulli([0.4, 0.6, 0.5]), belman.problems.gaussian([0.0, 1.0]), belman.problems.exponential([1.0, 2.0])]\n"
         "players = {'B': belman.BelMan(), 'P': belman.BelMan.paper(), 'T': belman.Thompson()}\n"
         "for problem in problems:\n"
         "    result = belman.simulate(players, problem, horizon=120, runs=3, seed=11)\n"
@@ -152,18 +156,21 @@ def test_compiled_and_interpreted_runs_are_the_same():
     assert len(outputs[0].splitlines()) == 3
 
 
+def bytes_of_a_run(horizon):
+    sizes = {"turn": len(checkpoints(horizon)), "arm": 20}
+    return sum(array.nbytes for array in blank(BanditResults, FIELDS, 1, sizes))
+
+
 @pytest.mark.parametrize("horizon", [1, 999, 1000, 1001, 50_000, 10**6, 10**8])
 def test_memory_depends_on_checkpoints_not_on_turns(horizon):
     marks = checkpoints(horizon)
     assert marks[-1] == horizon
     assert (np.diff(marks) > 0).all()
-    blank = Results.blank(1, len(marks), 20)
-    assert sum(array.nbytes for array in blank) <= 32 * 1024
+    assert bytes_of_a_run(horizon) <= 32 * 1024
 
 
 def test_a_large_design_fits_in_a_gibibyte():
-    per_run = sum(array.nbytes for array in Results.blank(1, len(checkpoints(10**6)), 20))
-    assert 3 * 10_000 * per_run < 2**30
+    assert 3 * 10_000 * bytes_of_a_run(10**6) < 2**30
 
 
 def test_tasks_cover_every_run_once():
@@ -183,7 +190,7 @@ def test_tasks_cover_every_run_once():
         ({"runs": -3}, SettingError, "runs=-3"),
         ({"runs": 2.5}, SettingError, "runs=2.5"),
         ({"seed": -1}, SettingError, "seed=-1"),
-        ({"problem": [0.8, 0.9]}, SettingError, "belman.bernoulli"),
+        ({"problem": [0.8, 0.9]}, SettingError, "belman.problems.bernoulli"),
         ({"players": {}}, PolicyError, "at least one player"),
         ({"players": {"x": 3}}, PolicyError, "ask and tell"),
         ({"executor": "cluster"}, SettingError, "threads"),
@@ -191,7 +198,7 @@ def test_tasks_cover_every_run_once():
         (
             {
                 "players": {"J": belman.BelMan.paper("joint")},
-                "problem": belman.gaussian([0.0, 1.0]),
+                "problem": belman.problems.gaussian([0.0, 1.0]),
             },
             PolicyError,
             "cancels",
@@ -207,14 +214,14 @@ def test_bad_input_is_refused_before_anything_runs(changes, error, words):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: belman.bernoulli([0.5, 1.2]),
-        lambda: belman.exponential([1.0, 0.0]),
-        lambda: belman.poisson([-1.0]),
-        lambda: belman.geometric([0.5]),
-        lambda: belman.gaussian([0.0, np.nan]),
-        lambda: belman.bernoulli([]),
-        lambda: belman.gaussian([0.0], sigma=-1.0),
-        lambda: belman.bernoulli(["a"]),
+        lambda: belman.problems.bernoulli([0.5, 1.2]),
+        lambda: belman.problems.exponential([1.0, 0.0]),
+        lambda: belman.problems.poisson([-1.0]),
+        lambda: belman.problems.geometric([0.5]),
+        lambda: belman.problems.gaussian([0.0, np.nan]),
+        lambda: belman.problems.bernoulli([]),
+        lambda: belman.problems.gaussian([0.0], sigma=-1.0),
+        lambda: belman.problems.bernoulli(["a"]),
     ],
 )
 def test_means_outside_the_family_are_refused(make):

@@ -17,7 +17,7 @@ from belman.errors import StateError
 pytest.importorskip("zarr", reason="needs the extra 'store'")
 
 PLAYERS = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-PROBLEM = belman.bernoulli([0.8, 0.9])
+PROBLEM = belman.problems.bernoulli([0.8, 0.9])
 DESIGN = {"horizon": 2_000, "runs": 300, "seed": 7}
 
 
@@ -33,7 +33,7 @@ def test_a_stored_simulation_is_the_same_and_is_read_back(tmp_path, exact, monke
     def nothing_left_to_do(*_: object) -> None:
         raise AssertionError("a finished store must not be played again")
 
-    monkeypatch.setattr("belman.lab.carry_out.in_threads", nothing_left_to_do)
+    monkeypatch.setattr("belman.lab.run.in_threads", nothing_left_to_do)
     assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
 
 
@@ -43,7 +43,7 @@ def test_it_resumes_after_kill_nine(tmp_path, exact):
         f"""
         import belman
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
-        belman.simulate(players, belman.bernoulli([0.8, 0.9]), 2_000, 300, 7, workers=1, store={str(store)!r})
+        belman.simulate(players, belman.problems.bernoulli([0.8, 0.9]), 2_000, 300, 7, workers=1, store={str(store)!r})
         """
     )
     process = subprocess.Popen([sys.executable, "-c", script])
@@ -82,7 +82,7 @@ def test_damaged_data_is_played_again(tmp_path, exact):
         ({"seed": 8}, "seed"),
         ({"runs": 301}, "runs"),
         ({"horizon": 2_001}, "horizon"),
-        ({"problem": belman.bernoulli([0.8, 0.91])}, "problem"),
+        ({"problem": belman.problems.bernoulli([0.8, 0.91])}, "problem"),
         ({"players": {"BelMan": belman.BelMan.paper(), "Thompson": belman.Thompson()}}, "players"),
     ],
 )

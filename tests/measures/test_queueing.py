@@ -61,7 +61,11 @@ def test_the_genie_is_never_called_unstable():
     independent parts.
     """
     result = belman.simulate(
-        [belman.Oracle()], belman.queue([0.5, 0.3], 0.35), horizon=5_000, runs=2_000, seed=6
+        [belman.Oracle()],
+        belman.problems.queue([0.5, 0.3], 0.35),
+        horizon=5_000,
+        runs=2_000,
+        seed=6,
     )
     assert not measures.unstable(result).any()
 
@@ -69,18 +73,26 @@ def test_the_genie_is_never_called_unstable():
 def test_tables_and_other_measures_take_queues():
     players = {"OPT": belman.Oracle(), "Random": belman.Random()}
     result = belman.simulate(
-        players, belman.queue([[0.6, 0.2], [0.2, 0.6]], [0.3, 0.3]), horizon=2_000, runs=10, seed=1
+        players,
+        belman.problems.queue([[0.6, 0.2], [0.2, 0.6]], [0.3, 0.3]),
+        horizon=2_000,
+        runs=10,
+        seed=1,
     )
     table = measures.queueing(result)
     assert table["player"] == ["OPT", "Random"]
     assert table.row("OPT")["queue regret"] == 0
     assert table.row("Random")["wait p95"] > table.row("OPT")["wait p95"]
     assert set(measures.summary(result, "queue").dims) == {"player", "turn", "queue"}
-    one = belman.simulate(players, belman.queue([0.6, 0.2], 0.5), horizon=200, runs=10, seed=1)
+    one = belman.simulate(
+        players, belman.problems.queue([0.6, 0.2], 0.5), horizon=200, runs=10, seed=1
+    )
     assert belman.compare(one, against="OPT", variable="queue_regret")["verdict"][1] == "more"
 
 
 def test_a_result_without_queues_is_refused():
-    result = belman.simulate([belman.Random()], belman.bernoulli([0.5, 0.6]), horizon=10, runs=2)
+    result = belman.simulate(
+        [belman.Random()], belman.problems.bernoulli([0.5, 0.6]), horizon=10, runs=2
+    )
     with pytest.raises(SettingError, match="no queues"):
         measures.queueing(result)

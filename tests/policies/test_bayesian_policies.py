@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from belman import Agent, bernoulli, chance, random_bernoulli, simulate
+from belman import Agent, chance, simulate
 from belman.engine import entry, kernel
 from belman.errors import PolicyError
 from belman.families import Bernoulli, Exponential, Family, Gaussian
@@ -36,6 +36,7 @@ from belman.policies import (
 )
 from belman.policies.ids import best_pair
 from belman.policies.policy import pick, record
+from belman.problems import bernoulli, random_bernoulli
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import pytest
 
 import belman
 from belman import Agent, BelMan, families
-from belman.environments import random_problem
 from belman.exposure import Evidence
 from belman.families import Bernoulli, BoundedExponential, Gaussian
 from belman.policies.evidence import phi
+from belman.problems import random_problem
 
 
 def mean_regret(player, problem, horizon, runs, seed=5):
@@ -130,7 +130,7 @@ def test_a_thousand_arms():
     """More arms than turns: it does not try them all, and loses less than half of what Thompson
     loses. Error rate below 1e-6.
     """
-    problem = belman.random_bernoulli(1_000)
+    problem = belman.problems.random_bernoulli(1_000)
     ours, thompson = (
         mean_regret(player, problem, 1_000, 40) for player in (BelMan(), belman.Thompson())
     )
@@ -141,7 +141,7 @@ def test_who_knows_when_play_ends_loses_less_by_then():
     """Measured at 0.942 of the default's regret with a paired standard error of 0.015: error rate
     near 1e-4.
     """
-    problem = belman.random_bernoulli(10)
+    problem = belman.problems.random_bernoulli(10)
     players = {"until": BelMan.until(1_000), "default": BelMan()}
     regret = belman.simulate(players, problem, 1_000, 2_000, 5, progress=False).regret.isel(turn=-1)
     assert float(regret.sel(player="until").mean()) < float(regret.sel(player="default").mean())

@@ -186,7 +186,7 @@ def test_successive_rejects_keeps_the_bound_of_its_authors() -> None:
     bound = arms * (arms - 1) / 2 * math.exp(-(budget - arms) / (log_bar * hardness))
     assert 0.01 < bound < 0.1
     found = belman.explore(
-        [SuccessiveRejects(budget)], belman.bernoulli(means), runs, 3, budget=budget
+        [SuccessiveRejects(budget)], belman.problems.bernoulli(means), runs, 3, budget=budget
     )
     assert int(found.error.isel(turn=-1).sum()) <= stats.binom.isf(LEVEL, runs, bound)
 
@@ -269,7 +269,7 @@ def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
     means, delta, runs = [0.6, 0.3, 0.2], 0.1, 300
     found = belman.explore(
         [KLLUCB(delta, rate="proven")],
-        belman.bernoulli(means),
+        belman.problems.bernoulli(means),
         runs,
         5,
         delta=delta,
@@ -304,7 +304,7 @@ def test_track_and_stop_follows_the_best_proportions() -> None:
     for turn in range(1, 4_001):
         arm, _ = table.choose(turn, mind)
         table.tell(arm, means[arm])  # rewards without noise
-    wanted = belman.characteristic_time(belman.bernoulli(means)).proportions
+    wanted = belman.characteristic_time(belman.problems.bernoulli(means)).proportions
     assert table.ledger.plays / 4_000 == pytest.approx(wanted, abs=3 / 4_000)
 
 

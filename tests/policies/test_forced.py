@@ -42,7 +42,7 @@ def test_so_many_turns_explore():
     5-sigma limits (6e-7).
     """
     horizon, runs = 4_000, 40
-    sure = belman.problem(belman.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0])
+    sure = belman.problems.problem(belman.Bernoulli(prior=(1.0, 1.0)), [1.0, 0.0, 0.0, 0.0, 0.0])
     result = belman.simulate([Forced(belman.Greedy())], sure, horizon, runs, seed=3)
     chances = np.array([Forced().chance(turn, 5) for turn in range(1, horizon + 1)])
     missed = result.suboptimal_draws.isel(player=0)
@@ -124,7 +124,9 @@ def test_coins_tell_less_than_draws():
     uniform. 20 runs suffice.
     """
     players = {"draws": Thompson(), "coins": belman.CoinThompson()}
-    result = belman.simulate(players, belman.bernoulli(MEANS), horizon=3_000, runs=20, seed=1)
+    result = belman.simulate(
+        players, belman.problems.bernoulli(MEANS), horizon=3_000, runs=20, seed=1
+    )
     draws, coins = result.regret.isel(turn=-1).mean("run").values
     assert coins > 3 * draws
 

@@ -49,7 +49,7 @@ def test_the_estimate_is_what_the_policy_earns(storage, logged, kept):
         estimate = study.replay(policy)
         result = belman.simulate(
             {"t": policy},
-            belman.bernoulli(list(MEANS.values())),
+            belman.problems.bernoulli(list(MEANS.values())),
             estimate.turns,
             200,
             seed=seed,

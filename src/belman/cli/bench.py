@@ -12,11 +12,11 @@ from rich.console import Console
 
 from belman.cli import parse
 from belman.cli.show import show
-from belman.environments import Problem, bernoulli
 from belman.errors import PolicyError, SettingError, listing, nearest
 from belman.files import write_atomically
 from belman.lab import simulate
 from belman.policies import POLICIES, Policy
+from belman.problems import Problem, bernoulli
 from belman.suite import SPLITS, cell_table, player_csv, summary_table
 from belman.suite import play as play_cell
 from belman.suite import suite as the_suite

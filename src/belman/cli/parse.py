@@ -11,13 +11,13 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from belman.environments import Problem
-from belman.environments.stationary import RandomStationary, Stationary
 from belman.errors import ExposureError, PolicyError, SettingError, listing, nearest
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import Family, family_named
 from belman.policies import POLICIES, Policy, q_ths, q_ucb, qbelman
 from belman.policies.belman import BelMan
+from belman.problems import Problem
+from belman.problems.stationary import RandomStationary, Stationary
 
 #: Policies that are a setting of another, by the name they go by.
 PRESETS: dict[str, Callable[..., Policy]] = {

@@ -10,11 +10,11 @@ import typer
 
 from belman.cli import parse
 from belman.cli.show import console, show
-from belman.environments import queue as make_queue
 from belman.errors import SettingError
 from belman.files import replacing
 from belman.lab import simulate
 from belman.measures import queueing
+from belman.problems import queue as make_queue
 
 
 def queue(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from belman.environments import random_bernoulli
 from belman.figures.figure import Curves, Data, Panel
 from belman.figures.numbers import last
 from belman.figures.players import SLOW, bernoulli_players
 from belman.measures import half_width
 from belman.plots import Rows, draw_rows
 from belman.policies import DMED, MOSS, TSUCB, Greedy, KLUCBPlusPlus, TopTwoThompson, UCBTuned
+from belman.problems import random_bernoulli
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from belman.environments import bernoulli
 from belman.figures.checks import BERNOULLI_RIVALS, OURS, PAPER, less, parts_of
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import SLOW, bernoulli_players
+from belman.problems import bernoulli
 
 #: The paper's ten arms.
 TEN = (0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import xarray
 
-from belman.environments import bernoulli
 from belman.figures.checks import MARGIN, OURS, PAPER, SCORE, interval, less, locked, parts_of
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.numbers import last
 from belman.figures.players import SLOW, bernoulli_players
+from belman.problems import bernoulli
 
 FIGURE = Curves(
     name="bernoulli-2",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from belman.environments import bernoulli
 from belman.figures.checks import BERNOULLI_RIVALS, OURS, PAPER, interval, less, parts_of
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.numbers import last
 from belman.figures.players import SLOW, TWENTY, bernoulli_players
+from belman.problems import bernoulli
 
 FIGURE = Curves(
     name="bernoulli-20",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from belman.environments import bernoulli
 from belman.figures.checks import OURS, PAPER, growth, less, locked, parts_of
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import TWENTY, bernoulli_players
+from belman.problems import bernoulli
 
 HORIZON = 50_000
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from belman.environments import bernoulli
 from belman.figures.checks import MARGIN, OURS, PAPER, less, locked, parts_of
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import SLOW, bernoulli_players
+from belman.problems import bernoulli
 
 FIGURE = Curves(
     name="bernoulli-2-close",

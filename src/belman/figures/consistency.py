@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from belman.environments import bernoulli
 from belman.figures.checks import OURS, PAPER, growth, interval, locked, parts_of
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Data, Panel
@@ -13,6 +12,7 @@ from belman.figures.numbers import last
 from belman.figures.players import BELMAN
 from belman.plots import curve_data, draw_curves, style
 from belman.policies import IMED, Thompson
+from belman.problems import bernoulli
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

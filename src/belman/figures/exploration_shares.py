@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray
 
-from belman.environments import bernoulli
 from belman.exposure import Infinite
 from belman.figures.checks import interval
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.figures.numbers import last
 from belman.figures.players import TWENTY
-from belman.lab.exploration import Exploration, explore
-from belman.lab.verdicts import Question
+from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import digest, half_width
 from belman.plots import curve_data, draw_curves, style
 from belman.policies import BelMan, Policy, Thompson, TopTwoThompson, Uniform, WidestBelief
+from belman.problems import bernoulli
 from belman.table import Table
 
 if TYPE_CHECKING:

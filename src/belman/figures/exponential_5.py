@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from belman.environments import exponential
 from belman.figures.checks import OURS, PAPER, less, locked, parts_of
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import EXPONENTIAL, SLOW
+from belman.problems import exponential
 
 PARAMETERS = (0.2, 0.25, 0.33, 0.5, 1.0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from belman.environments import exponential
 from belman.figures.checks import OURS, PAPER, less, locked, parts_of
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.exponential_5 import PARAMETERS
@@ -10,6 +9,7 @@ from belman.figures.figure import Curves, Panel
 from belman.figures.numbers import last
 from belman.figures.players import BOUND, BOUNDED, SLOW, BetaThompson
 from belman.measures import half_width
+from belman.problems import exponential
 
 _INVERSE = [1.0 / rate for rate in PARAMETERS]
 _SLOW = {**SLOW, "Thompson (Beta)": BetaThompson}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from belman.environments import exponential
 from belman.figures.checks import MARGIN, OURS, PAPER, less, locked, parts_of
 from belman.figures.claim import AllData, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import EXPONENTIAL, SLOW
+from belman.problems import exponential
 
 PARAMETERS = (1.0, 2.0, 3.0, 4.0, 5.0)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from belman.environments import bernoulli
 from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
 from belman.figures.figure import Curves, Data, Panel
 from belman.plots import curve_data, draw_curves, style
 from belman.policies import BelMan
+from belman.problems import bernoulli
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from belman.environments.environment import Problem
-from belman.environments.stationary import Stationary, lai_robbins
 from belman.lab.design import Design
 from belman.lab.simulation import Simulation, simulate
 from belman.measures import digest
 from belman.plots import curve_data, draw_grid, style, together
+from belman.problems.lower_bounds import lai_robbins
+from belman.problems.problem import Problem
+from belman.problems.stationary import Stationary
 from belman.table import Table
 
 if TYPE_CHECKING:

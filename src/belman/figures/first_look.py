@@ -1,9 +1,9 @@
 """A first look: where BelMan is strong and where it is not, in four players and two problems."""
 
-from belman.environments import bernoulli
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import BELMAN, TWENTY
 from belman.policies import Random, Thompson
+from belman.problems import bernoulli
 
 _PLAYERS = {**BELMAN, "Thompson": Thompson(), "Random": Random()}
 

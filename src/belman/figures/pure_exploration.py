@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray
 
-from belman.environments import Stationary, bernoulli, characteristic_time
 from belman.exposure import Infinite
 from belman.figures.figure import SEED, Data, Effort, Figure, Part
-from belman.lab.exploration import Exploration, explore
-from belman.lab.verdicts import Question
+from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import chance_of_error, half_width
 from belman.plots import style
 from belman.policies import (
@@ -31,6 +29,7 @@ from belman.policies import (
     WidestBelief,
 )
 from belman.policies.elimination import Elimination
+from belman.problems import Stationary, bernoulli, characteristic_time
 from belman.table import Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from belman.environments import queue
 from belman.figures.checks import OURS, PAPER, interval
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Curves, Data, Panel, Part
@@ -14,6 +13,7 @@ from belman.figures.players import BELMAN
 from belman.lab.simulation import Simulation, simulate
 from belman.measures import digest, half_width, unstable
 from belman.policies import UCB1, CoinThompson, Forced, Policy, Thompson, q_ths, q_ucb, qbelman
+from belman.problems import queue
 from belman.table import Table
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from belman.environments import queue
 from belman.figures.players import BELMAN
 from belman.figures.queueing import HORIZON, PUBLISHED, SERVICES, QueuePanel, Queues
 from belman.policies import UCB1, CoinThompson, Thompson, q_ths, q_ucb, qbelman
+from belman.problems import queue
 
 #: As in the authors' code.
 ARRIVALS = (0.3, 0.25, 0.2)

@@ -1,9 +1,9 @@
 """The three readings of the reverse projection side by side, under the paper's schedule."""
 
-from belman.environments import bernoulli
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import TWENTY
 from belman.policies import BelMan, Thompson
+from belman.problems import bernoulli
 
 _PLAYERS = {
     "barycentre": BelMan.paper("barycentre"),

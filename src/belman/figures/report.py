@@ -20,9 +20,8 @@ from belman.figures.figure import SEED, Effort, Figure, Part
 from belman.figures.folder import draw_into, figure_data, kept_part, part_file, picture_path
 from belman.figures.page import Section, page, wide
 from belman.files import write_atomically
-from belman.lab.crew import Crew
 from belman.lab.design import Design, versions
-from belman.lab.warm import Warming
+from belman.lab.precompile import Precompilation, WorkerProcesses
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -63,25 +62,29 @@ def reproduce(
     everything: dict[str, dict[str, xarray.Dataset]] = {}
     drawn: dict[str, Future[float]] = {}
     took: dict[str, float] = {}
-    with Crew() as crew:
+    with WorkerProcesses() as processes:
         to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
         designs = itertools.chain.from_iterable(to_play.values())
-        warming = Warming(designs, crew, functools.partial(watcher.step, "compiling players"))
+        compiled = Precompilation(
+            designs, processes, functools.partial(watcher.step, "compiling players")
+        )
         waiting = list(figures)
         while waiting:
             watcher.step("playing figures", len(everything), len(figures))
             figure = next(
-                (each for each in waiting if warming.is_over(to_play[each.name])), waiting[0]
+                (each for each in waiting if compiled.is_over(to_play[each.name])), waiting[0]
             )
             waiting.remove(figure)
-            warming.wait_for(to_play[figure.name])
+            compiled.wait_for(to_play[figure.name])
             watcher.say(f"figure {len(everything) + 1} of {len(figures)}: {figure.name}")
             begun = time.perf_counter()
             everything[figure.name] = figure_data(
                 figure, effort, folder, watcher.say, progress=False
             )
             took[figure.name] = time.perf_counter() - begun
-            drawn[figure.name] = crew.submit(crew.least_busy(), _draw, figure.name, effort, folder)
+            drawn[figure.name] = processes.submit(
+                processes.least_busy(), _draw, figure.name, effort, folder
+            )
         watcher.step("playing figures", len(figures), len(figures))
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
         judged = [

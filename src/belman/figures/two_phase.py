@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import xarray
 
-from belman.environments import bernoulli
 from belman.exposure import Evidence, Exposure, Paper, two_phase
 from belman.figures.checks import interval, parts_of
 from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import Curves, Panel
 from belman.figures.players import TWENTY
 from belman.policies import BelMan, Phases, Policy, Thompson, TopTwoThompson
+from belman.problems import bernoulli
 
 WINDOWS = (0, 100, 200, 500, 1_000)
 _HORIZON = 5_000

@@ -7,17 +7,19 @@ from __future__ import annotations
 import functools
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib import metadata
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from belman.environments.environment import Problem
 from belman.policies.policy import Policy
+from belman.problems.problem import Problem
 from belman.version import __version__
+
+Results = TypeVar("Results")
 
 _EVERY_TURN = 1_000  # turns up to which every one is a checkpoint
 _SPACED = 500  # checkpoints after that, equally spaced in ln t
@@ -38,6 +40,27 @@ def checkpoints(horizon: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([early, late]))
 
 
+class Field(NamedTuple):
+    """One array of results: its dims after the run, the kind of its numbers, and what they mean."""
+
+    dims: tuple[str, ...]
+    dtype: DTypeLike
+    words: str
+
+
+def blank(
+    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Mapping[str, int]
+) -> Results:
+    """The record of some runs, with zeros in every field.
+
+    >>> fields = {"plays": Field(("arm",), np.int32, "plays at the end")}
+    >>> blank(lambda plays: plays, fields, 4, {"arm": 3}).shape
+    (4, 3)
+    """
+    shapes = [(runs, *(sizes[dim] for dim in field.dims)) for field in fields.values()]
+    return record(*map(np.zeros, shapes, [field.dtype for field in fields.values()]))
+
+
 class Task(NamedTuple):
     """Some runs of one player."""
 
@@ -48,7 +71,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Something to be played: what happens at the table, and what is kept of it, is up to its kind."""
+    """Something to be played: how it is run, and what is kept of it, is up to its kind."""
 
     players: Mapping[str, Any]
     problem: Problem
@@ -56,13 +79,15 @@ class Design(ABC):
     runs: int
     seed: int
 
-    #: The dimensions of each kind of result after player and run.
-    dims: ClassVar[Mapping[str, tuple[str, ...]]]
+    @property
+    @abstractmethod
+    def fields(self) -> Mapping[str, Field]:
+        """The arrays of results, by name."""
 
     @abstractmethod
-    def seat(self, player: Any) -> Any:
-        """The player at the table: an object whose `play(first, runs, seed, stop)` gives the
-        results of some runs, or None.
+    def runner(self, player: Any) -> Any:
+        """Who runs the player: an object whose `play(first, runs, seed, stop)` gives the results of
+        some runs, or None.
         """
 
     @abstractmethod

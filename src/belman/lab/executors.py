@@ -22,7 +22,7 @@ Done = tuple[Task, Any]
 
 
 def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Any:
-    return design.seat(players[task.player]).play(task.first, task.runs, design.seed, stop)
+    return design.runner(players[task.player]).play(task.first, task.runs, design.seed, stop)
 
 
 def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:

@@ -1,25 +1,52 @@
-"""The door of pure exploration: players and a problem in, what they recommend, and how often they
-are wrong, out.
+"""Pure exploration: players and a problem in, what they recommend, and how often they are wrong,
+out.
+
+The recommendation draws its ties from the generator of the world, which the run no longer needs, so
+that asking for it changes nothing of what the player does.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from belman.environments.environment import Problem
+from belman import chance
+from belman.engine import call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError, SettingError
-from belman.lab.carry_out import carry_out, check_sizes
-from belman.lab.design import Design, versions
-from belman.lab.verdicts import ExplorationSeat, Question, Verdicts, exploration_seat
-from belman.policies.policy import Policy, never_finished
-from belman.policies.stopping import check_rule
+from belman.lab.bandit_runner import (
+    MIND,
+    NATURE,
+    STOP_CHECK_TURNS,
+    WORLD,
+    count_plays,
+    in_one_block,
+    play_arm,
+    prepare_run,
+)
+from belman.lab.design import Design, Field, blank, checkpoints, versions
+from belman.lab.policy_call import (
+    FINISHED,
+    NO_ARM,
+    NO_TURN,
+    RECOMMEND,
+    bind_policy,
+    call_advice,
+    call_choose,
+    reset,
+)
+from belman.lab.run import check_sizes, run
+from belman.policies.averages import plays_needed
+from belman.policies.policy import Floats, Ledger, Policy, never_finished, pick_most
+from belman.policies.stopping import check_rule, least_contrast, thresholds
+from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray
@@ -27,6 +54,45 @@ if TYPE_CHECKING:
 Players = Mapping[str, Policy | type[Policy]] | Iterable[Policy | type[Policy]]
 
 _CHUNK = 64  # runs of a task that ends nobody knows when
+#: What ends a run: its last turn alone, enough evidence, or the policy's own rule.
+BUDGET, EVIDENCE, OWN = 0, 1, 2
+
+
+class Question(NamedTuple):
+    """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
+    are known up to a risk δ.
+
+    `threshold` names how much evidence is enough, or is 'own' for the policy's rule.
+    """
+
+    m: int
+    horizon: int
+    delta: float | None = None
+    threshold: str = "customary"
+
+    @property
+    def marks(self) -> NDArray[np.int64]:
+        """The turns at which the player is judged: checkpoints of the budget, or just the last one."""
+        return checkpoints(self.horizon) if self.delta is None else np.array([self.horizon])
+
+
+class ExplorationResults(NamedTuple):
+    """What came of some runs: judgements at the marks (runs × marks), turns played, and plays per
+    arm (runs × arms).
+    """
+
+    simple_regret: Floats
+    error: NDArray[np.bool_]
+    turns: NDArray[np.int64]
+    plays: NDArray[np.int32]
+
+
+FIELDS = {
+    "simple_regret": Field(("turn",), np.float64, "what the recommended arms lack"),
+    "error": Field(("turn",), np.bool_, "whether a recommended arm is none of the best"),
+    "turns": Field((), np.int64, "turns at the stop"),
+    "plays": Field(("arm",), np.int32, "plays at the end"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,22 +101,20 @@ class Exploration(Design):
 
     question: Question
 
-    dims: ClassVar = {
-        "simple_regret": ("turn",),
-        "error": ("turn",),
-        "turns": (),
-        "plays": ("arm",),
-    }
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        return FIELDS
 
     @property
     def chunk(self) -> int:
         return super().chunk if self.question.delta is None else _CHUNK
 
-    def seat(self, player: Policy) -> ExplorationSeat:
-        return exploration_seat(player, self.problem, self.question)
+    def runner(self, player: Policy) -> ExplorationRunner:
+        return exploration_runner(player, self.problem, self.question)
 
-    def blank(self, runs: int) -> Verdicts:
-        return Verdicts.blank(runs, len(self.question.marks), self.problem.arms)
+    def blank(self, runs: int) -> ExplorationResults:
+        sizes = {"turn": len(self.question.marks), "arm": self.problem.arms}
+        return blank(ExplorationResults, FIELDS, runs, sizes)
 
     def describe(self) -> dict[str, Any]:
         asked = {
@@ -88,7 +152,7 @@ def explore(
     budget, δ and m. The rest is as in `belman.simulate`.
 
     >>> import belman
-    >>> problem = belman.bernoulli([0.5, 0.4, 0.3])
+    >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])
     >>> found = explore({"SR": belman.SuccessiveRejects, "uniform": belman.Uniform()}, problem, runs=50, seed=7, budget=300)
     >>> sorted(found.data_vars), dict(found.sizes)
     (['error', 'plays', 'simple_regret'], {'player': 2, 'run': 50, 'turn': 300, 'arm': 3})
@@ -97,7 +161,7 @@ def explore(
     (True, True)
     """
     design = _checked(players, problem, runs, seed, budget, delta, m, threshold, most)
-    return _dataset(design, carry_out(design, executor, workers, store, progress))
+    return _dataset(design, run(design, executor, workers, store, progress))
 
 
 def _checked(
@@ -171,23 +235,17 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
     return player
 
 
-def _dataset(design: Exploration, whole: Verdicts) -> xarray.Dataset:
+def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
     import xarray
 
     question, described = design.question, design.describe()
-    words = {
-        "simple_regret": "what the recommended arms lack",
-        "error": "whether a recommended arm is none of the best",
-        "turns": "turns at the stop",
-        "plays": "plays at the end",
-    }
     at_stop = question.delta is not None
     variables: dict[str, Any] = {}
     for name, array in whole._asdict().items():
-        marks = design.dims[name]
-        if at_stop and marks == ("turn",):
-            array, marks = array[:, :, 0], ()
-        variables[name] = (("player", "run", *marks), array, {"long_name": words[name]})
+        dims, _, words = FIELDS[name]
+        if at_stop and dims == ("turn",):
+            array, dims = array[:, :, 0], ()
+        variables[name] = (("player", "run", *dims), array, {"long_name": words})
     coords: dict[str, Any] = {"player": list(design.players), "run": np.arange(design.runs)}
     if at_stop:
         stopped = whole.turns < question.horizon
@@ -213,3 +271,164 @@ def _dataset(design: Exploration, whole: Verdicts) -> xarray.Dataset:
             "versions": json.dumps(versions()),
         },
     )
+
+
+@kernel
+def _best_sum(means, m, generator, score, chosen):
+    """The sum and the least of the m best means."""
+    for a in range(means.size):
+        score[a] = means[a]
+    pick_most(score, m, generator, chosen)
+    total, least = 0.0, np.inf
+    for a in range(means.size):
+        if chosen[a] > 0.0:
+            total += means[a]
+            least = min(least, means[a])
+    return total, least
+
+
+@kernel
+def _judge(means, total, least, chosen):
+    """How much less the chosen arms have than the best, and whether any of them is none of the
+    best.
+    """
+    lost, wrong = total, False
+    for a in range(means.size):
+        if chosen[a] > 0.0:
+            lost -= means[a]
+            wrong = wrong or means[a] < least
+    return lost if wrong else 0.0, wrong
+
+
+@inlined_kernel
+def _recommend(advice_call, m, luck, score, chosen):
+    """Mark the m arms that the policy recommends now."""
+    call_address(advice_call, RECOMMEND, 0, 0.0)
+    pick_most(score, m, luck, chosen)
+
+
+@kernel
+def explore_runs(
+    family, law, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators,
+    dials, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call, simple_regret,
+    error, turns, plays, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … until their budget is spent or the stopping rule is met;
+    returns how many were finished.
+    """
+    for r in range(len(turns)):
+        prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        nature, luck = generators[NATURE], generators[WORLD]
+        total, least = _best_sum(means, m, luck, index, chosen)
+        reset(policy_call, prior, ledger, block, blank)
+        mark, t, over = 0, 0, False
+        while t < dials.size and not over:
+            index[:] = 0.0  # picking has left its marks
+            arm = call_address(policy_call, NO_ARM, t + 1, dials[t])
+            if rule == OWN and call_address(advice_call, FINISHED, 0, 0.0) != 0:
+                break
+            play_arm(family, law, theta, nature, ledger, arm)
+            call_address(policy_call, arm, NO_TURN, 0.0)
+            t += 1
+            marked = rule == BUDGET and t == marks[mark]
+            if marked or rule == EVIDENCE:
+                _recommend(advice_call, m, luck, index, chosen)
+            if marked:
+                simple_regret[r, mark], error[r, mark] = _judge(means, total, least, chosen)
+                mark += 1
+            elif rule == EVIDENCE:
+                over = (
+                    least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt)
+                    > thresholds[t - 1]
+                )
+            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
+                return r
+        if rule != BUDGET:
+            _recommend(advice_call, m, luck, index, chosen)
+            simple_regret[r, 0], error[r, 0] = _judge(means, total, least, chosen)
+        turns[r] = t
+        count_plays(ledger, plays[r])
+    return len(turns)
+
+
+@functools.lru_cache(maxsize=4)
+def _enough(question: Question, arms: int) -> Floats:
+    """How much evidence is enough at each turn: up to a million numbers, the same for all players."""
+    assert question.delta is not None
+    return thresholds(
+        np.arange(1.0, question.horizon + 1.0), question.delta, arms, question.m, question.threshold
+    )
+
+
+class ExplorationRunner:
+    """A compiled policy at a problem, to be asked for the best arms."""
+
+    def __init__(self, policy: Policy, problem: Problem, question: Question) -> None:
+        family, turns = problem.family, np.arange(1.0, question.horizon + 1.0)
+        self._policy, self._problem, self._question = policy, problem, question
+        self._marks, self._thresholds, self._rule = (
+            np.append(question.marks, -1),
+            np.zeros(0),
+            BUDGET,
+        )
+        if question.threshold == "own":
+            self._rule = OWN
+        elif question.delta is not None:
+            self._rule, self._thresholds = EVIDENCE, _enough(question, problem.arms)
+        self._memory = policy.memory(problem.arms, family.dimension)
+        self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
+        self._entry = entry(explore_runs, family=family.kernels)
+
+    def play(
+        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
+    ) -> ExplorationResults | None:
+        """The results of these runs, or None if a stop came before they were finished."""
+        problem, family, arms = self._problem, self._problem.family, self._problem.arms
+        sizes = {"turn": len(self._marks) - 1, "arm": arms}
+        results = blank(ExplorationResults, FIELDS, runs, sizes)
+        block, memory = in_one_block(self._memory)
+        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
+        index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
+        given = (
+            self._policy,
+            family,
+            self._policy.params(family),
+            ledger,
+            memory,
+            generators[MIND],
+            index,
+        )
+        call, advice = bind_policy(call_choose, *given), bind_policy(call_advice, *given)
+        done = self._entry(
+            law=family.law,
+            prior=np.array(family.prior),
+            ledger=ledger,
+            block=block,
+            blank=block.copy(),
+            world=problem.world,
+            theta=problem.parameters,
+            means=np.zeros(arms),
+            index=index,
+            chosen=np.zeros(arms),
+            doubt=np.zeros(2, dtype=np.int64),
+            generators=generators,
+            dials=self._dials,
+            marks=self._marks,
+            rule=self._rule,
+            thresholds=self._thresholds,
+            needed=plays_needed(family),
+            m=self._question.m,
+            seed=chance.generator(seed),
+            first=first,
+            policy_call=call.address,
+            advice_call=advice.address,
+            **results._asdict(),
+            stop=stop,
+        )
+        return results if done == runs else None
+
+
+@functools.lru_cache(maxsize=256)
+def exploration_runner(policy: Policy, problem: Problem, question: Question) -> ExplorationRunner:
+    """The runner of a player; the same for equal players, so that a worker makes it once."""
+    return ExplorationRunner(policy, problem, question)

@@ -23,7 +23,7 @@ NOBODY = -1
 _LARGEST = 1e150  # of a finite weight, so that sums stay finite
 
 
-class Bench(NamedTuple):
+class Workspace(NamedTuple):
     """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns
     (m).
     """
@@ -39,7 +39,7 @@ class Bench(NamedTuple):
     columns: Whole  # (m)
 
     @classmethod
-    def blank(cls, rows: int, columns: int) -> Bench:
+    def blank(cls, rows: int, columns: int) -> Workspace:
         """Room for that many rows and columns."""
         size = max(rows, columns)
         floats = (np.zeros((size, size)), np.zeros(size), np.zeros(size + 1), np.zeros(size + 1))
@@ -51,7 +51,7 @@ class Bench(NamedTuple):
 
 
 @kernel
-def _tame(weights, bench, few):
+def _tame(weights, workspace, few):
     """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more
     than any sum of the others.
     """
@@ -60,9 +60,9 @@ def _tame(weights, bench, few):
     for i in range(count):
         for j in range(wide):
             weight = (
-                weights[bench.rows[i], bench.columns[j]]
+                weights[workspace.rows[i], workspace.columns[j]]
                 if rows <= columns
-                else weights[bench.rows[j], bench.columns[i]]
+                else weights[workspace.rows[j], workspace.columns[i]]
             )
             if weight > -np.inf and weight < np.inf:
                 low, high = min(low, max(weight, -_LARGEST)), max(high, min(weight, _LARGEST))
@@ -72,33 +72,37 @@ def _tame(weights, bench, few):
     for i in range(count):
         for j in range(wide):
             weight = (
-                weights[bench.rows[i], bench.columns[j]]
+                weights[workspace.rows[i], workspace.columns[j]]
                 if rows <= columns
-                else weights[bench.rows[j], bench.columns[i]]
+                else weights[workspace.rows[j], workspace.columns[i]]
             )
             if weight == np.inf:
-                bench.cost[i, j] = -(high + margin)
+                workspace.cost[i, j] = -(high + margin)
             elif weight > -np.inf:
-                bench.cost[i, j] = -min(max(weight, -_LARGEST), _LARGEST)
+                workspace.cost[i, j] = -min(max(weight, -_LARGEST), _LARGEST)
             else:
-                bench.cost[i, j] = margin - low
+                workspace.cost[i, j] = margin - low
 
 
 @kernel
-def _nearest_column(bench, wide, mind):
+def _nearest_column(workspace, wide, mind):
     """The nearest column that is not done; among equals a free one, drawn uniformly."""
     least, free, any_column = np.inf, 0, 0
     for j in range(wide):
-        if bench.done[j] == 0:
-            if bench.nearest[j] < least:
-                least, free, any_column = bench.nearest[j], 0, j
-            if bench.nearest[j] == least and bench.owner[j] == NOBODY:
+        if workspace.done[j] == 0:
+            if workspace.nearest[j] < least:
+                least, free, any_column = workspace.nearest[j], 0, j
+            if workspace.nearest[j] == least and workspace.owner[j] == NOBODY:
                 free += 1
     if free == 0:
         return any_column
     rank = chance.below(mind, free) if free > 1 else 0
     for j in range(wide):
-        if bench.done[j] == 0 and bench.nearest[j] == least and bench.owner[j] == NOBODY:
+        if (
+            workspace.done[j] == 0
+            and workspace.nearest[j] == least
+            and workspace.owner[j] == NOBODY
+        ):
             if rank == 0:
                 return j
             rank -= 1
@@ -106,40 +110,40 @@ def _nearest_column(bench, wide, mind):
 
 
 @kernel
-def _enter(row, bench, wide, mind):
+def _enter(row, workspace, wide, mind):
     """Match one more row at the least cost, along the shortest path of exchanges."""
     waiting = wide  # the column where the new row stands
     for j in range(wide + 1):
-        bench.nearest[j] = np.inf
-        bench.done[j] = 0
-    bench.owner[waiting] = row
+        workspace.nearest[j] = np.inf
+        workspace.done[j] = 0
+    workspace.owner[waiting] = row
     column = waiting
     while True:
-        bench.done[column] = 1
-        i = bench.owner[column]
+        workspace.done[column] = 1
+        i = workspace.owner[column]
         for j in range(wide):
-            if bench.done[j] == 0:
-                reduced = bench.cost[i, j] - bench.row_price[i] - bench.column_price[j]
-                if reduced < bench.nearest[j]:
-                    bench.nearest[j] = reduced
-                    bench.before[j] = column
-        column = _nearest_column(bench, wide, mind)
-        step = bench.nearest[column]
+            if workspace.done[j] == 0:
+                reduced = workspace.cost[i, j] - workspace.row_price[i] - workspace.column_price[j]
+                if reduced < workspace.nearest[j]:
+                    workspace.nearest[j] = reduced
+                    workspace.before[j] = column
+        column = _nearest_column(workspace, wide, mind)
+        step = workspace.nearest[column]
         for j in range(wide + 1):
-            if bench.done[j] == 1:
-                bench.row_price[bench.owner[j]] += step
-                bench.column_price[j] -= step
+            if workspace.done[j] == 1:
+                workspace.row_price[workspace.owner[j]] += step
+                workspace.column_price[j] -= step
             else:
-                bench.nearest[j] -= step
-        if bench.owner[column] == NOBODY:
+                workspace.nearest[j] -= step
+        if workspace.owner[column] == NOBODY:
             break
     while column != waiting:
-        bench.owner[column] = bench.owner[bench.before[column]]
-        column = bench.before[column]
+        workspace.owner[column] = workspace.owner[workspace.before[column]]
+        column = workspace.before[column]
 
 
 @kernel
-def match(weights, open_rows, open_columns, mind, bench, matched):
+def match(weights, open_rows, open_columns, mind, workspace, matched):
     """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns
     how many got one.
     """
@@ -147,28 +151,28 @@ def match(weights, open_rows, open_columns, mind, bench, matched):
     for u in range(open_rows.size):
         matched[u] = NOBODY
         if open_rows[u]:
-            bench.rows[rows] = u
+            workspace.rows[rows] = u
             rows += 1
     for k in range(open_columns.size):
         if open_columns[k]:
-            bench.columns[columns] = k
+            workspace.columns[columns] = k
             columns += 1
     count, wide = min(rows, columns), max(rows, columns)
     if count == 0:
         return 0
-    _tame(weights, bench, (rows, columns, count, wide))
+    _tame(weights, workspace, (rows, columns, count, wide))
     for j in range(wide):
-        bench.column_price[j] = 0.0
-        bench.owner[j] = NOBODY
-    bench.column_price[wide] = 0.0
+        workspace.column_price[j] = 0.0
+        workspace.owner[j] = NOBODY
+    workspace.column_price[wide] = 0.0
     for i in range(count):
-        bench.row_price[i] = 0.0
+        workspace.row_price[i] = 0.0
     for i in range(count):
-        _enter(i, bench, wide, mind)
+        _enter(i, workspace, wide, mind)
     for j in range(wide):
-        i = bench.owner[j]
+        i = workspace.owner[j]
         if i != NOBODY and rows <= columns:
-            matched[bench.rows[i]] = bench.columns[j]
+            matched[workspace.rows[i]] = workspace.columns[j]
         elif i != NOBODY:
-            matched[bench.rows[j]] = bench.columns[i]
+            matched[workspace.rows[j]] = workspace.columns[i]
     return count

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from belman.environments.environment import Problem
 from belman.errors import PolicyError
-from belman.lab.carry_out import carry_out, check_sizes
-from belman.lab.design import Design, checkpoints, versions
-from belman.lab.loops import loop_of, seated
-from belman.lab.results import blank
+from belman.lab import bandit_runner, queue_runner
+from belman.lab.bandit_runner import BanditResults
+from belman.lab.design import Design, Field, blank, checkpoints, versions
+from belman.lab.queue_loop import QueueResults
+from belman.lab.run import check_sizes, run
 from belman.policies.policy import Policy
+from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray
@@ -24,24 +26,48 @@ if TYPE_CHECKING:
 Players = Mapping[str, Any] | Iterable[Policy]
 
 
+class Loop(NamedTuple):
+    """A way to play: the fields of its results, the record that holds them, and who runs a
+    player.
+    """
+
+    fields: Mapping[str, Field]
+    record: Callable[..., Any]
+    runner: Callable[[Any, Any, int], Any]
+
+
+#: Every loop by its name.
+LOOPS = {
+    "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
+    "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
+}
+
+
+def loop_of(problem: Problem) -> Loop:
+    """The loop that plays a problem."""
+    return LOOPS[problem.played_as]
+
+
+@functools.lru_cache(maxsize=256)
+def runner_of(player: Any, problem: Problem, horizon: int) -> Any:
+    """The runner of a player; the same for equal players, so that a worker makes it once."""
+    return loop_of(problem).runner(player, problem, horizon)
+
+
 @dataclass(frozen=True)
 class Simulation(Design):
     """Players at the loop of their problem: what it keeps at the checkpoints, and at the end."""
 
     @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
-        return {name: field.dims for name, field in loop_of(self.problem).fields.items()}
+    def fields(self) -> Mapping[str, Field]:
+        return loop_of(self.problem).fields
 
-    def seat(self, player: Any) -> Any:
-        return seated(player, self.problem, self.horizon)
+    def runner(self, player: Any) -> Any:
+        return runner_of(player, self.problem, self.horizon)
 
     def blank(self, runs: int) -> Any:
-        loop = loop_of(self.problem)
-        return loop.record(
-            *blank(
-                loop.fields, (runs,), {**self.problem.sizes, "turn": len(checkpoints(self.horizon))}
-            )
-        )
+        sizes = {**self.problem.sizes, "turn": len(checkpoints(self.horizon))}
+        return blank(loop_of(self.problem).record, self.fields, runs, sizes)
 
 
 def simulate(
@@ -60,9 +86,9 @@ def simulate(
     happened.
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see
-    `belman.lab.seat.PythonSeat`). The Dataset has dims player, run, turn (checkpoints) and arm,
+    `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints) and arm,
     variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and plays at
-    the end, and settings, versions and seed in its attributes; that of a `belman.queue` has other
+    the end, and settings, versions and seed in its attributes; that of a `belman.problems.queue` has other
     variables. The same seed gives the same numbers whatever the executor, the workers or the other
     players.
 
@@ -71,12 +97,12 @@ def simulate(
     call goes on where an interrupted one stopped. Ctrl-C stops within a second.
 
     >>> import belman
-    >>> result = simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
+    >>> result = simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
     >>> dict(result.sizes)
     {'player': 1, 'run': 10, 'turn': 100, 'arm': 2}
     """
     design = _checked(players, problem, horizon, runs, seed)
-    return _dataset(design, carry_out(design, executor, workers, store, progress))
+    return _dataset(design, run(design, executor, workers, store, progress))
 
 
 def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: int) -> Simulation:
@@ -110,7 +136,7 @@ def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
     described = design.describe()
     variables = {
         name: (("player", "run", *field.dims), array, {"long_name": field.words})
-        for (name, field), array in zip(loop_of(design.problem).fields.items(), whole, strict=True)
+        for (name, field), array in zip(design.fields.items(), whole, strict=True)
     }
     found = xarray.Dataset(
         variables,

@@ -43,7 +43,7 @@ class Store:
                 shape=(len(design.players), design.runs, *array.shape[1:]),
                 chunks=(1, design.chunk, *array.shape[1:]),
                 dtype=array.dtype,
-                dimension_names=("player", "run", *design.dims[name]),
+                dimension_names=("player", "run", *design.fields[name].dims),
             )
 
     def _claim(self, design: Design) -> None:

@@ -29,7 +29,7 @@ def digest(result: xarray.Dataset) -> xarray.Dataset:
     Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
     >>> small = digest(result)
     >>> small.regret.dims, small.regret_at.dims, small.mark.values.tolist()
     (('statistic', 'player', 'turn'), ('player', 'run', 'mark'), [1, 2, 5, 10, 20, 40])
@@ -56,7 +56,7 @@ def curves_csv(small: xarray.Dataset) -> str:
     """The curves of a digest as comma-separated lines: variable, player, turn and the statistics.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
     >>> curves_csv(digest(result)).splitlines()[0]
     'variable,player,turn,mean,low,high,q25,q50,q75'
     """

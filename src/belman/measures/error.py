@@ -16,7 +16,7 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
     interval.
 
     >>> import belman
-    >>> found = belman.explore([belman.Uniform()], belman.bernoulli([0.9, 0.1]), runs=100, seed=7, budget=50)
+    >>> found = belman.explore([belman.Uniform()], belman.problems.bernoulli([0.9, 0.1]), runs=100, seed=7, budget=50)
     >>> last = chance_of_error(found).isel(turn=-1, player=0)
     >>> float(last["mean"]), round(float(last["high"]), 4)
     (0.0, 0.0362)

@@ -31,7 +31,7 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
     """Whether each run became unstable (player × run); all queues count together.
 
     >>> import belman
-    >>> result = belman.simulate({"fast": belman.Oracle()}, belman.queue([0.5, 0.3], 0.35), horizon=500, runs=10, seed=7)
+    >>> result = belman.simulate({"fast": belman.Oracle()}, belman.problems.queue([0.5, 0.3], 0.35), horizon=500, runs=10, seed=7)
     >>> int(unstable(result).sum())
     0
     """
@@ -106,5 +106,5 @@ def _over_queues(array: xarray.DataArray, how: str) -> xarray.DataArray:
 def _check(result: xarray.Dataset) -> None:
     if "queue_regret" not in result.variables:
         raise SettingError(
-            "this result has no queues: simulate players on belman.queue(services=…, arrivals=…)"
+            "this result has no queues: simulate players on belman.problems.queue(services=…, arrivals=…)"
         )

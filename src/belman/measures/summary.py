@@ -36,7 +36,7 @@ def summary(
     checkpoint.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
+    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
     >>> sorted(summary(result).data_vars)
     ['high', 'low', 'mean', 'q25', 'q50', 'q75']
     """
@@ -77,7 +77,7 @@ def compare(
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-    >>> result = belman.simulate(players, belman.bernoulli([0.2, 0.9]), horizon=200, runs=200, seed=7)
+    >>> result = belman.simulate(players, belman.problems.bernoulli([0.2, 0.9]), horizon=200, runs=200, seed=7)
     >>> compare(result, against="Thompson")["player"]
     ['BelMan', 'Thompson']
     """

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from belman.environments import Problem
-from belman.environments.stationary import RandomStationary, Stationary
 from belman.families import family_named
+from belman.problems import Problem
+from belman.problems.stationary import RandomStationary, Stationary
 
 SPLITS = ("development", "validation")
 

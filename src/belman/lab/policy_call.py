@@ -1,4 +1,4 @@
-"""A policy at its arrays, as a loop sees it: code and a desk at two addresses.
+"""A policy call: what a loop calls to have a policy choose, weigh or advise, at its address.
 
 So a loop is compiled once for a family, whoever plays, and a policy once for a family, wherever it
 plays.
@@ -16,15 +16,15 @@ from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy
 
-#: No arm, and no turn: for hands that are asked for half of what they can do.
+#: No arm, and no turn: for calls that ask for half of what they could.
 NO_ARM, NO_TURN = -1, 0
-#: What a loop can ask of a hand that advises: to fill the scores of a recommendation, or whether it
-#: has had enough.
+#: What a loop can ask of a call for advice: to fill the scores of a recommendation, or whether the
+#: policy has had enough.
 RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def choosing(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+def call_choose(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
     """Renew the memory of the arm whose ledger has changed, and choose an arm."""
     if changed != NO_ARM:
         policy.refresh(family, law, params, ledger, memory, changed)
@@ -35,7 +35,7 @@ def choosing(policy, family, law, params, ledger, memory, mind, index, changed, 
 
 
 @inlined_kernel
-def weighing(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+def call_indices(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
     """Renew the memory of the arm whose ledger has changed, and fill all indices, for loops that
     match by them.
     """
@@ -47,7 +47,7 @@ def weighing(policy, family, law, params, ledger, memory, mind, index, changed, 
 
 
 @inlined_kernel
-def advising(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
+def call_advice(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
     """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
         return 1 if policy.finished(family, law, params, ledger, memory) else 0
@@ -55,7 +55,7 @@ def advising(policy, family, law, params, ledger, memory, mind, index, what, num
     return number
 
 
-def deal(
+def bind_policy(
     template: Callable[..., Any],
     policy: Policy,
     family: Family,
@@ -65,9 +65,7 @@ def deal(
     mind: NDArray[Any],
     index: Floats,
 ) -> Call:
-    """A hand: one of the templates above for a policy, on these arrays. Keep it while a loop plays
-    it.
-    """
+    """One of the calls above for a policy, at these arrays. Keep it while a loop uses it."""
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
         law=np.ascontiguousarray(family.law),
         params=np.ascontiguousarray(params),
@@ -79,7 +77,7 @@ def deal(
 
 
 @kernel
-def reset(hand, prior, ledger, block, blank):
+def reset(policy_call, prior, ledger, block, blank):
     """Beliefs at the prior and memory as it was made, then refreshed arm by arm."""
     for i in range(block.size):
         block[i] = blank[i]
@@ -90,4 +88,4 @@ def reset(hand, prior, ledger, block, blank):
         ledger.sums[a] = 0.0
         ledger.squares[a] = 0.0
     for a in range(ledger.plays.size):
-        call_address(hand, a, NO_TURN, 0.0)
+        call_address(policy_call, a, NO_TURN, 0.0)

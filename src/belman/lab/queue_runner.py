@@ -1,4 +1,4 @@
-"""A player at the queues: a policy with all the arrays that the loop of `serve.py` needs."""
+"""A player at the queues: a policy with all the arrays that the loop of `queue_loop.py` needs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import entry, leaves, with_leaves
-from belman.environments.queueing import BATCHES, Queue
-from belman.lab.design import checkpoints
-from belman.lab.hand import choosing, deal, weighing
-from belman.lab.matching import Bench
-from belman.lab.play import MIND
-from belman.lab.results import Field, blank
-from belman.lab.seat import laid_out
-from belman.lab.serve import ROLES, Diary, Groups, Rules, Served, System, Yard, serve_runs
+from belman.engine import entry
+from belman.lab.bandit_runner import MIND, in_one_block
+from belman.lab.design import Field, blank, checkpoints
+from belman.lab.matching import Workspace
+from belman.lab.policy_call import bind_policy, call_choose, call_indices
+from belman.lab.queue_loop import (
+    ROLES,
+    Diary,
+    Groups,
+    QueueResults,
+    Rules,
+    Scratch,
+    System,
+    serve_runs,
+)
 from belman.policies.policy import Ledger, Policy
+from belman.problems.queueing import BATCHES, Queue
 
 _CURVE, _QUEUE = ("turn", "queue"), ("queue",)
 FIELDS = {
@@ -41,7 +48,7 @@ FIELDS = {
 }
 
 
-class QueueSeat:
+class QueueRunner:
     """A compiled policy at some queues."""
 
     def __init__(self, policy: Policy, problem: Queue, horizon: int) -> None:
@@ -52,7 +59,9 @@ class QueueSeat:
         family = problem.family
         self._entry = entry(serve_runs, family=family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: NDArray[np.int64]) -> Served | None:
+    def play(
+        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
+    ) -> QueueResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family = self._problem, self._problem.family
         queues, servers = problem.queues, problem.servers
@@ -69,8 +78,8 @@ class QueueSeat:
         )
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
-        asked = weighing if problem.matched else choosing
-        hand = deal(
+        asked = call_indices if problem.matched else call_choose
+        call = bind_policy(
             asked,
             self._policy,
             family,
@@ -80,7 +89,8 @@ class QueueSeat:
             generators[MIND],
             groups.indices,
         )
-        served = Served(*blank(FIELDS, (runs,), {**problem.sizes, "turn": len(self._marks) - 1}))
+        sizes = {**problem.sizes, "turn": len(self._marks) - 1}
+        results = blank(QueueResults, FIELDS, runs, sizes)
         done = self._entry(
             law=family.law,
             rules=rules,
@@ -96,13 +106,13 @@ class QueueSeat:
             checkpoints=self._marks,
             player=_system(queues),
             genie=_system(queues),
-            yard=_yard(problem),
-            bench=Bench.blank(queues, servers),
+            scratch=_scratch(problem),
+            workspace=Workspace.blank(queues, servers),
             diary=_diary(queues, self._horizon),
             seed=chance.generator(seed),
             first=first,
-            hand=hand.address,
-            served=served,
+            policy_call=call.address,
+            results=results,
             stop=stop,
         )
         half = self._horizon // 2
@@ -110,8 +120,8 @@ class QueueSeat:
             np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES
         )
         with np.errstate(invalid="ignore"):
-            np.divide(served.late_backlog, turns[:, None], out=served.late_backlog)
-        return served if done == runs else None
+            np.divide(results.late_backlog, turns[:, None], out=results.late_backlog)
+        return results if done == runs else None
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
@@ -119,8 +129,8 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
     parts of its block.
     """
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
-    memory = policy.memory(arms, dimension)
-    block, parts = laid_out([np.zeros((arms, dimension)), *np.zeros((3, arms)), *leaves(memory)])
+    parts = (Ledger.blank(np.zeros((arms, dimension))), policy.memory(arms, dimension))
+    block, (ledger, memory) = in_one_block(parts)
     own = np.tile(policy.params(problem.family), (count, 1))
     settings = np.ascontiguousarray(
         problem.throughput.reshape(count, arms) if policy.sees_truth else own
@@ -135,11 +145,7 @@ def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
         rounds=np.zeros(count, np.int64),
         at=np.zeros(1, np.int64),
     )
-    return (
-        groups,
-        Ledger(*parts[: len(Ledger._fields)]),
-        with_leaves(memory, iter(parts[len(Ledger._fields) :])),
-    )
+    return groups, ledger, memory
 
 
 def _system(queues: int) -> System:
@@ -147,9 +153,9 @@ def _system(queues: int) -> System:
     return System(jobs, server, left, np.zeros(queues))
 
 
-def _yard(problem: Queue) -> Yard:
+def _scratch(problem: Queue) -> Scratch:
     queues, servers = problem.queues, problem.servers
-    return Yard(
+    return Scratch(
         arrivals=np.zeros(queues, np.int64),
         luck=np.zeros(queues),
         weights=np.zeros((queues, servers)),

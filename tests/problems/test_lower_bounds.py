@@ -10,8 +10,8 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 import belman
 from belman import characteristic_time
-from belman.environments import Stationary
 from belman.errors import SettingError
+from belman.problems import Stationary
 from tests.members import interpreted
 
 #: Garivier and Kaufmann (2016), Section 6: proportions for Bernoulli arms.
@@ -23,7 +23,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("means", PUBLISHED)
 def test_published_proportions(means: tuple[float, ...]) -> None:
-    assert characteristic_time(belman.bernoulli(means)).proportions == pytest.approx(
+    assert characteristic_time(belman.problems.bernoulli(means)).proportions == pytest.approx(
         PUBLISHED[means], abs=6e-4
     )
 
@@ -76,14 +76,15 @@ def brute(problem: Stationary, m: int) -> float:
 
 @pytest.mark.parametrize("m", [1, 2])
 def test_brute_force(m: int) -> None:
-    problem = belman.bernoulli([0.7, 0.5, 0.2])
+    problem = belman.problems.bernoulli([0.7, 0.5, 0.2])
     assert characteristic_time(problem, m).turns == pytest.approx(brute(problem, m), rel=1e-6)
 
 
 TWO_ARMS = """
 import json
 from scipy.optimize import minimize_scalar
-from belman import characteristic_time, problem
+from belman import characteristic_time
+from belman.problems import problem
 from tests.members import member
 
 def search(f, low, high, precision):
@@ -118,7 +119,7 @@ def test_two_arms_of_other_families() -> None:
 
 def test_gaussian_arms_have_a_closed_form() -> None:
     """Two Gaussian arms: T* = 8σ²/Δ², half of the plays each."""
-    script = "import json, belman; f = belman.characteristic_time(belman.gaussian([0.3, 0.1], sigma=2.0));"
+    script = "import json, belman; f = belman.characteristic_time(belman.problems.gaussian([0.3, 0.1], sigma=2.0));"
     script += "print(json.dumps([f.turns, *f.proportions]))"
     assert interpreted(script) == pytest.approx([8.0 * 4.0 / 0.04, 0.5, 0.5])
 
@@ -177,17 +178,17 @@ def test_nested_bisection() -> None:
 
     y = brentq(excess, 1e-8, d(means[0], means[1]) * 0.99, xtol=1e-16)
     wanted = (1.0 + sum(ratios(y))) / y
-    found = characteristic_time(belman.bernoulli(means))
+    found = characteristic_time(belman.problems.bernoulli(means))
     assert found.turns == pytest.approx(wanted, rel=1e-6)
     assert found.proportions.sum() == pytest.approx(1.0)
 
 
 def test_edges() -> None:
-    same = characteristic_time(belman.bernoulli([0.5, 0.5]))
+    same = characteristic_time(belman.problems.bernoulli([0.5, 0.5]))
     assert same.turns == math.inf
-    assert characteristic_time(belman.bernoulli([0.5, 0.4]), m=2).turns == 0.0
+    assert characteristic_time(belman.problems.bernoulli([0.5, 0.4]), m=2).turns == 0.0
     for m in (0, 3, True, 1.5):
         with pytest.raises(SettingError, match="m="):
-            characteristic_time(belman.bernoulli([0.5, 0.4]), m)  # type: ignore[arg-type]
+            characteristic_time(belman.problems.bernoulli([0.5, 0.4]), m)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="needs fixed means"):
-        characteristic_time(belman.random_bernoulli(3))  # type: ignore[arg-type]
+        characteristic_time(belman.problems.random_bernoulli(3))  # type: ignore[arg-type]

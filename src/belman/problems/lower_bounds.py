@@ -1,9 +1,5 @@
-"""The least number of turns, per ln(1/δ), in which any rule that errs with chance δ at most can
-find the m best arms.
-
-1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b d(μ_b,
-x), a concave programme: each pair's evidence is the least of functions that are linear in the
-proportions w, with the two divergences as its gradient.
+"""What no player can beat: the least slope of regret, and the least number of turns in which the m
+best arms can be found.
 """
 
 from __future__ import annotations
@@ -15,17 +11,42 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.environments.environment import Floats
-from belman.environments.stationary import Stationary
 from belman.errors import SettingError
+from belman.problems.problem import Floats
+from belman.problems.stationary import Stationary
 
 _STEPS = 500
 _ROUNDS = 2  # the second starts where the first ended, with its unit
 _LEAST_SHARE = 1e-12  # at which the evidence of a pair is still defined
 
 
+def lai_robbins(problem: Stationary) -> float:
+    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent
+    everywhere.
+
+    >>> from belman.problems import bernoulli
+    >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
+    2.252
+    """
+    family = problem.family
+    means = [family.mean_of(theta) for theta in problem.parameters]
+    best = max(means)
+    slope = 0.0
+    for mean, theta in zip(means, problem.parameters, strict=True):
+        if mean < best:
+            variance = 1.0 / theta[1] if len(theta) > 1 else 1.0
+            against = family.reward_divergence(mean, best, variance)
+            slope += (best - mean) / against if against > 0.0 else math.inf
+    return slope
+
+
 class CharacteristicTime(NamedTuple):
-    """T*(μ) and the proportions of plays w*(μ) that attain it."""
+    """T*(μ) and the proportions of plays w*(μ) that attain it.
+
+    1/T* = max_w min over a among the best and b among the others of min_x w_a d(μ_a, x) + w_b
+    d(μ_b, x), a concave programme: each pair's evidence is the least of functions that are linear
+    in the proportions w, with the two divergences as its gradient.
+    """
 
     turns: float
     proportions: Floats
@@ -53,14 +74,14 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     """T*(μ): finding the m best arms with chance 1 − δ takes at least T* ln(1/δ) turns as δ → 0,
     played in proportions w*.
 
-    >>> from belman.environments import bernoulli
+    >>> from belman.problems import bernoulli
     >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
     >>> round(found.turns), [round(float(share), 3) for share in found.proportions]
     (990, [0.417, 0.39, 0.136, 0.057])
     """
     if not isinstance(problem, Stationary):
         raise SettingError(
-            f"characteristic_time needs fixed means, such as belman.bernoulli([0.8, 0.9]): {problem!r} has none"
+            f"characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): {problem!r} has none"
         )
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
         raise SettingError(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import belman
-from belman.environments.queueing import UnstableQueueWarning
 from belman.errors import SettingError
+from belman.problems.queueing import UnstableQueueWarning
 
 
 def test_an_unstable_system_warns_and_the_result_says_so():
     with pytest.warns(UnstableQueueWarning, match=r"1\.2 times"):
-        problem = belman.queue([0.5, 0.3], 0.6)
+        problem = belman.problems.queue([0.5, 0.3], 0.6)
     result = belman.simulate([belman.Random()], problem, horizon=50, runs=2, seed=1)
     assert json.loads(result.attrs["problem"])["stable"] is False
 
@@ -46,46 +46,46 @@ def test_an_unstable_system_warns_and_the_result_says_so():
 )
 def test_bad_input_is_refused(settings, words):
     with pytest.raises(SettingError, match=words):
-        belman.queue(**settings)
+        belman.problems.queue(**settings)
 
 
 def test_the_start_is_computed_or_burnt_in():
     """Bernoulli arrivals and services: the stationary law solves its balance equations; otherwise
     the genie plays first.
     """
-    problem = belman.queue([0.5, 0.3], 0.35, arrival_law="bernoulli")
+    problem = belman.problems.queue([0.5, 0.3], 0.35, arrival_law="bernoulli")
     turns, (ratio,) = problem.start
     up, down = 0.35 * 0.5, 0.5 * 0.65
     assert turns == 0
     assert ratio == pytest.approx(up / down)
     for other in (
-        belman.queue([0.5, 0.3], 0.35),
-        belman.queue([0.5, 0.3], 0.35, arrival_law="bernoulli", service_law="geometric"),
-        belman.queue(
+        belman.problems.queue([0.5, 0.3], 0.35),
+        belman.problems.queue([0.5, 0.3], 0.35, arrival_law="bernoulli", service_law="geometric"),
+        belman.problems.queue(
             [[0.5, 0.3], [0.3, 0.5]], [0.35, 0.1], arrival_law="bernoulli", weighting="length"
         ),
     ):
         turns, ratios = other.start
         assert turns >= 200
         assert (ratios == 0).all()
-    busy, calm = belman.queue([0.5], 0.49), belman.queue([0.5], 0.1)
+    busy, calm = belman.problems.queue([0.5], 0.49), belman.problems.queue([0.5], 0.1)
     assert busy.start[0] > 100 * calm.start[0]
 
 
 def test_what_matching_by_lengths_can_bear():
     """One server for two queues: both bear half of it; a fixed matching leaves one queue alone."""
     rates = [[0.8], [0.8]]
-    fair = belman.queue(rates, [0.39, 0.39], weighting="length")
+    fair = belman.problems.queue(rates, [0.39, 0.39], weighting="length")
     assert fair.load == pytest.approx([0.975, 0.975])
     with pytest.warns(UnstableQueueWarning):
-        assert belman.queue(rates, [0.41, 0.41], weighting="length").stable is False
+        assert belman.problems.queue(rates, [0.41, 0.41], weighting="length").stable is False
     with pytest.warns(UnstableQueueWarning):
-        assert np.isinf(belman.queue(rates, [0.39, 0.39]).load).any()
+        assert np.isinf(belman.problems.queue(rates, [0.39, 0.39]).load).any()
 
 
 @pytest.mark.parametrize("law", ["bernoulli", "geometric", "exponential"])
 def test_a_queue_travels_to_other_processes(law):
-    problem = belman.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=law)
+    problem = belman.problems.queue([[0.5, 0.3], [0.2, 0.4]], [0.2, 0.1], service_law=law)
     there = pickle.loads(pickle.dumps(problem))
     assert there == problem
     assert hash(there) == hash(problem)

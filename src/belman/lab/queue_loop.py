@@ -16,19 +16,18 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import call_address, inlined_kernel, kernel
-from belman.lab.hand import NO_ARM, NO_TURN, reset
+from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, WORLD
 from belman.lab.matching import NOBODY, match
-from belman.lab.play import MIND, NATURE, WORLD
+from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.policy import Floats, record
 
 GENIE = 3  # the generator that breaks the genie's ties
 ROLES = 4
-_LOOKS = 4096  # turns between two looks at the stop flag
 _MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with chance 1e-26
 
 
 class Rules(NamedTuple):
-    """How this system works; see `environments.queueing.Queue`."""
+    """How this system works; see `problems.queueing.Queue`."""
 
     single: bool
     fixed: bool
@@ -62,7 +61,7 @@ class Groups(NamedTuple):
     at: NDArray[np.int64]  # (1) the group at hand
 
 
-class Yard(NamedTuple):
+class Scratch(NamedTuple):
     """Room for one turn."""
 
     arrivals: NDArray[np.int64]  # (U)
@@ -83,7 +82,7 @@ class Diary(NamedTuple):
     waits: NDArray[np.int64]  # (U, T + 1) how many waited so many turns
 
 
-class Served(NamedTuple):
+class QueueResults(NamedTuple):
     """What happened in some runs (R × …)."""
 
     queue: NDArray[np.int32]  # (turn, queue)
@@ -114,29 +113,29 @@ def arrivals_at(rate, poisson, uniform):
 
 
 @inlined_kernel
-def draw_turn(rules, rates, nature, yard):
+def draw_turn(rules, rates, nature, scratch):
     """The arrivals and the luck of every queue."""
     for u in range(rates.size):
-        yard.arrivals[u] = arrivals_at(rates[u], rules.poisson, chance.uniform(nature))
-        yard.luck[u] = chance.uniform(nature)
+        scratch.arrivals[u] = arrivals_at(rates[u], rules.poisson, chance.uniform(nature))
+        scratch.luck[u] = chance.uniform(nature)
 
 
 @inlined_kernel
-def receive(rules, system, yard):
+def receive(rules, system, scratch):
     """Take in the arrivals and see who is free: queues without a service under way, servers without
     a queue. Any queue?
     """
-    for k in range(yard.open_columns.size):
-        yard.open_columns[k] = True
+    for k in range(scratch.open_columns.size):
+        scratch.open_columns[k] = True
     waiting = False
     for u in range(system.jobs.size):
-        system.jobs[u] += yard.arrivals[u]
+        system.jobs[u] += scratch.arrivals[u]
         busy = system.server[u] != NOBODY
         if busy:
-            yard.open_columns[system.server[u]] = False
-        yard.open_rows[u] = not busy and (rules.serves_empty or system.jobs[u] > 0)
-        yard.matched[u] = NOBODY
-        waiting = waiting or yard.open_rows[u]
+            scratch.open_columns[system.server[u]] = False
+        scratch.open_rows[u] = not busy and (rules.serves_empty or system.jobs[u] > 0)
+        scratch.matched[u] = NOBODY
+        waiting = waiting or scratch.open_rows[u]
     return waiting
 
 
@@ -157,16 +156,16 @@ def weigh_by_length(jobs, weights):
 
 
 @inlined_kernel
-def begin(family, law, rules, theta, system, yard):
+def begin(family, law, rules, theta, system, scratch):
     """Start the services that were matched: each with the outcome, and the duration, that its luck
     gives.
     """
-    servers = yard.open_columns.size
+    servers = scratch.open_columns.size
     for u in range(system.jobs.size):
-        k = yard.matched[u]
+        k = scratch.matched[u]
         if k != NOBODY:
             system.server[u] = k
-            system.worth[u] = family.reward(law, theta[u * servers + k], yard.luck[u])
+            system.worth[u] = family.reward(law, theta[u * servers + k], scratch.luck[u])
             system.left[u] = max(1, math.ceil(-system.worth[u])) if rules.holds else 1
 
 
@@ -185,35 +184,39 @@ def work(rules, system, u):
 
 
 @kernel
-def match_by_rates(rules, throughput, system, yard, bench, mind):
+def match_by_rates(rules, throughput, system, scratch, workspace, mind):
     """The genie's matching by true rates, of what is open: as planned, where that is always the
     same.
     """
     if rules.single or rules.fixed:
-        for u in range(yard.matched.size):
-            yard.matched[u] = yard.plan[u] if yard.open_rows[u] else NOBODY
+        for u in range(scratch.matched.size):
+            scratch.matched[u] = scratch.plan[u] if scratch.open_rows[u] else NOBODY
         return
     for u in range(throughput.shape[0]):
         for k in range(throughput.shape[1]):
-            yard.weights[u, k] = throughput[u, k]
+            scratch.weights[u, k] = throughput[u, k]
     if rules.by_length:
-        weigh_by_length(system.jobs, yard.weights)
-    match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
+        weigh_by_length(system.jobs, scratch.weights)
+    match(
+        scratch.weights, scratch.open_rows, scratch.open_columns, mind, workspace, scratch.matched
+    )
 
 
 @inlined_kernel
-def genie_turn(family, law, rules, theta, throughput, system, yard, bench, mind):
+def genie_turn(family, law, rules, theta, throughput, system, scratch, workspace, mind):
     """A turn of the genie, who knows the rates."""
-    if receive(rules, system, yard):
-        match_by_rates(rules, throughput, system, yard, bench, mind)
-        begin(family, law, rules, theta, system, yard)
+    if receive(rules, system, scratch):
+        match_by_rates(rules, throughput, system, scratch, workspace, mind)
+        begin(family, law, rules, theta, system, scratch)
     for u in range(system.jobs.size):
         if work(rules, system, u)[0]:
             system.server[u] = NOBODY
 
 
 @kernel
-def start(family, law, rules, theta, throughput, rates, ratios, generators, system, yard, bench):
+def start(
+    family, law, rules, theta, throughput, rates, ratios, generators, system, scratch, workspace
+):
     """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in
     leaves them.
     """
@@ -222,15 +225,17 @@ def start(family, law, rules, theta, throughput, rates, ratios, generators, syst
         system.jobs[u] = int(math.log(uniform) / math.log(ratios[u])) if ratios[u] > 0.0 else 0
         system.server[u] = NOBODY
     for _ in range(rules.burn_in):
-        draw_turn(rules, rates, generators[WORLD], yard)
-        genie_turn(family, law, rules, theta, throughput, system, yard, bench, generators[GENIE])
+        draw_turn(rules, rates, generators[WORLD], scratch)
+        genie_turn(
+            family, law, rules, theta, throughput, system, scratch, workspace, generators[GENIE]
+        )
     for u in range(rates.size):
         system.server[u] = NOBODY
 
 
 @inlined_kernel
 def turn_to(group, groups):
-    """Bring the beliefs, the memory and the params of one group of arms to hand, and put away those
+    """Bring the beliefs, the memory and the params of one group of arms to policy_call, and put away those
     of another.
     """
     if groups.at[0] != group:
@@ -243,32 +248,34 @@ def turn_to(group, groups):
 
 
 @inlined_kernel
-def decide(rules, hand, groups, dials, mind, system, yard, bench):
+def decide(rules, policy_call, groups, dials, mind, system, scratch, workspace):
     """A turn of the player, at one queue as at any arms; at several its indices are the weights of
     a matching.
     """
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
-        yard.matched[0] = call_address(hand, NO_ARM, turn, dials[turn - 1])
+        scratch.matched[0] = call_address(policy_call, NO_ARM, turn, dials[turn - 1])
         return
     queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
     for group in range(groups.rounds.size):
         waiting = False
         for u in range(group * queues, (group + 1) * queues):
-            waiting = waiting or yard.open_rows[u]
+            waiting = waiting or scratch.open_rows[u]
         if waiting:
             turn_to(group, groups)
             turn = groups.rounds[group] + 1
             groups.rounds[group] = turn
             groups.indices[:] = 0.0
-            call_address(hand, NO_ARM, turn, dials[turn - 1])
-            weights = yard.weights.reshape(-1)
+            call_address(policy_call, NO_ARM, turn, dials[turn - 1])
+            weights = scratch.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
     if rules.by_length:
-        weigh_by_length(system.jobs, yard.weights)
-    match(yard.weights, yard.open_rows, yard.open_columns, mind, bench, yard.matched)
+        weigh_by_length(system.jobs, scratch.weights)
+    match(
+        scratch.weights, scratch.open_rows, scratch.open_columns, mind, workspace, scratch.matched
+    )
 
 
 @kernel
@@ -292,19 +299,19 @@ def quantile(waits, total, share):
 
 
 @kernel
-def close_books(diary, horizon, r, served):
+def close_books(diary, horizon, r, results):
     """Waiting times of a run; jobs that are still there count with their age."""
     for u in range(diary.gone.size):
-        served.jobs_out[r, u] = diary.gone[u]
-        served.jobs_in[r, u] = diary.came[u, horizon]
+        results.jobs_out[r, u] = diary.gone[u]
+        results.jobs_in[r, u] = diary.came[u, horizon]
         while diary.gone[u] < diary.came[u, horizon]:
             leave(diary, diary.waits[u], u, horizon)
         total, jobs = 0.0, diary.came[u, horizon]
         for wait in range(horizon + 1):
             total += wait * diary.waits[u, wait]
-        served.waiting_mean[r, u] = total / jobs if jobs > 0 else np.nan
-        served.waiting_p95[r, u] = quantile(diary.waits[u], jobs, 0.95) if jobs > 0 else np.nan
-        served.waiting_p99[r, u] = quantile(diary.waits[u], jobs, 0.99) if jobs > 0 else np.nan
+        results.waiting_mean[r, u] = total / jobs if jobs > 0 else np.nan
+        results.waiting_p95[r, u] = quantile(diary.waits[u], jobs, 0.95) if jobs > 0 else np.nan
+        results.waiting_p99[r, u] = quantile(diary.waits[u], jobs, 0.99) if jobs > 0 else np.nan
 
 
 @kernel
@@ -319,26 +326,15 @@ def open_books(diary, system):
 
 @kernel
 def begin_run(
-    family,
-    law,
-    rules,
-    theta,
-    throughput,
-    rates,
-    ratios,
-    generators,
-    genie,
-    player,
-    yard,
-    bench,
-    diary,
-    seed,
-    run,
-):
+    family, law, rules, theta, throughput, rates, ratios, generators, genie, player, scratch,
+    workspace, diary, seed, run,
+):  # fmt: skip
     """Fork the generators of a run and let both schedulers find the same queues."""
     for role in range(ROLES):
         chance.fork(seed, run, role, generators[role])
-    start(family, law, rules, theta, throughput, rates, ratios, generators, genie, yard, bench)
+    start(
+        family, law, rules, theta, throughput, rates, ratios, generators, genie, scratch, workspace
+    )
     for u in range(rates.size):
         player.jobs[u] = genie.jobs[u]
         player.server[u] = NOBODY
@@ -346,55 +342,46 @@ def begin_run(
 
 
 @inlined_kernel
-def note(served, r, u, turn, horizon, jobs):
+def note(results, r, u, turn, horizon, jobs):
     """Enter how many jobs a queue has after a turn."""
-    half, batches = horizon // 2, served.late_backlog.shape[1]
-    served.mean_backlog[r, u] += jobs / horizon
-    served.largest_backlog[r, u] = max(served.largest_backlog[r, u], jobs)
+    half, batches = horizon // 2, results.late_backlog.shape[1]
+    results.mean_backlog[r, u] += jobs / horizon
+    results.largest_backlog[r, u] = max(results.largest_backlog[r, u], jobs)
     if turn > half:
-        served.late_backlog[r, (turn - half - 1) * batches // (horizon - half), u] += jobs
+        results.late_backlog[r, (turn - half - 1) * batches // (horizon - half), u] += jobs
 
 
 @kernel
 def serve_runs(
-    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials, checkpoints, player, genie,
-    yard, bench, diary, seed, first, hand, served, stop,
+    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials,
+    checkpoints, player, genie, scratch, workspace, diary, seed, first, policy_call, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … and fill a row of results for each; returns how many were
     finished before a stop.
     """
-    horizon, queues, servers = dials.size, rates.size, yard.open_columns.size
-    for r in range(len(served.queue)):
+    horizon, queues, servers = dials.size, rates.size, scratch.open_columns.size
+    for r in range(len(results.queue)):
         begin_run(
-            family,
-            law,
-            rules,
-            theta,
-            throughput,
-            rates,
-            ratios,
-            generators,
-            genie,
-            player,
-            yard,
-            bench,
-            diary,
-            seed,
-            first + r,
-        )
+            family, law, rules, theta, throughput, rates, ratios, generators, genie, player, scratch,
+            workspace, diary, seed, first + r,
+        )  # fmt: skip
         for group in range(groups.rounds.size):
             turn_to(group, groups)
-            reset(hand, prior, ledger, groups.block, groups.blank)
+            reset(policy_call, prior, ledger, groups.block, groups.blank)
             groups.rounds[group] = 0
         mark = 0
         for t in range(1, horizon + 1):
-            draw_turn(rules, rates, generators[NATURE], yard)
-            genie_turn(family, law, rules, theta, throughput, genie, yard, bench, generators[GENIE])
-            if receive(rules, player, yard):
-                decide(rules, hand, groups, dials, generators[MIND], player, yard, bench)
-                begin(family, law, rules, theta, player, yard)
+            draw_turn(rules, rates, generators[NATURE], scratch)
+            genie_turn(
+                family, law, rules, theta, throughput, genie, scratch, workspace, generators[GENIE]
+            )
+            if receive(rules, player, scratch):
+                decide(
+                    rules, policy_call, groups, dials, generators[MIND], player, scratch, workspace
+                )
+                begin(family, law, rules, theta, player, scratch)
             for u in range(queues):
-                diary.came[u, t] = diary.came[u, t - 1] + yard.arrivals[u]
+                diary.came[u, t] = diary.came[u, t - 1] + scratch.arrivals[u]
                 k = player.server[u]
                 ended, left = work(rules, player, u)
                 if left:
@@ -404,15 +391,15 @@ def serve_runs(
                     arm = u * servers + k if rules.shared else k
                     turn_to(0 if rules.shared else u, groups)
                     record(family, law, ledger, arm, player.worth[u])
-                    call_address(hand, arm, NO_TURN, 0.0)
-                    served.plays[r, u, k] += 1
-                note(served, r, u, t, horizon, player.jobs[u])
+                    call_address(policy_call, arm, NO_TURN, 0.0)
+                    results.plays[r, u, k] += 1
+                note(results, r, u, t, horizon, player.jobs[u])
                 if t == checkpoints[mark]:
-                    served.queue[r, mark, u] = player.jobs[u]
-                    served.queue_regret[r, mark, u] = player.jobs[u] - genie.jobs[u]
+                    results.queue[r, mark, u] = player.jobs[u]
+                    results.queue_regret[r, mark, u] = player.jobs[u] - genie.jobs[u]
             if t == checkpoints[mark]:
                 mark += 1
-            if t % _LOOKS == 0 and stop[0] != 0:
+            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
                 return r
-        close_books(diary, horizon, r, served)
-    return len(served.queue)
+        close_books(diary, horizon, r, results)
+    return len(results.queue)

@@ -6,22 +6,71 @@ the disk cache.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any, TypeVar
 
 import numpy as np
 
-from belman.lab.crew import Crew
 from belman.lab.design import Design
 from belman.policies.policy import Policy
+
+Result = TypeVar("Result")
+
+_OBJECTS = 500_000  # made between two looks for garbage
+
+
+class WorkerProcesses:
+    """As many processes as there are cores, started when they get work, each with a queue of its
+    own.
+
+    What Numba has compiled in one of them it need not compile again there, so it matters who does
+    what. They seldom look for garbage: compiling makes millions of objects, and to look through
+    them takes a tenth of its time.
+    """
+
+    def __init__(self) -> None:
+        spawn, cores = get_context("spawn"), os.cpu_count() or 1
+        self._processes = [
+            ProcessPoolExecutor(1, spawn, gc.set_threshold, (_OBJECTS,)) for _ in range(cores)
+        ]
+        self._given: list[list[Future[Any]]] = [[] for _ in range(cores)]
+
+    def __len__(self) -> int:
+        return len(self._processes)
+
+    def __enter__(self) -> WorkerProcesses:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for future in (future for given in self._given for future in given if kind is not None):
+            future.cancel()
+        for process in self._processes:
+            process.shutdown()
+
+    def least_busy(self) -> int:
+        """The process with the least left to do."""
+        left = [sum(not future.done() for future in given) for given in self._given]
+        return left.index(min(left))
+
+    def submit(
+        self, process: int, function: Callable[..., Result], *arguments: Any
+    ) -> Future[Result]:
+        """Have a function called in one of the processes."""
+        future = self._processes[process].submit(function, *arguments)
+        self._given[process].append(future)
+        return future
 
 
 def _compile(design: Design) -> None:
     for player in design.players.values():
-        design.seat(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+        design.runner(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
 
 
 def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
@@ -39,7 +88,7 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 
-class Warming:
+class Precompilation:
     """Every player of some designs being compiled, once for each family and loop; `say(done, all)`
     is called as it goes on.
 
@@ -49,7 +98,7 @@ class Warming:
     """
 
     def __init__(
-        self, designs: Iterable[Design], crew: Crew, say: Callable[[int, int], None]
+        self, designs: Iterable[Design], processes: WorkerProcesses, say: Callable[[int, int], None]
     ) -> None:
         jobs: dict[Hashable, Design] = {}
         for design in designs:
@@ -58,12 +107,14 @@ class Warming:
         families: dict[type, list[Hashable]] = {}
         for code, job in jobs.items():
             families.setdefault(type(job.problem.family), []).append(code)
-        share = math.ceil(len(jobs) / len(crew))
+        share = math.ceil(len(jobs) / len(processes))
         self._jobs: dict[Hashable, Future[None]] = {}
         for codes in families.values():
             for some in (codes[start : start + share] for start in range(0, len(codes), share)):
-                process = crew.least_busy()
-                self._jobs |= {code: crew.submit(process, _compile, jobs[code]) for code in some}
+                process = processes.least_busy()
+                self._jobs |= {
+                    code: processes.submit(process, _compile, jobs[code]) for code in some
+                }
         say(0, len(jobs))
         done = itertools.count(1)
         for future in self._jobs.values():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from belman.environments.environment import Floats, Problem
 from belman.errors import FamilyError, SettingError
 from belman.families import (
     Bernoulli,
@@ -23,6 +21,7 @@ from belman.families import (
     Geometric,
     Poisson,
 )
+from belman.problems.problem import Floats, Problem
 
 
 def _described(family: Family) -> dict[str, Any]:
@@ -175,8 +174,8 @@ def random_problem(
     """New arms in every run, drawn from `prior`; players believe the family's own prior, which is
     the default of both.
     """
-    law = family.prior if prior is None else family.check_belief(prior)
-    return RandomStationary(family, arms, law, between)
+    drawn_from = family.prior if prior is None else family.check_belief(prior)
+    return RandomStationary(family, arms, drawn_from, between)
 
 
 def random_bernoulli(
@@ -226,22 +225,3 @@ def random_gaussian(
 
 def _with_prior(family: Family, prior: ArrayLike | None) -> Family:
     return family if prior is None else replace(family, prior=family.check_belief(prior))
-
-
-def lai_robbins(problem: Stationary) -> float:
-    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent
-    everywhere.
-
-    >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
-    2.252
-    """
-    family = problem.family
-    means = [family.mean_of(theta) for theta in problem.parameters]
-    best = max(means)
-    slope = 0.0
-    for mean, theta in zip(means, problem.parameters, strict=True):
-        if mean < best:
-            variance = 1.0 / theta[1] if len(theta) > 1 else 1.0
-            against = family.reward_divergence(mean, best, variance)
-            slope += (best - mean) / against if against > 0.0 else math.inf
-    return slope

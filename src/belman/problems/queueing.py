@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from belman.environments.environment import Floats, Problem
 from belman.errors import SettingError, listing, nearest
 from belman.families import Bernoulli, Exponential, Family, Geometric
 from belman.families.mirror import Mirror
+from belman.problems.problem import Floats, Problem
 
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
@@ -42,7 +42,7 @@ class UnstableQueueWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Queue(Problem):
-    """Jobs in U queues, K servers and a rate for each pair; made by `belman.queue`.
+    """Jobs in U queues, K servers and a rate for each pair; made by `belman.problems.queue`.
 
     `rates` is U × K, `arrivals` holds U rates. `single` says that there is one queue and no
     matching; `weighting` is 'none' or 'length', whether the indices of a queue are multiplied by

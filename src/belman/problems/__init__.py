@@ -1,9 +1,9 @@
 """Who answers: problems with fixed means, random ones with new means in every run, and queues."""
 
-from belman.environments.characteristic_time import CharacteristicTime, characteristic_time
-from belman.environments.environment import Problem
-from belman.environments.queueing import Queue, UnstableQueueWarning, queue
-from belman.environments.stationary import (
+from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
+from belman.problems.problem import Problem
+from belman.problems.queueing import Queue, UnstableQueueWarning, queue
+from belman.problems.stationary import (
     RandomStationary,
     Stationary,
     bernoulli,
@@ -11,7 +11,6 @@ from belman.environments.stationary import (
     gamma,
     gaussian,
     geometric,
-    lai_robbins,
     poisson,
     problem,
     random_bernoulli,

@@ -1,0 +1,161 @@
+"""How a design is run: task by task wherever the executor does them, with a bar to watch and a store
+to resume from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from belman.errors import SettingError, listing
+from belman.lab.design import Design, Task
+from belman.lab.executors import in_threads, on_dask
+from belman.lab.store import Store
+from belman.problems.problem import Problem
+
+_PATIENCE = 1.0  # seconds of compiling, after which a person who sees no bar is told
+
+
+def run(
+    design: Design,
+    executor: str,
+    workers: int | None,
+    store: str | os.PathLike[str] | None,
+    progress: bool | None,
+) -> Any:
+    """The results of the whole design: a NamedTuple of arrays, player and run first."""
+    _check_executor(executor, workers)
+    kept = None if store is None else Store(os.fspath(store), design)
+    todo = list(design.tasks())
+    blank = design.blank(0)
+    shape = (len(design.players), design.runs)
+    whole = type(blank)(*(np.empty((*shape, *array.shape[1:]), array.dtype) for array in blank))
+
+    def enter(task: Task, results: Any) -> None:
+        for array, part in zip(whole, results, strict=True):
+            array[task.player, task.first : task.first + task.runs] = part
+
+    with progress_bar(len(design.players) * design.runs * design.horizon, progress) as screen:
+        if kept is not None:
+            screen.say("reading the store")
+            found = set()
+            for task, results in kept.read(todo):
+                enter(task, results)
+                found.add(task)
+                screen.advance(task.runs * design.horizon)
+            todo = [task for task in todo if task not in found]
+        for task, results in _done(design, todo, executor, workers, screen):
+            enter(task, results)
+            if kept is not None:
+                kept.write(task, results)
+            screen.advance(task.runs * design.horizon)
+    return whole
+
+
+def _done(
+    design: Design, todo: list[Task], executor: str, workers: int | None, screen: Screen
+) -> Iterator[tuple[Task, Any]]:
+    if not todo:
+        return
+    if executor == "threads":
+        _compile(design, screen)
+        screen.say("playing")
+        yield from in_threads(design, todo, workers)
+    else:
+        screen.say("starting Dask" if executor == "dask" else f"asking {executor}")
+        yield from on_dask(design, todo, workers, None if executor == "dask" else executor)
+
+
+def _compile(design: Design, screen: Screen) -> None:
+    """Compile the players, one by one: Numba compiles under a lock anyway."""
+    names = list(design.players)
+    who = names[0] if len(names) == 1 else f"{len(names)} players"
+    words = f"compiling {who}, which is done once: the code is kept on disk"
+    late = threading.Timer(_PATIENCE, screen.print_without_bar, [words])
+    late.start()
+    try:
+        for name, player in design.players.items():
+            screen.say(f"compiling {name}")
+            design.runner(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+    finally:
+        late.cancel()
+        late.join()
+
+
+class Screen(NamedTuple):
+    """What a person sees: words beside the bar, the bar itself, and a line where no bar is shown."""
+
+    say: Callable[[str], None]
+    advance: Callable[[int], None]
+    print_without_bar: Callable[[str], None]
+
+
+class _TurnsPerSecond(ProgressColumn):
+    def render(self, task: Any) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(
+            "" if speed is None else f"{speed / 1e6:.2f} M turns/s", style="progress.data.speed"
+        )
+
+
+@contextlib.contextmanager
+def progress_bar(total: int, show: bool | None, console: Console | None = None) -> Iterator[Screen]:
+    """A bar with turns per second and time left; `show` None means a bar on a terminal and lines
+    elsewhere, False neither.
+    """
+    console = console or Console(stderr=True)
+    visible = console.is_terminal if show is None else show
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        _TurnsPerSecond(),
+        TimeRemainingColumn(),
+    )
+
+    def print_without_bar(words: str) -> None:
+        if show is None and not visible:
+            console.print(words, highlight=False, markup=False, soft_wrap=True)
+
+    with Progress(*columns, console=console, disable=not visible, transient=True) as bar:
+        task = bar.add_task("starting", total=total)
+        yield Screen(
+            lambda words: bar.update(task, description=words),
+            lambda turns: bar.advance(task, turns),
+            print_without_bar,
+        )
+
+
+def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
+    """A problem, and whole numbers that are not less than they may be, given as name=(number,
+    least).
+    """
+    for name, (value, least) in sizes.items():
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole or value < least:
+            raise SettingError(
+                f"{name}={value!r} makes no simulation: it must be a whole number from {least} up"
+            )
+    if not isinstance(problem, Problem):
+        raise SettingError(
+            f"problem={problem!r} is no problem: write, for instance, belman.problems.bernoulli([0.8, 0.9])"
+        )
+
+
+def _check_executor(executor: str, workers: int | None) -> None:
+    if executor not in ("threads", "dask") and "://" not in executor:
+        raise SettingError(
+            f"executor={executor!r} is unknown: there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
+        )
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise SettingError(
+            f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core"
+        )
