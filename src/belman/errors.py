@@ -29,6 +29,7 @@ what was given, what is allowed and, for names, what is near.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -113,6 +114,17 @@ class MissingExtraError(BelmanError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'belman[{extra}]'")
+
+
+def problem_type(error: type[BelmanError]) -> str:
+    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
+    problem (RFC 9457).
+
+    >>> problem_type(UnknownTicketError)
+    'urn:belman:unknown-ticket'
+    """
+    words = re.findall("[A-Z][a-z]*", error.__name__.removesuffix("Error"))
+    return f"urn:belman:{'-'.join(words).lower()}"
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:

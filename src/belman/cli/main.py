@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, explore, live, paper, parse, queue, study
+from belman.cli import bench, explore, paper, parse, queue, service, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError, SettingError
 from belman.exposure import EXPOSURES
@@ -37,10 +37,10 @@ app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
 app.command()(queue.queue)
-app.command()(live.serve)
-app.command()(live.dashboard)
-app.command()(live.demo)
-app.add_typer(live.keys, name="key")
+app.command()(service.serve)
+app.command()(service.dashboard)
+app.command()(service.demo)
+app.add_typer(service.keys, name="key")
 
 
 def _first_line(thing: Any) -> str:

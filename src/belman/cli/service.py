@@ -40,11 +40,11 @@ def serve(
     ] = 2_000.0,
 ) -> None:
     """Serve studies over HTTP, with a page to watch them at /."""
-    from belman.service.serve import needs_keys
+    from belman.service.app import needs_keys
     from belman.studies import Storage
 
     opened = Storage(storage)
-    _serve(opened, host, port, closed=needs_keys(host, opened), max_body=max_body, rate=rate)
+    _serve(opened, host, port, require_keys=needs_keys(host, opened), max_body=max_body, rate=rate)
 
 
 def dashboard(
@@ -101,7 +101,7 @@ def _serve(
     **options: object,
 ) -> None:
     from belman.dashboard import application
-    from belman.service.serve import bind, serve
+    from belman.service.app import bind, serve
 
     app = application(storage, demo=demo, seed=seed, **options)
     listening = bind(host, port)
