@@ -20,7 +20,7 @@ from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
-from belman.measures import compare, curves_csv, digest
+from belman.measures import compare, condense, curves_csv
 from belman.policies import POLICIES
 from belman.version import __version__
 
@@ -189,7 +189,7 @@ def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
     picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
     with replacing(picture) as draft:
         style.save(curves(result, log=log), draft, format="png")
-    write_atomically(table, curves_csv(digest(result)))
+    write_atomically(table, curves_csv(condense(result)))
     with replacing(data) as draft:
         result.to_netcdf(draft, engine="scipy")
     return [picture, table, data]

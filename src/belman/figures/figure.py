@@ -19,7 +19,7 @@ from belman.environments.environment import Problem
 from belman.environments.stationary import Stationary, lai_robbins
 from belman.lab.design import Design
 from belman.lab.simulation import Simulation, simulate
-from belman.measures import digest
+from belman.measures import condense
 from belman.plots import curve_data, draw_grid, style, together
 from belman.table import Table
 
@@ -124,7 +124,7 @@ class Panel:
         design = Simulation(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
-            return digest(
+            return condense(
                 simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
             )
 
