@@ -29,7 +29,6 @@ what was given, what is allowed and, for names, what is near.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 
 
@@ -116,17 +115,6 @@ class MissingExtraError(BelmanError, ImportError):
         super().__init__(f"{what} needs the extra '{extra}': pip install 'belman[{extra}]'")
 
 
-def problem_type(error: type[BelmanError]) -> str:
-    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
-    problem (RFC 9457).
-
-    >>> problem_type(UnknownTicketError)
-    'urn:belman:unknown-ticket'
-    """
-    words = re.findall("[A-Z][a-z]*", error.__name__.removesuffix("Error"))
-    return f"urn:belman:{'-'.join(words).lower()}"
-
-
 def listing(names: Iterable[object], most: int = 12) -> str:
     """Names as they stand in a message, the first few of a long list.
 
@@ -147,3 +135,15 @@ def nearest(name: object, names: Iterable[object]) -> str:
     spelt = {str(known): known for known in names}
     close = difflib.get_close_matches(str(name), list(spelt), n=1)
     return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
+
+
+def problem_type(error: type[BelmanError]) -> str:
+    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
+    problem (RFC 9457).
+
+    >>> problem_type(UnknownTicketError)
+    'urn:belman:unknown-ticket'
+    """
+    name = error.__name__.removesuffix("Error")
+    words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return f"urn:belman:{words.removeprefix('-')}"

@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 
 from belman.cli import bench, explore, paper, parse, queue, service, study
 from belman.cli.show import console, show
-from belman.errors import BelmanError, SettingError
+from belman.errors import BelmanError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.files import replacing, write_atomically
@@ -92,7 +92,7 @@ def run(
         typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
     ] = None,
     means: Annotated[
-        str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")
+        str | None, typer.Option(help="The means of the arms, separated by commas: 0.8,0.9.")
     ] = None,
     random_arms: Annotated[
         int | None,
@@ -101,7 +101,7 @@ def run(
     policies: Annotated[
         str | None,
         typer.Option(
-            help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
+            help="Policies, separated by commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,
@@ -155,11 +155,7 @@ def _simulate(options: dict[str, Any]) -> None:
         options["family"], options["settings"], options["means"], options["random_arms"]
     )
     players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
-    folder = Path(options["output"])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(f"output={str(folder)!r} cannot be written: {error.strerror}") from None
+    folder = parse.output_folder(Path(options["output"]))
     started = time.perf_counter()
     result = simulate(
         players,

@@ -48,7 +48,7 @@ class Dispatcher:
     `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its own. At
     most `limit` jobs are under way at once. A free server is never kept idle while a job waits and
     the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
-    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers
+    worth waiting for. `policy` is Thompson sampling by default: its choice among the free servers
     is the same whoever is busy, while evidence against a busy leader would make the free ones take
     turns. A failed job counts as one that took `penalty` times the average. All methods may be
     called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
