@@ -17,7 +17,7 @@ from belman.studies import Storage
 def application(
     storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any
 ) -> Any:
-    """The service of a storage with the page at `/`; `demo` plays a simulated study from the start."""
+    """The service of a storage with the page at `/`; `demo` plays a simulated study at once."""
     background = (
         [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)]
         if demo

@@ -1,4 +1,4 @@
-"""A study as a stream: a new view when something happened, the same one for everybody who watches."""
+"""A study as a stream: a new view when something happened, the same one for all who watch."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Shares(NamedTuple):
 class Timeline:
     """Takes in events as they come, and keeps two series that grow coarser as they grow longer.
 
-    A point stands for `stride` decisions (or rewards); when there are more than `MAX_POINTS` points,
+    A point stands for `stride` decisions (or rewards); when there are more than `MAX_POINTS`,
     neighbours become one.
     """
 

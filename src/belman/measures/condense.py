@@ -53,7 +53,7 @@ def condense(result: xarray.Dataset) -> xarray.Dataset:
 
 
 def curves_csv(small: xarray.Dataset) -> str:
-    """The curves of a condensed result as comma-separated lines: variable, player, turn and the statistics.
+    """Condensed curves as comma-separated lines: variable, player, turn and the statistics.
 
     >>> import belman
     >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)

@@ -3,8 +3,8 @@ mean and of paired differences.
 
 Runs are independent, so the interval of a mean is Student's. Players of one run meet the same
 nature, so a difference between two players is taken run by run, and its interval is far narrower
-than the two intervals of the means suggest. The interval of a chance is Clopper and Pearson's, which
-is honest where errors are rare.
+than the two intervals of the means suggest. The interval of a chance is Clopper and Pearson's,
+which is honest where errors are rare.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def queue_regret(
     quartiles: bool = False,
     size: str = "screen",
 ) -> Axes:
-    """Queue regret of every player, all queues together: the mean over runs with its 95 % interval."""
+    """Queue regret of every player, all queues together: the mean with its 95 % interval."""
     together = result[["queue_regret"]].drop_vars("queue", errors="ignore")
     if "queue" in together.dims:
         together = together.sum("queue")

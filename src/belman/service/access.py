@@ -222,7 +222,7 @@ def role_router(**options: Any) -> APIRouter:
 
 
 def requires(role: Role, *problems: int) -> dict[str, Any]:
-    """What a route's decorator says of its role, and of what may go wrong, to the OpenAPI document."""
+    """What a route tells the OpenAPI document: the role it needs, and what may go wrong."""
     usual = (401, 403, 404, 413, 422, 429, 503)
     return {
         "openapi_extra": {_ROLE: role.word, "security": [{"key": []}]},

@@ -55,8 +55,8 @@ def create_app(
     """The service of a storage; `require_keys` asks for keys even where there is none yet.
 
     `routers` are served beside the studies', and the coroutines that `background` makes run as long
-    as the service does. All state lives in the storage, so that any number of such services may stand
-    on one.
+    as the service does. All state lives in the storage, so that any number of such services may
+    stand on one.
     """
     registry = Registry(storage, Metrics(), require_keys)
 
@@ -143,7 +143,7 @@ def _describe_key(app: FastAPI) -> None:
 
 
 def needs_keys(host: str, storage: Storage) -> bool:
-    """Whether requests to this host need keys; raises SettingError where they do and there is none."""
+    """Whether requests to this host need keys; SettingError where they do and there is none."""
     if host in LOOPBACK:
         return False
     if not any(key.revoked is None for key in Keys(storage).all()):

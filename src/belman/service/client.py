@@ -312,7 +312,7 @@ class Transport:
         return answer
 
     def _connection(self) -> http.client.HTTPConnection:
-        """An idle one of the pool, or a new one; threads that send at the same time have one each."""
+        """An idle one of the pool, or a new one: threads that send at once have one each."""
         try:
             return self._pool.pop()
         except IndexError:

@@ -39,7 +39,7 @@ class GroupCommit:
         self._worker: asyncio.Task[None] | None = None
 
     def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
-        """The tickets of an ask, or whether a tell was news; the error of the study if it refuses."""
+        """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
         if len(self._waiting) >= MAX_WAITING:
             raise RefusedError(
                 503,
