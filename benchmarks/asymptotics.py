@@ -15,7 +15,7 @@ import numpy as np
 
 import belman
 from belman.figures.players import TWENTY
-from belman.suite.verdict import half_interval
+from belman.suite.tables import half_interval
 from belman.table import Table
 from benchmarks.claim import Claim, report
 

@@ -135,3 +135,15 @@ def nearest(name: object, names: Iterable[object]) -> str:
     spelt = {str(known): known for known in names}
     close = difflib.get_close_matches(str(name), list(spelt), n=1)
     return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
+
+
+def problem_type(error: type[BelmanError]) -> str:
+    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
+    problem (RFC 9457).
+
+    >>> problem_type(UnknownTicketError)
+    'urn:belman:unknown-ticket'
+    """
+    name = error.__name__.removesuffix("Error")
+    words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return f"urn:belman:{words.removeprefix('-')}"

@@ -164,7 +164,7 @@ def test_a_thousand_arms_and_a_search_by_keyboard(browser, service):
 @browsed
 def test_a_key_is_asked_for_and_a_reader_turns_nothing(browser, tmp_path):
     tab, heard = tab_of(browser, allowed="status of 401")  # Chromium's own words
-    with running(tmp_path, closed=True) as service:
+    with running(tmp_path, require_keys=True) as service:
         open_study("guarded", ["blue", "green"], storage=service.storage)
         tab.goto(f"{service.url}/#/study/guarded")
         tab.fill("#key", keys_of(service.storage)[Role.READ])

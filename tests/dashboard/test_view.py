@@ -11,14 +11,14 @@ import json
 import numpy as np
 import pytest
 
-from belman.dashboard import chronicle, demo
-from belman.dashboard.chronicle import Chronicle
+from belman.dashboard import demo, timeline
 from belman.dashboard.feed import Feed
+from belman.dashboard.timeline import Timeline
 from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at
-from belman.service.looks import plain
 from belman.service.metrics import Metrics
-from belman.service.shelf import Shelf
+from belman.service.registry import Registry
+from belman.service.views import jsonable
 from belman.studies import Event, Kind, Storage, Study, open_study
 from tests.service.running import running
 
@@ -34,13 +34,13 @@ def log(asks, rewards):
 
 
 @pytest.mark.parametrize("turns", [0, 1, 7, 240, 241, 1_000, 5_003])
-def test_a_chronicle_loses_no_count(turns):
+def test_a_timeline_loses_no_count(turns):
     luck = np.random.default_rng(turns)
     asks, rewards = (
         luck.integers(0, 1 + np.arange(turns) // 50 % 7, turns).tolist(),
         luck.random(turns).tolist(),
     )
-    found, events = Chronicle(), log(asks, rewards)
+    found, events = Timeline(), log(asks, rewards)
     for start in range(0, len(events), 97):
         found.take(events[start : start + 97])
     assert found.asked.sum() == turns
@@ -48,7 +48,7 @@ def test_a_chronicle_loses_no_count(turns):
         found.asked, np.bincount(asks, minlength=len(found.asked)) if asks else []
     )
     shares = found.shares()
-    assert len(shares.decisions) <= chronicle.SHOWN + 1
+    assert len(shares.decisions) <= timeline.MAX_SHARES + 1
     widths = np.diff(np.concatenate([[0], shares.decisions]))
     assert widths.sum() == turns
     start = 0
@@ -57,13 +57,13 @@ def test_a_chronicle_loses_no_count(turns):
         np.testing.assert_allclose(share, own)
         start += width
     count, total = found.earnings()
-    assert len(count) <= chronicle.MOST + 2
+    assert len(count) <= timeline.MAX_POINTS + 2
     np.testing.assert_allclose(total, np.concatenate([[0.0], np.cumsum(rewards)])[count], atol=1e-9)
     assert count[-1] == turns
 
 
 def test_past_data_are_not_earned():
-    found = Chronicle()
+    found = Timeline()
     found.take([Event(1, int(Kind.RECORDED), 0.0, arm=0, reward=1.0)])
     assert found.earned == 0.0
     assert found.number == 1
@@ -99,7 +99,7 @@ def test_a_view_says_what_the_study_says(storage):
     areas = [np.trapezoid(curve, view["densities"]["x"]) for curve in view["densities"]["series"]]
     np.testing.assert_allclose(areas, 1.0, atol=0.02)
     assert view["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
-    json.dumps(plain(view), allow_nan=False)
+    json.dumps(jsonable(view), allow_nan=False)
 
 
 def test_the_same_moment_is_worked_out_once_and_the_next_one_anew(storage, monkeypatch):
@@ -149,7 +149,7 @@ def test_a_stream_sends_a_view_when_something_happens(tmp_path):
         assert next_view()["number"] == 1
         study.ask()
         assert next_view()["number"] == 2
-        service.app.state.shelf.stopping.set()  # a server that stops ends its streams
+        service.app.state.registry.stopping.set()  # a server that stops ends its streams
         response.read()
         connection.close()
 
@@ -160,8 +160,8 @@ def test_a_demo_plays_and_finds_the_best_button(storage, monkeypatch):
     monkeypatch.setattr(demo, "DELAY", 0.0)
 
     async def run():
-        shelf = Shelf(storage, Metrics(), False)
-        await demo.play(shelf, demo.new_study(storage, seed=7).name, seed=7)
+        registry = Registry(storage, Metrics(), False)
+        await demo.play(registry, demo.new_study(storage, seed=7).name, seed=7)
         assert demo.new_study(storage).name == "demo-2"
 
     asyncio.run(run())
@@ -177,12 +177,14 @@ def test_a_demo_ends_with_the_service(storage, monkeypatch):
     monkeypatch.setattr(demo, "PER_SECOND", 1e9)
 
     async def run():
-        shelf = Shelf(storage, Metrics(), False)
-        playing = shelf.start(demo.play(shelf, demo.new_study(storage, seed=7).name, seed=7))
+        registry = Registry(storage, Metrics(), False)
+        playing = registry.start_task(
+            demo.play(registry, demo.new_study(storage, seed=7).name, seed=7)
+        )
         while not storage.names():
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
-        await shelf.close()
+        await registry.close()
         return playing.cancelled(), len(asyncio.all_tasks())
 
     cancelled, left = asyncio.run(run())

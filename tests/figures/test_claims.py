@@ -10,16 +10,16 @@ from belman.figures import FIGURES
 from belman.figures.checks import growth, less, locked
 from belman.figures.claim import Check, Judgement, Verdict
 from belman.figures.claims import CLAIMS
-from belman.measures import digest
+from belman.measures import condense
 
 MIND = np.random.default_rng(5)
 
 
 def made(**players):
-    """A digest of curves over 100 turns, one array (run, turn) a player."""
+    """Condensed curves over 100 turns, one array (run, turn) a player."""
     curves = np.stack(list(players.values()))
     dims = ("player", "run", "turn")
-    return digest(
+    return condense(
         xarray.Dataset(
             {"regret": (dims, curves), "suboptimal_draws": (dims, curves)},
             {"player": list(players), "run": range(curves.shape[1]), "turn": np.arange(1, 101)},

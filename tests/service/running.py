@@ -11,8 +11,8 @@ from typing import NamedTuple
 import uvicorn
 
 from belman.dashboard import application
+from belman.service.app import bind
 from belman.service.keys import Keys, Role
-from belman.service.serve import bind
 from belman.studies import Storage
 
 
@@ -62,7 +62,7 @@ def running(folder, port=0, **options):
     try:
         yield Running(app, storage, listening.getsockname()[1])
     finally:
-        app.state.shelf.stopping.set()
+        app.state.registry.stopping.set()
         server.should_exit = True
         thread.join(20)
         listening.close()

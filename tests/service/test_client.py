@@ -9,6 +9,7 @@ import pytest
 import belman
 from belman.errors import (
     ArmError,
+    MissingExtraError,
     PausedError,
     RewardError,
     ServiceError,
@@ -68,6 +69,17 @@ def test_an_export_from_afar_is_the_same_file(service, client, tmp_path):
         study.export(tmp_path / "far.xlsx")
 
 
+def test_an_extra_that_the_service_lacks_is_no_error_of_the_client(client, tmp_path, monkeypatch):
+    study = client.create("lacking", ["blue", "red"])
+
+    def lacking(self, path):
+        raise MissingExtraError("a .parquet file", "parquet")
+
+    monkeypatch.setattr(Study, "export", lacking)
+    with pytest.raises(ServiceError, match=r"belman\[parquet\]"):
+        study.export(tmp_path / "far.parquet")
+
+
 def test_changes_from_afar(service, client):
     study = client.create("changing", ["blue", "red"], policy=belman.BelMan())
     near = Study("changing", service.storage)
@@ -102,10 +114,12 @@ def test_errors_are_those_of_the_study(client):
     assert isinstance(study.tell_many([("1-abc", 1)])[0], UnknownTicketError)
 
 
-def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_once(service, client, monkeypatch):
+def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_send_once(
+    service, client, monkeypatch
+):
     study = client.create("lossy", ["blue", "red"])
-    wire = client._wire
-    once, lost = wire._once, []
+    transport = client._transport
+    once, lost = transport._send_once, []
 
     def unlucky(method, path, data):
         answer = once(method, path, data)
@@ -114,7 +128,7 @@ def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_once(service, cli
             raise ConnectionResetError("the answer was lost")
         return answer
 
-    monkeypatch.setattr(wire, "_once", unlucky)
+    monkeypatch.setattr(transport, "_send_once", unlucky)
     ticket = study.ask()
     assert len(lost) == 2
     assert study.status()["asked"] == 1

@@ -214,12 +214,12 @@ def test_two_services_on_one_postgresql_that_is_restarted():
             assert not near.tell(ticket, 1)
             database.stop()
             for client in clients:
-                assert client._wire.send("POST", "/api/studies/load/ask", {})[0] == 503
-                assert client._wire.send("GET", "/readyz")[0] == 503
-                assert client._wire.send("GET", "/healthz")[0] == 200
+                assert client._transport.send("POST", "/api/studies/load/ask", {})[0] == 503
+                assert client._transport.send("GET", "/readyz")[0] == 503
+                assert client._transport.send("GET", "/healthz")[0] == 200
             database.start()
             for client, study in zip(clients, (near, far), strict=True):
-                patient = belman.Client(str(client._wire), retries=6)
+                patient = belman.Client(str(client._transport), retries=6)
                 assert far.tell(patient.study("load").ask(), 1)
                 assert study.status()["outstanding"] == 0
                 patient.close()

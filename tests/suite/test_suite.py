@@ -15,7 +15,7 @@ from belman.cli import app
 from belman.cli.parse import policy
 from belman.errors import PolicyError, SettingError, StateError
 from belman.suite import SPLITS, cell_table, play, player_csv, suite, summary_table
-from belman.suite.verdict import geometric_mean, half_interval
+from belman.suite.tables import geometric_mean, half_interval
 
 
 def first(split):

@@ -63,12 +63,15 @@ def regret(
     ] = False,
     split: Annotated[str, typer.Option(help="development, validation or both.")] = "both",
     players: Annotated[
-        str, typer.Option(help="Rivals, with commas; all for every one of the suite.")
+        str,
+        typer.Option(
+            help="Policies to compare it with, separated by commas; all for every one of the suite."
+        ),
     ] = "all",
     ours: Annotated[
         str,
         typer.Option(
-            help="Whom it is about: belman, belman-until (which knows the horizon), or one of the rivals."
+            help="The policy that is compared: belman, belman-until (which knows the horizon), or one of the rivals."
         ),
     ] = "belman",
     output: Annotated[
@@ -136,7 +139,7 @@ def _check_player(name: str, known: list[str], words: str) -> None:
 @app.command()
 def speed(
     policies: Annotated[
-        str, typer.Option(help="Players, with commas; all for every policy.")
+        str, typer.Option(help="Policies, separated by commas; all for every policy.")
     ] = "all",
     horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 1000,
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,

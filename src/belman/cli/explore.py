@@ -22,7 +22,7 @@ def explore(
         list[str] | None, typer.Option(help="A constant of the family; may be repeated.")
     ] = None,
     means: Annotated[
-        str | None, typer.Option(help="The mean of every arm, with commas: 0.5,0.4,0.3.")
+        str | None, typer.Option(help="The means of the arms, separated by commas: 0.5,0.4,0.3.")
     ] = None,
     random_arms: Annotated[
         int | None, typer.Option(help="Instead of means: so many arms, new ones in every run.")
@@ -30,11 +30,11 @@ def explore(
     policies: Annotated[
         str,
         typer.Option(
-            help="Players, with commas; settings after a colon: uniform,kl-lucb:delta=0.05."
+            help="Policies, separated by commas; settings after a colon: uniform,kl-lucb:delta=0.05."
         ),
     ] = "uniform,top-two-thompson,kl-lucb",
     budget: Annotated[
-        int | None, typer.Option(help="Turns after which the best arms are named.")
+        int | None, typer.Option(help="Turns after which the best arms are recommended.")
     ] = None,
     delta: Annotated[
         float | None,

@@ -13,14 +13,14 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from belman.cli import bench, explore, live, paper, parse, queue, study
+from belman.cli import bench, explore, paper, parse, queue, service, study
 from belman.cli.show import console, show
-from belman.errors import BelmanError, SettingError
+from belman.errors import BelmanError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
-from belman.measures import compare, curves_csv, digest
+from belman.measures import compare, condense, curves_csv
 from belman.policies import POLICIES
 from belman.version import __version__
 
@@ -37,10 +37,10 @@ app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
 app.command()(queue.queue)
-app.command()(live.serve)
-app.command()(live.dashboard)
-app.command()(live.demo)
-app.add_typer(live.keys, name="key")
+app.command()(service.serve)
+app.command()(service.dashboard)
+app.command()(service.demo)
+app.add_typer(service.keys, name="key")
 
 
 def _first_line(thing: Any) -> str:
@@ -92,7 +92,7 @@ def run(
         typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
     ] = None,
     means: Annotated[
-        str | None, typer.Option(help="The mean of every arm, with commas: 0.8,0.9.")
+        str | None, typer.Option(help="The means of the arms, separated by commas: 0.8,0.9.")
     ] = None,
     random_arms: Annotated[
         int | None,
@@ -101,7 +101,7 @@ def run(
     policies: Annotated[
         str | None,
         typer.Option(
-            help="Players, with commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
+            help="Policies, separated by commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,
@@ -155,11 +155,7 @@ def _simulate(options: dict[str, Any]) -> None:
         options["family"], options["settings"], options["means"], options["random_arms"]
     )
     players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
-    folder = Path(options["output"])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(f"output={str(folder)!r} cannot be written: {error.strerror}") from None
+    folder = parse.output_folder(Path(options["output"]))
     started = time.perf_counter()
     result = simulate(
         players,
@@ -189,7 +185,7 @@ def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
     picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
     with replacing(picture) as draft:
         style.save(curves(result, log=log), draft, format="png")
-    write_atomically(table, curves_csv(digest(result)))
+    write_atomically(table, curves_csv(condense(result)))
     with replacing(data) as draft:
         result.to_netcdf(draft, engine="scipy")
     return [picture, table, data]

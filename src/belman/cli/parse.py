@@ -118,7 +118,7 @@ def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) ->
 
 
 def split(words: str) -> list[str]:
-    """Parts with commas between them, commas inside brackets left alone.
+    """Parts separated by commas, commas inside brackets left alone.
 
     >>> split("divergence=bernoulli, range=(0, 10)")
     ['divergence=bernoulli', 'range=(0, 10)']
@@ -164,7 +164,7 @@ def value(text: str) -> Any:
 
 
 def numbers(text: str, what: str) -> tuple[float, ...]:
-    """Numbers with commas between them.
+    """Numbers separated by commas.
 
     >>> numbers("0.8,0.9", "means")
     (0.8, 0.9)
@@ -205,6 +205,15 @@ def config(path: Path) -> dict[str, Any]:
                 f"{path} has an unknown key {key!r}: there are {listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
             )
     return found
+
+
+def output_folder(folder: Path) -> Path:
+    """The folder, made where it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"output={str(folder)!r} cannot be written: {error.strerror}") from None
+    return folder
 
 
 def family_settings(pairs: list[str]) -> dict[str, Any]:

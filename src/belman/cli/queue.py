@@ -10,7 +10,6 @@ import typer
 
 from belman.cli import parse
 from belman.cli.show import console, show
-from belman.errors import SettingError
 from belman.files import replacing
 from belman.lab import simulate
 from belman.measures import queueing
@@ -21,10 +20,12 @@ def queue(
     services: Annotated[
         str,
         typer.Option(
-            help="Rates of the servers, with commas; a semicolon between the rows of queues."
+            help="Rates of the servers, separated by commas; a semicolon between the rows of queues."
         ),
     ],
-    arrivals: Annotated[str, typer.Option(help="Jobs per turn; with commas for several queues.")],
+    arrivals: Annotated[
+        str, typer.Option(help="Jobs per turn; one number a queue, separated by commas.")
+    ],
     arrival_law: Annotated[str, typer.Option(help="poisson or bernoulli.")] = "poisson",
     service_law: Annotated[
         str, typer.Option(help="bernoulli, or geometric or exponential job sizes.")
@@ -33,7 +34,7 @@ def queue(
         str, typer.Option(help="none, or length: multiply a queue's indices by its length.")
     ] = "none",
     policies: Annotated[
-        str, typer.Option(help="Players, with commas; settings after a colon.")
+        str, typer.Option(help="Policies, separated by commas; settings after a colon.")
     ] = "belman,thompson,q-ucb",
     horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 10_000,
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
@@ -60,17 +61,14 @@ def queue(
         weighting=weighting,
     )
     players = {words: parse.policy(words, horizon) for words in parse.split_policies(policies)}
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(f"output={str(output)!r} cannot be written: {error.strerror}") from None
+    folder = parse.output_folder(output)
     started = time.perf_counter()
     result = simulate(players, problem, horizon, runs, seed, workers=workers, store=store)
     show(queueing(result))
     console.print(
         f"{len(players) * runs * horizon:,} turns in {time.perf_counter() - started:.1f} s"
     )
-    for path in _keep(result, output):
+    for path in _keep(result, folder):
         console.print(f"wrote {path}")
 
 

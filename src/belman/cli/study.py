@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Run a durable study: decisions that survive.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The name of the study.")]
-Where = Annotated[
+StorageOption = Annotated[
     str,
     typer.Option(
         "--storage",
         envvar="BELMAN_STORAGE",
-        help="Where studies are kept: sqlite:///FILE or postgresql://…",
+        help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.",
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for the log.")]
 Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
 
-DEFAULT = "sqlite:///studies.db"
+DEFAULT_STORAGE = "sqlite:///studies.db"
 
 
 @app.callback()
@@ -58,7 +58,7 @@ def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
 @app.command()
 def create(
     name: Name,
-    arms: Annotated[str, typer.Option(help="The names of the arms, with commas.")],
+    arms: Annotated[str, typer.Option(help="The names of the arms, separated by commas.")],
     family: Annotated[
         str, typer.Option(help="What a reward is; `belman list` names the families.")
     ] = "bernoulli",
@@ -67,7 +67,8 @@ def create(
         typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
     ] = None,
     policy: Annotated[
-        str, typer.Option(help="Who chooses; settings after a colon, as in `belman run`.")
+        str,
+        typer.Option(help="The policy that chooses; settings after a colon, as in `belman run`."),
     ] = "belman",
     range: Annotated[
         str | None, typer.Option(help="The ends of bounded rewards on another scale: 0,5.")
@@ -87,9 +88,11 @@ def create(
     ] = None,
     expired_reward: Annotated[
         float | None,
-        typer.Option(help="What an expired ticket counts as, such as 0; forgotten unless said."),
+        typer.Option(
+            help="What an expired ticket counts as, such as 0; by default it is forgotten."
+        ),
     ] = None,
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Create a study."""
     from belman.studies import open_study
@@ -113,7 +116,7 @@ def create(
 
 
 @app.command("list")
-def list_(storage: Where = DEFAULT) -> None:
+def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Name every study, with its counts."""
     from belman.studies import Storage, open_study
 
@@ -124,7 +127,7 @@ def list_(storage: Where = DEFAULT) -> None:
 
 
 @app.command("show")
-def show_(name: Name, storage: Where = DEFAULT) -> None:
+def show_(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of
     being best.
     """
@@ -134,7 +137,7 @@ def show_(name: Name, storage: Where = DEFAULT) -> None:
 
 
 @app.command()
-def explain(name: Name, storage: Where = DEFAULT) -> None:
+def explain(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Say why this arm now: what the policy sees of each arm."""
     show(_open(name, storage).explain())
 
@@ -144,9 +147,9 @@ def ask(
     name: Name,
     n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
     key: Annotated[
-        str | None, typer.Option(help="The same key gives the same tickets again.")
+        str | None, typer.Option(help="Idempotency key: the same key gives the same tickets again.")
     ] = None,
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try: one line a ticket, its id and its arm with a tab between."""
     for ticket in _open(name, storage).ask(n, key=key):
@@ -158,7 +161,7 @@ def tell(
     name: Name,
     ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
     reward: Annotated[float, typer.Argument(help="What it earned.")],
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Tell the reward of a ticket; the same reward twice changes nothing."""
     news = _open(name, storage).tell(ticket, reward)
@@ -166,13 +169,13 @@ def tell(
 
 
 @app.command()
-def pause(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
+def pause(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Decide nothing until resumed; tells are welcome."""
     _open(name, storage).pause(reason)
 
 
 @app.command()
-def resume(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
+def resume(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Decide again."""
     _open(name, storage).resume(reason)
 
@@ -181,11 +184,9 @@ def resume(name: Name, reason: Reason = "", storage: Where = DEFAULT) -> None:
 def add_arm(
     name: Name,
     arm: Arm,
-    prior: Annotated[
-        str | None, typer.Option(help="The belief about it at first, with commas: 1,1.")
-    ] = None,
+    prior: Annotated[str | None, typer.Option(help="Its prior, separated by commas: 1,1.")] = None,
     reason: Reason = "",
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Take in a new arm, or one that was retired."""
     study = _open(name, storage)
@@ -196,7 +197,9 @@ def add_arm(
 
 
 @app.command()
-def retire_arm(name: Name, arm: Arm, reason: Reason = "", storage: Where = DEFAULT) -> None:
+def retire_arm(
+    name: Name, arm: Arm, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE
+) -> None:
     """Play an arm no more; rewards of tickets that are out still count."""
     study = _open(name, storage)
     study.retire_arm(_arm(arm, study.arms), reason)
@@ -209,7 +212,7 @@ def exposure(
         str, typer.Argument(help="An exposure, settings after a colon: constant:tau=0.1.")
     ],
     reason: Reason = "",
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Explore more or less from here on."""
     _open(name, storage).set_exposure(parse.exposure(schedule), reason)
@@ -219,7 +222,7 @@ def exposure(
 def history(
     name: Name,
     last: Annotated[int, typer.Option(help="How many events.")] = 20,
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Show the last events of the log."""
     table = _open(name, storage).history(last)
@@ -235,7 +238,7 @@ def history(
 def export(
     name: Name,
     path: Annotated[Path, typer.Argument(help="A file whose name ends in .csv or .parquet.")],
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Write the log to a file."""
     console.print(f"wrote {_open(name, storage).export(path):,} events to {path}", highlight=False)
@@ -248,7 +251,7 @@ def import_(
         Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")
     ],
     reason: Reason = "",
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Learn from past data, as a warm start."""
     console.print(f"learnt {_open(name, storage).record(path, reason):,} rewards", highlight=False)
@@ -260,7 +263,7 @@ def replay(
     policy: Annotated[
         str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")
     ],
-    storage: Where = DEFAULT,
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Estimate what another policy would have earned."""
     study = _open(name, storage)
@@ -269,14 +272,14 @@ def replay(
 
 
 @app.command()
-def check(name: Name, storage: Where = DEFAULT) -> None:
+def check(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Fold the whole log anew and compare it with the state, bit by bit."""
     study = _open(name, storage)
     console.print(f"{study.number:,} events, state {study.check()}", highlight=False)
 
 
 @app.command()
-def migrate(storage: Where = DEFAULT) -> None:
+def migrate(storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Bring the tables of a storage to the version of this belman."""
     from belman.studies import migrate as upgrade
 

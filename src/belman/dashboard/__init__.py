@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from belman.dashboard import demo as simulation
-from belman.dashboard.pages import router
+from belman.dashboard.routes import router
 from belman.service.app import create_app
 from belman.studies import Storage
 
@@ -17,13 +17,13 @@ from belman.studies import Storage
 def application(
     storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any
 ) -> Any:
-    """The service of a storage with the page at `/`; `demo` plays a simulated study from the start."""
-    beside = (
+    """The service of a storage with the page at `/`; `demo` plays a simulated study at once."""
+    background = (
         [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)]
         if demo
         else []
     )
-    app = create_app(storage, routers=[router], beside=beside, **options)
+    app = create_app(storage, routers=[router], background=background, **options)
     app.state.feeds = {}
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()
     return app

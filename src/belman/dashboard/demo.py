@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 
 from belman.errors import PausedError, StorageError
-from belman.service.shelf import Shelf
+from belman.service.registry import Registry
 from belman.studies import Ask, Storage, Study, Tell, open_study
 
 #: What the visitors think of each button, which the study has to find out.
@@ -30,7 +30,7 @@ def new_study(storage: Storage, seed: int | None = None) -> Study:
     )
 
 
-async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
+async def play(registry: Registry, name: str, seed: int | None = None) -> None:
     """Let visitors come until all have been; while the study is paused they find no button."""
     nature = np.random.default_rng(seed)
     answers = []
@@ -38,21 +38,21 @@ async def play(shelf: Shelf, name: str, seed: int | None = None) -> None:
         await asyncio.sleep(nature.exponential(1.0 / PER_SECOND))
         mood, delay = nature.random(), nature.exponential(DELAY)
         try:
-            tickets = await (await shelf.gathering(name)).put(Ask())
+            tickets = await (await registry.group_commit(name)).submit(Ask())
         except (PausedError, StorageError):
             continue
         assert isinstance(tickets, list)
         tell = Tell(tickets[0].id, float(mood < BUTTONS[str(tickets[0].arm)]))
-        answers.append(shelf.start(_answer(shelf, name, tell, delay)))
+        answers.append(registry.start_task(_answer(registry, name, tell, delay)))
     await asyncio.gather(*answers)
 
 
-async def _answer(shelf: Shelf, name: str, tell: Tell, delay: float) -> None:
+async def _answer(registry: Registry, name: str, tell: Tell, delay: float) -> None:
     """Tell what a visitor did, and again where the storage cannot be reached."""
     while True:
         await asyncio.sleep(delay)
         try:
-            await (await shelf.gathering(name)).put(tell)
+            await (await registry.group_commit(name)).submit(tell)
         except StorageError:
             continue
         return

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.agent import Agent
-from belman.dashboard.chronicle import Chronicle
+from belman.dashboard.timeline import Timeline
 from belman.families import Family
 from belman.plots import belief_densities
 from belman.plots.manifold import Trail
 from belman.table import Table
 
 TOP = 6
-MOST_ROWS = 15
+MAX_ROWS = 15
 _POINTS = 90
 _DIGITS = 5
 _INTERVAL = 1.959963984540054  # standard deviations of a central 95 %
 
 
-class Few:
+class SomeArms:
     """Some arms of an agent, with what is known of them from the table of all."""
 
     def __init__(self, agent: Agent, table: Table, places: Sequence[int]) -> None:
@@ -57,7 +57,7 @@ class Few:
         return self._table
 
 
-class Moment:
+class Snapshot:
     """All that is known of a study after one of its events, worked out once for everybody who
     watches.
     """
@@ -80,10 +80,10 @@ class Moment:
         words = query.casefold()
         return [place for place in self.order if words in self.labels[place].casefold()][:most]
 
-    def rows(self, places: Sequence[int], chronicle: Chronicle) -> list[dict[str, Any]]:
+    def rows(self, places: Sequence[int], timeline: Timeline) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
         quantity = next(name for name in self.table.columns if name.startswith("expected"))
-        total = max(int(chronicle.asked.sum()), 1)
+        total = max(int(timeline.asked.sum()), 1)
         columns = {name: self.table[name] for name in ("plays", "low", "high")}
         return [
             {
@@ -92,33 +92,33 @@ class Moment:
                 **{name: _short(column[place]) for name, column in columns.items()},
                 "expected": _short(self.table[quantity][place]),
                 "best": self.table["P(best)"][place],
-                "share": _short(_asked(chronicle, self.ids[place]) / total),
+                "share": _short(_asked(timeline, self.ids[place]) / total),
             }
             for place in places
         ]
 
-    def view(self, chronicle: Chronicle, pinned: Sequence[int]) -> dict[str, Any]:
+    def view(self, timeline: Timeline, pinned: Sequence[int]) -> dict[str, Any]:
         """The whole page, with the arms of these ids beside the likeliest best."""
         top = self.order[:TOP]
         places = [
             *top,
             *(place for place, id in enumerate(self.ids) if id in set(pinned) and place not in top),
         ]
-        few = Few(self.agent, self.table, places)
+        shown = SomeArms(self.agent, self.table, places)
         return {
             "number": self.number,
             "status": self.status,
             "quantity": next(name for name in self.table.columns if name.startswith("expected")),
-            "arms": self.rows(places, chronicle),
-            "densities": _densities(few),
-            "manifold": _manifold(few),
-            "shares": self._shares(places, chronicle),
-            "earned": self._earned(chronicle),
+            "arms": self.rows(places, timeline),
+            "densities": _densities(shown),
+            "manifold": _manifold(shown),
+            "shares": self._shares(places, timeline),
+            "earned": self._earned(timeline),
             "why": self._why(),
         }
 
-    def _shares(self, places: Sequence[int], chronicle: Chronicle) -> dict[str, Any]:
-        shares = chronicle.shares()
+    def _shares(self, places: Sequence[int], timeline: Timeline) -> dict[str, Any]:
+        shares = timeline.shares()
         ids = [self.ids[place] for place in places]
         known = shares.share.shape[1]
         columns = [
@@ -134,11 +134,11 @@ class Moment:
             "others": len(self.ids) > len(places),
         }
 
-    def _earned(self, chronicle: Chronicle) -> dict[str, Any]:
+    def _earned(self, timeline: Timeline) -> dict[str, Any]:
         """The sum of rewards beside what uniform play would have earned: n · the mean of what is
         believed of the arms now.
         """
-        count, total = chronicle.earnings()
+        count, total = timeline.earnings()
         quantity = next(name for name in self.table.columns if name.startswith("expected"))
         means = np.array(self.table[quantity], dtype=float)
         spread = (
@@ -155,7 +155,7 @@ class Moment:
         }
 
     def _why(self) -> dict[str, Any]:
-        shown = {name: column[:MOST_ROWS] for name, column in self.explanation.columns.items()}
+        shown = {name: column[:MAX_ROWS] for name, column in self.explanation.columns.items()}
         ids = dict(zip(self.agent.arms, self.ids, strict=True))
         rows = [
             [_short(cell) for cell in row] for row in zip(*list(shown.values())[1:], strict=True)
@@ -167,7 +167,7 @@ class Moment:
                 {"id": ids[arm], "label": label(arm), "cells": cells}
                 for arm, cells in zip(shown["arm"], rows, strict=True)
             ],
-            "more": max(len(self.explanation) - MOST_ROWS, 0),
+            "more": max(len(self.explanation) - MAX_ROWS, 0),
         }
 
 
@@ -176,8 +176,8 @@ def label(arm: Hashable) -> str:
     return arm if isinstance(arm, str) else str(arm)
 
 
-def _densities(few: Few) -> dict[str, Any]:
-    data = belief_densities(few, points=_POINTS)
+def _densities(shown: SomeArms) -> dict[str, Any]:
+    data = belief_densities(shown, points=_POINTS)
     low, high = data.window
     x = np.unique(
         np.concatenate([data.x.ravel(), data.pseudobelief_x, np.linspace(low, high, _POINTS)])
@@ -196,9 +196,9 @@ def _densities(few: Few) -> dict[str, Any]:
     }
 
 
-def _manifold(few: Few) -> dict[str, Any]:
+def _manifold(shown: SomeArms) -> dict[str, Any]:
     trail = Trail(turns=1)
-    trail.record(few)
+    trail.record(shown)
     paths = trail.paths()
     middle = [float(paths.pseudobelief_mean[0]), float(paths.pseudobelief_precision[0])]
     points = np.stack([paths.mean[0], paths.precision[0]], axis=1)
@@ -209,8 +209,8 @@ def _manifold(few: Few) -> dict[str, Any]:
     }
 
 
-def _asked(chronicle: Chronicle, id: int) -> int:
-    return int(chronicle.asked[id]) if id < len(chronicle.asked) else 0
+def _asked(timeline: Timeline, id: int) -> int:
+    return int(timeline.asked[id]) if id < len(timeline.asked) else 0
 
 
 def _short(value: Any) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.agent import Agent, state_file
-from belman.dispatch.line import Line, task_waker, thread_waker
+from belman.dispatch.waiting import WaitingLine, task_waker, thread_waker
 from belman.errors import BusyError, ServerError, SettingError, listing, nearest
 from belman.policies import Policy, Thompson
 from belman.table import Table
@@ -27,14 +27,14 @@ from belman.version import __version__
 FORMAT = "belman dispatcher"
 _LEAST = 1e-9  # seconds that a job takes at least
 #: What servers are judged by, as the settings of an agent.
-LESSONS: dict[str, dict[str, Any]] = {
+OBJECTIVES: dict[str, dict[str, Any]] = {
     "time": {"family": "exponential", "minimise": True},
     "success": {"family": "bernoulli", "minimise": False},
 }
 
 
 @dataclass
-class Service:
+class Job:
     """A job under way: whose it is, and when it began."""
 
     queue: Hashable
@@ -48,7 +48,7 @@ class Dispatcher:
     `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its own. At
     most `limit` jobs are under way at once. A free server is never kept idle while a job waits and
     the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
-    worth waiting for. `policy` is Thompson sampling unless said: its choice among the free servers
+    worth waiting for. `policy` is Thompson sampling by default: its choice among the free servers
     is the same whoever is busy, while evidence against a busy leader would make the free ones take
     turns. A failed job counts as one that took `penalty` times the average. All methods may be
     called from any thread; coroutines await `assign_async` or use `async with dispatcher.job()`.
@@ -74,9 +74,9 @@ class Dispatcher:
         seed: int | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> None:
-        if learns not in LESSONS:
+        if learns not in OBJECTIVES:
             raise SettingError(
-                f"learns={learns!r} is unknown: there are {listing(LESSONS)}{nearest(learns, LESSONS)}"
+                f"learns={learns!r} is unknown: there are {listing(OBJECTIVES)}{nearest(learns, OBJECTIVES)}"
             )
         if limit is not None and (
             not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 1
@@ -94,7 +94,7 @@ class Dispatcher:
                 f"queues={lines!r} makes no dispatcher: give at least one queue, each once"
             )
         settings = {
-            **LESSONS[learns],
+            **OBJECTIVES[learns],
             "policy": Thompson() if policy is None else policy,
             "prior": prior,
             "discount": discount,
@@ -104,13 +104,13 @@ class Dispatcher:
             for place, queue in enumerate(lines)
         }
         self._learns, self._limit, self._penalty, self._clock = learns, limit, float(penalty), clock
-        self._services: dict[Hashable, Service] = {}
+        self._jobs: dict[Hashable, Job] = {}
         self._paused: set[Hashable] = set()
         self._completed = dict.fromkeys(names, 0)
         self._failed = dict.fromkeys(names, 0)
         self._unit: float | None = None
         self._spent = 0.0
-        self._line = Line()
+        self._line = WaitingLine()
         self._lock = threading.RLock()
 
     # Jobs
@@ -127,14 +127,14 @@ class Dispatcher:
             if server is not None:
                 return server
             wake, wait = thread_waker()
-            ticket = self._line.join(queue, wake)
+            waiter = self._line.join(queue, wake)
         if timeout is None or timeout > 0.0:
             wait(timeout)
         with self._lock:
-            self._line.leave(ticket)
-            if not ticket.served:
+            self._line.leave(waiter)
+            if not waiter.served:
                 raise BusyError(self._why_busy())
-            return ticket.server
+            return waiter.server
 
     async def assign_async(self, queue: Hashable = None) -> Any:
         """The server for the next job of a queue, as soon as one is free and those who came before
@@ -146,24 +146,24 @@ class Dispatcher:
             if server is not None:
                 return server
             wake, woken = task_waker()
-            ticket = self._line.join(queue, wake)
+            waiter = self._line.join(queue, wake)
         try:
             await woken
         except asyncio.CancelledError:
             with self._lock:
-                self._line.leave(ticket)
-                if ticket.served:
-                    self.release(ticket.server)
+                self._line.leave(waiter)
+                if waiter.served:
+                    self.release(waiter.server)
             raise
-        return ticket.server
+        return waiter.server
 
     def completed(self, server: Hashable, *, time: float | None = None) -> None:
         """A job is done; `time` in seconds is taken from the clock unless it is given."""
         with self._lock:
-            service = self._service(server)
-            spent = self._duration(service, time)
+            job = self._job(server)
+            spent = self._duration(job, time)
             unit = self._unit or max(spent, _LEAST)
-            self._agents[service.queue].tell(server, spent / unit if self._learns == "time" else 1)
+            self._agents[job.queue].tell(server, spent / unit if self._learns == "time" else 1)
             self._unit, self._spent = unit, self._spent + spent
             self._completed[server] += 1
             self._end(server)
@@ -173,12 +173,12 @@ class Dispatcher:
         or the time given if longer.
         """
         with self._lock:
-            service = self._service(server)
-            spent = self._duration(service, time)
+            job = self._job(server)
+            spent = self._duration(job, time)
             done = sum(self._completed.values())
             cost = max(self._penalty * (self._spent / done if done else spent), spent)
             unit = self._unit or max(cost, _LEAST)
-            self._agents[service.queue].tell(server, cost / unit if self._learns == "time" else 0)
+            self._agents[job.queue].tell(server, cost / unit if self._learns == "time" else 0)
             self._unit = unit
             self._failed[server] += 1
             self._end(server)
@@ -186,7 +186,7 @@ class Dispatcher:
     def release(self, server: Hashable) -> None:
         """A job was taken back: its server is free again, and nothing is learnt."""
         with self._lock:
-            self._service(server)
+            self._job(server)
             self._take_back(server)
             self._serve()
 
@@ -231,7 +231,7 @@ class Dispatcher:
         """
         with self._lock:
             self._known(server)
-            if server in self._services:
+            if server in self._jobs:
                 raise ServerError(
                     f"server {server!r} is busy: let its job end, or pause it so that it gets no other"
                 )
@@ -269,7 +269,7 @@ class Dispatcher:
     def busy(self) -> dict[Hashable, Hashable]:
         """Servers with a job under way, and the queue it is from."""
         with self._lock:
-            return {server: service.queue for server, service in self._services.items()}
+            return {server: job.queue for server, job in self._jobs.items()}
 
     @property
     def waiting(self) -> int:
@@ -302,7 +302,7 @@ class Dispatcher:
         """Per server: what it does now, and how many jobs it has completed and failed."""
         with self._lock:
             states = [
-                "busy" if s in self._services else "paused" if s in self._paused else "free"
+                "busy" if s in self._jobs else "paused" if s in self._paused else "free"
                 for s in self._completed
             ]
             counts = {
@@ -315,7 +315,7 @@ class Dispatcher:
         done, lost = sum(self._completed.values()), sum(self._failed.values())
         return (
             f"Dispatcher({len(self._completed)} server{'s' * (len(self._completed) != 1)}, learns={self._learns!r}, "
-            f"{done} job{'s' * (done != 1)} completed, {lost} failed, {len(self._services)} under way)"
+            f"{done} job{'s' * (done != 1)} completed, {lost} failed, {len(self._jobs)} under way)"
         )
 
     # Saving
@@ -344,8 +344,7 @@ class Dispatcher:
                 "failed": list(self._failed.values()),
                 "paused": [encode(server) for server in self._completed if server in self._paused],
                 "services": [
-                    [encode(s), encode(job.queue), now - job.began]
-                    for s, job in self._services.items()
+                    [encode(s), encode(job.queue), now - job.began] for s, job in self._jobs.items()
                 ],
             }
             return state_file.write(content, FORMAT)
@@ -407,7 +406,7 @@ class Dispatcher:
         now = clock()
         for server, queue, ago in content["services"]:
             key, whose = names([server, queue])
-            made._services[key] = Service(whose, now - ago)
+            made._jobs[key] = Job(whose, now - ago)
         return made
 
     # Within the lock
@@ -416,30 +415,30 @@ class Dispatcher:
         return [
             server
             for server in self._completed
-            if server not in self._services and server not in self._paused
+            if server not in self._jobs and server not in self._paused
         ]
 
     def _give(self, queue: Hashable) -> Any:
         """A server for a job of this queue, or None where none is free."""
         free = self._free()
-        if not free or (self._limit is not None and len(self._services) >= self._limit):
+        if not free or (self._limit is not None and len(self._jobs) >= self._limit):
             return None
         server = self._agent(queue).ask(among=free)
-        self._services[server] = Service(queue, self._clock())
+        self._jobs[server] = Job(queue, self._clock())
         return server
 
     def _end(self, server: Hashable) -> None:
-        del self._services[server]
+        del self._jobs[server]
         self._serve()
 
     def _serve(self) -> None:
         self._line.serve(self._give, self._take_back)
 
     def _take_back(self, server: Hashable) -> None:
-        self._agents[self._services.pop(server).queue].cancel(server)
+        self._agents[self._jobs.pop(server).queue].cancel(server)
 
-    def _duration(self, service: Service, given: float | None) -> float:
-        value = self._clock() - service.began if given is None else given
+    def _duration(self, job: Job, given: float | None) -> float:
+        value = self._clock() - job.began if given is None else given
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float, np.number))
@@ -464,20 +463,20 @@ class Dispatcher:
             )
         return server
 
-    def _service(self, server: Hashable) -> Service:
+    def _job(self, server: Hashable) -> Job:
         self._known(server)
-        if server not in self._services:
+        if server not in self._jobs:
             raise ServerError(
                 f"server {server!r} has no job: it was never assigned, or its end was told already"
             )
-        return self._services[server]
+        return self._jobs[server]
 
     def _why_busy(self) -> str:
-        if self._limit is not None and len(self._services) >= self._limit:
+        if self._limit is not None and len(self._jobs) >= self._limit:
             return f"{self._limit} jobs are under way, which is the limit: wait with timeout=…, or complete one"
         paused = f", {len(self._paused)} paused" if self._paused else ""
         return (
-            f"no server is free: {len(self._services)} busy{paused} (wait with timeout=…, or complete a job), "
+            f"no server is free: {len(self._jobs)} busy{paused} (wait with timeout=…, or complete a job), "
             f"{len(self._line)} callers before this one"
         )
 

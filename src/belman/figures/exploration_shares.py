@@ -15,7 +15,7 @@ from belman.figures.figure import SEED, Data, Effort, Figure, Part
 from belman.figures.numbers import last
 from belman.figures.players import TWENTY
 from belman.lab.exploration import Exploration, Question, explore
-from belman.measures import digest, half_width
+from belman.measures import condense, half_width
 from belman.plots import curve_data, draw_curves, style
 from belman.policies import BelMan, Policy, Thompson, TopTwoThompson, Uniform, WidestBelief
 from belman.problems import bernoulli
@@ -49,7 +49,7 @@ class ExplorationShares(Figure):
         design = Exploration(PLAYERS, problem, TURNS, runs, SEED, Question(1, TURNS))
 
         def compute(progress: bool | None) -> xarray.Dataset:
-            return digest(explore(PLAYERS, problem, runs, SEED, budget=TURNS, progress=progress))
+            return condense(explore(PLAYERS, problem, runs, SEED, budget=TURNS, progress=progress))
 
         return {_NAME: Part(design.describe(), compute, design)}
 

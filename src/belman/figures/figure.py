@@ -17,7 +17,7 @@ import numpy as np
 
 from belman.lab.design import Design
 from belman.lab.simulation import Simulation, simulate
-from belman.measures import digest
+from belman.measures import condense
 from belman.plots import curve_data, draw_grid, style, together
 from belman.problems.lower_bounds import lai_robbins
 from belman.problems.problem import Problem
@@ -125,7 +125,7 @@ class Panel:
         design = Simulation(players, self.problem, self.horizon, runs, SEED)
 
         def compute(progress: bool | None) -> xarray.Dataset:
-            return digest(
+            return condense(
                 simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
             )
 

@@ -11,7 +11,7 @@ from belman.figures.claim import AllData, Check, Claim, Judgement
 from belman.figures.figure import SEED, Curves, Data, Panel, Part
 from belman.figures.players import BELMAN
 from belman.lab.simulation import Simulation, simulate
-from belman.measures import digest, half_width, unstable
+from belman.measures import condense, half_width, unstable
 from belman.policies import UCB1, CoinThompson, Forced, Policy, Thompson, q_ths, q_ucb, qbelman
 from belman.problems import queue
 from belman.table import Table
@@ -68,7 +68,7 @@ class QueuePanel(Panel):
                     mean_backlog=kept.mean_backlog.sum("queue"),
                 )
                 kept = kept.assign(waits)
-            return digest(kept.assign_attrs(result.attrs))
+            return condense(kept.assign_attrs(result.attrs))
 
         return Part(design.describe(), compute, design)
 

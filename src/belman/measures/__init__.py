@@ -1,18 +1,23 @@
 """What it means: arrays in, arrays out."""
 
 from belman.measures.best import best_probabilities
-from belman.measures.digest import curves_csv, digest
-from belman.measures.error import chance_of_error
+from belman.measures.condense import condense, curves_csv
 from belman.measures.queueing import queueing, unstable
-from belman.measures.summary import compare, difference, half_width, summary
+from belman.measures.summary import (
+    chance_of_error,
+    compare,
+    difference,
+    half_width,
+    summary,
+)
 
 __all__ = [
     "best_probabilities",
     "chance_of_error",
     "compare",
+    "condense",
     "curves_csv",
     "difference",
-    "digest",
     "half_width",
     "queueing",
     "summary",

@@ -7,22 +7,27 @@ are given or on new ones.
 """
 
 from belman.plots import style
-from belman.plots.beliefs import BeliefDensities, belief_densities, beliefs, draw_beliefs
-from belman.plots.believer import Believer
+from belman.plots.beliefs import (
+    BeliefDensities,
+    Believer,
+    belief_densities,
+    beliefs,
+    draw_beliefs,
+)
 from belman.plots.curves import (
     Curves,
     curve_data,
     curves,
     draw_curves,
     draw_grid,
+    queue_regret,
     regret,
     suboptimal_draws,
     together,
 )
+from belman.plots.dot_plot import Rows, draw_rows
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
-from belman.plots.queues import queue_regret
-from belman.plots.rows import Rows, draw_rows
 
 __all__ = [
     "BeliefDensities",

@@ -5,17 +5,82 @@ midst.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from belman.errors import ArmError, listing, nearest
 from belman.families import Family
 from belman.plots import style
-from belman.plots.believer import Believer, Floats, chosen, scale_of
+from belman.table import Table
+
+Floats = NDArray[np.float64]
 
 _TAIL = 1e-5  # of probability that a curve leaves out at each end
+
+
+class Believer(Protocol):
+    """Anything with named arms and a belief about each, such as an Agent."""
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]: ...
+    @property
+    def family(self) -> Family: ...
+    @property
+    def pseudobelief(self) -> tuple[float, ...]: ...
+    @property
+    def turn(self) -> int: ...
+    def belief(self, arm: Hashable) -> tuple[float, ...]: ...
+    def beliefs(self, level: float = ...) -> Table: ...
+
+
+class Units(NamedTuple):
+    """The user's number is offset + factor · the family's number: an agent may have a range of its
+    own, or count costs.
+    """
+
+    quantity: str
+    offset: float
+    factor: float
+
+    def of(self, values: Floats) -> Floats:
+        """The family's numbers as the user counts them."""
+        return self.offset + self.factor * values
+
+
+def units_of(agent: Believer, table: Table) -> Units:
+    """The units of an agent, read off the table of its beliefs: the credible interval there is that
+    of the family here.
+    """
+    costs = "expected cost" in table.columns
+    quantity, sign = ("expected cost", -1.0) if costs else ("expected reward", 1.0)
+    if agent.family.reward_range is None:
+        return Units(quantity, 0.0, sign)
+    widths = [high - low for low, high in zip(table["low"], table["high"], strict=True)]
+    widest = int(np.argmax(widths))
+    belief = agent.belief(agent.arms[widest])
+    low, high = (agent.family.mean_quantile(belief, 0.025, upper=upper) for upper in (False, True))
+    factor = sign * widths[widest] / (high - low)
+    return Units(quantity, table["high" if costs else "low"][widest] - factor * low, factor)
+
+
+def highlighted(
+    arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int
+) -> list[int]:
+    """The places of the arms to colour, in order: those named, else the `top` ones most likely to
+    be best.
+    """
+    if highlight is None:
+        return sorted(int(a) for a in np.argsort(-best, kind="stable")[:top])
+    places = {arm: place for place, arm in enumerate(arms)}
+    for arm in highlight:
+        if arm not in places:
+            raise ArmError(
+                f"unknown arm {arm!r}: this picture shows {listing(arms)}{nearest(arm, arms)}"
+            )
+    return [places[arm] for arm in highlight]
 
 
 class BeliefDensities(NamedTuple):
@@ -72,13 +137,13 @@ def density_of_mean(family: Family, belief: ArrayLike, points: int = 300) -> tup
 def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
     """The data of `beliefs`: a curve of `points` points for each arm and for the pseudobelief."""
     table = agent.beliefs()
-    scale = scale_of(agent, table)
+    units = units_of(agent, table)
     rows = [*(agent.belief(arm) for arm in agent.arms), agent.pseudobelief]
     curves = [density_of_mean(agent.family, row, points) for row in rows]
     ends = np.array([window_of(agent.family, row) for row in rows])
     x, density = (np.array([curve[i] for curve in curves]) for i in (0, 1))
-    along = 1 if scale.factor > 0.0 else -1  # x rises, whichever way the user counts
-    x, density = scale.of(x)[:, ::along], density[:, ::along] / abs(scale.factor)
+    along = 1 if units.factor > 0.0 else -1  # x rises, whichever way the user counts
+    x, density = units.of(x)[:, ::along], density[:, ::along] / abs(units.factor)
     bounds = (0.0, *(agent.family.reward_range or ()))
     ends = np.array(
         [
@@ -86,10 +151,10 @@ def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
             _snapped(ends[:, 1].max(), ends[:, 0].min(), bounds),
         ]
     )
-    low, high = sorted(scale.of(ends).tolist())
+    low, high = sorted(units.of(ends).tolist())
     best = np.array(table["P(best)"])
     return BeliefDensities(
-        agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), scale.quantity
+        agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), units.quantity
     )
 
 
@@ -112,7 +177,7 @@ def draw_beliefs(
     others thin and grey.
     """
     with style.canvas(ax, size) as ax:
-        coloured = chosen(data.arms, data.best, highlight, top)
+        coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
             ax.plot(
                 data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1

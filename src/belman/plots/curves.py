@@ -49,7 +49,7 @@ _ROWS = ("mean", "low", "high", "q25", "q75")
 
 
 def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
-    """The data of `curves`, from a result or from its digest."""
+    """The data of `curves`, from a result or from one that `condense` made small."""
     if "statistic" in result.dims:
         rows = {
             name: result[variable].sel(statistic=name).transpose("player", "turn").values
@@ -222,6 +222,23 @@ def suboptimal_draws(
     """Plays of arms that are not the best, of every player."""
     return draw_curves(
         curve_data(result, "suboptimal_draws"), ax, log=log, quartiles=quartiles, size=size
+    )
+
+
+def queue_regret(
+    result: xarray.Dataset,
+    ax: Axes | None = None,
+    *,
+    log: bool = True,
+    quartiles: bool = False,
+    size: str = "screen",
+) -> Axes:
+    """Queue regret of every player, all queues together: the mean with its 95 % interval."""
+    together = result[["queue_regret"]].drop_vars("queue", errors="ignore")
+    if "queue" in together.dims:
+        together = together.sum("queue")
+    return draw_curves(
+        curve_data(together, "queue_regret"), ax, log=log, quartiles=quartiles, size=size
     )
 
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from belman.errors import ExposureError
 from belman.exposure import Exposure, Paper, exposure
 from belman.plots import style
-from belman.plots.believer import Floats
+from belman.plots.beliefs import Floats
 
 
 class FocalDensities(NamedTuple):

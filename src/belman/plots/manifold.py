@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from belman.errors import SettingError
 from belman.families import Family
 from belman.plots import style
-from belman.plots.believer import Believer, Floats, Scale, chosen, scale_of
+from belman.plots.beliefs import Believer, Floats, Units, highlighted, units_of
 
 _ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard deviation
 
@@ -75,7 +75,7 @@ class Trail:
 
     def __init__(self, turns: int | None = 60) -> None:
         self._moments: deque[_Moment] = deque(maxlen=turns)
-        self._scale: Scale | None = None
+        self._units: Units | None = None
         self._last: Believer | None = None
 
     def __len__(self) -> int:
@@ -83,12 +83,12 @@ class Trail:
 
     def record(self, agent: Believer) -> None:
         """Note where the agent's beliefs stand now."""
-        if self._scale is None:
-            self._scale = scale_of(agent, agent.beliefs())
-        scale = self._scale
+        if self._units is None:
+            self._units = units_of(agent, agent.beliefs())
+        units = self._units
 
         def user(place: tuple[float, float]) -> tuple[float, float]:
-            return scale.offset + scale.factor * place[0], place[1] / scale.factor**2
+            return units.offset + units.factor * place[0], place[1] / units.factor**2
 
         positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
         self._moments.append(
@@ -98,7 +98,7 @@ class Trail:
 
     def paths(self) -> Paths:
         """The data of `manifold`, for the arms of the last turn recorded."""
-        if self._last is None or self._scale is None:
+        if self._last is None or self._units is None:
             raise SettingError("the trail is empty: record(agent) at least once")
         table = self._last.beliefs()
         arms = tuple(self._moments[-1].positions)
@@ -118,7 +118,7 @@ class Trail:
             middle[:, 0],
             middle[:, 1],
             best,
-            self._scale.quantity,
+            self._units.quantity,
         )
 
 
@@ -132,7 +132,7 @@ def draw_manifold(
 ) -> Axes:
     """Draw the paths, fading into the past, and where they have come to."""
     with style.canvas(ax, size) as ax:
-        coloured = chosen(data.arms, data.best, highlight, top)
+        coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
             _path(ax, data.mean[:, a], data.precision[:, a], style.GREY, "o", 4.0, 1)
         labels = []

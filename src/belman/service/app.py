@@ -1,16 +1,22 @@
-"""The service as an ASGI application: a storage in, routes behind a gate out."""
+"""The service as an ASGI application, and the server that listens for it: on loopback unless told
+otherwise, stopping without dropping anybody.
+"""
 
 from __future__ import annotations
 
+import signal
+import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import Any
 
-from belman.errors import BelmanError, MissingExtraError
+from belman.errors import BelmanError, MissingExtraError, ServiceError, SettingError
 from belman.version import __version__
 
 try:
     import prometheus_client  # noqa: F401
+    import uvicorn
     from fastapi import APIRouter, FastAPI
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
@@ -21,45 +27,45 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from belman.service import routes
-from belman.service.gate import Gate
-from belman.service.guard import guarded_router, needs
-from belman.service.keys import Role
+from belman.service.access import LOOPBACK, AccessControl, requires, role_router
+from belman.service.fast_path import FastPath
+from belman.service.keys import Keys, Role
 from belman.service.metrics import Metrics
-from belman.service.problems import invalid, problem
-from belman.service.shelf import Shelf
-from belman.service.swift import Swift
+from belman.service.problems import invalid, problem, problem_of
+from belman.service.registry import Registry
 from belman.studies import Storage
 
 MAX_BODY = 1_000_000
 RATE = 2_000.0
+GRACE_SECONDS = 10
 
 health = APIRouter(tags=["health"])
-measured = guarded_router(tags=["health"])
+measured = role_router(tags=["health"])
 
 
 def create_app(
     storage: Storage,
     *,
-    closed: bool = False,
+    require_keys: bool = False,
     max_body: int = MAX_BODY,
     rate: float = RATE,
     routers: Iterable[APIRouter] = (),
-    beside: Iterable[Callable[[Shelf], Coroutine[Any, Any, None]]] = (),
+    background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
 ) -> FastAPI:
-    """The service of a storage; `closed` asks for keys even where there is none yet.
+    """The service of a storage; `require_keys` asks for keys even where there is none yet.
 
-    `routers` are served beside the studies', and the coroutines that `beside` makes run as long as
-    the service does. All state lives in the storage, so that any number of such services may stand
-    on one.
+    `routers` are served beside the studies', and the coroutines that `background` makes run as long
+    as the service does. All state lives in the storage, so that any number of such services may
+    stand on one.
     """
-    shelf = Shelf(storage, Metrics(), closed)
+    registry = Registry(storage, Metrics(), require_keys)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        for make in beside:
-            shelf.start(make(shelf))
+        for make in background:
+            registry.start_task(make(registry))
         yield
-        await shelf.close()
+        await registry.close()
 
     app = FastAPI(
         title="belman",
@@ -70,14 +76,14 @@ def create_app(
         lifespan=lifespan,
         swagger_ui_oauth2_redirect_url=None,
     )
-    app.state.shelf = shelf
-    app.add_exception_handler(BelmanError, routes.refused)
+    app.state.registry = registry
+    app.add_exception_handler(BelmanError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _failed)
     for router in (routes.router, health, measured, *routers):
         app.include_router(router)
-    app.add_middleware(Swift, shelf=shelf)
-    app.add_middleware(Gate, shelf=shelf, max_body=max_body, rate=rate)
+    app.add_middleware(FastPath, registry=registry)
+    app.add_middleware(AccessControl, registry=registry, max_body=max_body, rate=rate)
     _describe_key(app)
     return app
 
@@ -91,15 +97,22 @@ async def healthz() -> dict[str, str]:
 @health.get("/readyz", responses={503: {"description": "The storage cannot be reached."}})
 async def readyz(request: Request) -> dict[str, str]:
     """Whether the service can do its work: 503 while the storage cannot be reached."""
-    shelf = routes.shelf_of(request)
-    await shelf.run(shelf.keys.any)
+    registry = routes.registry_of(request)
+    await registry.in_thread(registry.keys.any)
     return {"status": "ready"}
 
 
-@measured.get("/metrics", response_class=Response, **needs(Role.READ))
+@measured.get("/metrics", response_class=Response, **requires(Role.READ))
 async def metrics(request: Request) -> Response:
     """Counters for Prometheus."""
-    return Response(routes.shelf_of(request).metrics.text(), media_type="text/plain; version=0.0.4")
+    return Response(
+        routes.registry_of(request).metrics.text(), media_type="text/plain; version=0.0.4"
+    )
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, BelmanError)
+    return problem_of(error)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
@@ -127,3 +140,68 @@ def _describe_key(app: FastAPI) -> None:
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def needs_keys(host: str, storage: Storage) -> bool:
+    """Whether requests to this host need keys; SettingError where they do and there is none."""
+    if host in LOOPBACK:
+        return False
+    if not any(key.revoked is None for key in Keys(storage).all()):
+        raise SettingError(
+            f"host={host!r} can be reached from elsewhere, and there is no key that guards it: make one first, "
+            f"belman key add NAME --role admin --storage {storage}"
+        )
+    return True
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes one that is free."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        raise ServiceError(f"cannot listen on {host} port {port}: {error}") from None
+    return listening
+
+
+def serve(
+    app: Any,
+    listening: socket.socket,
+    *,
+    quiet: bool = False,
+    ready: Callable[[], None] | None = None,
+) -> None:
+    """Answer until SIGINT or SIGTERM; then finish what is under way, and stop."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning" if quiet else "info",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+    )
+    _Server(config, app.state.registry, ready).run([listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that tells the pages which watch it that it stops, and somebody that it began."""
+
+    def __init__(
+        self, config: uvicorn.Config, registry: Registry, ready: Callable[[], None] | None
+    ) -> None:
+        super().__init__(config)
+        self._registry, self._ready = registry, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._ready is not None and self.started:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop once what is under way is done, or at once at a second SIGINT; the process ends well
+        then, not by a signal.
+        """
+        self._registry.stopping.set()
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True

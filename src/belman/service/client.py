@@ -1,23 +1,38 @@
-"""A small client: the studies of a service, with the same ask and tell."""
+"""The HTTP client: the studies of a service, with the same ask and tell."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import random
+import ssl
+import time
 import uuid
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, overload
-from urllib.parse import quote, urlencode
+from typing import Any, NamedTuple, NoReturn, overload
+from urllib.parse import quote, urlencode, urlsplit
 
+from belman import errors
 from belman.agent import state_file
-from belman.errors import BelmanError
+from belman.errors import BelmanError, ServiceError, SettingError, problem_type
 from belman.exposure import Exposure
 from belman.files import write_atomically
 from belman.policies import Policy
-from belman.service.kinds import KINDS, raise_problem
-from belman.service.wire import Wire
 from belman.table import Table
+
+_RETRIED = {429, 502, 503, 504}
+_MAX_WAIT = 5.0
+#: Every error that a service may send, by the type of its problem.
+_ERRORS = {
+    problem_type(kind): kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type)
+    and issubclass(kind, BelmanError)
+    and kind is not errors.MissingExtraError  # that is missing there, not here
+}
 
 
 class RemoteTicket(NamedTuple):
@@ -36,14 +51,14 @@ class Client:
     """A service at `url`, opened with a `key` where it asks for one.
 
     Requests are sent again after failures that pass (`retries` times, waiting longer each time).
-    That is safe: every ask carries a key of its own, so that the service gives the same tickets
+    That is safe: every ask carries an idempotency key, so that the service gives the same tickets
     again, and a tell that was heard changes nothing. Objects may be shared between threads.
     """
 
     def __init__(
         self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 6
     ) -> None:
-        self._wire = Wire(url, key, timeout, retries)
+        self._transport = Transport(url, key, timeout, retries)
 
     def studies(self, query: str = "") -> list[str]:
         """The names of the studies, or of those with `query` in their name."""
@@ -72,19 +87,19 @@ class Client:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON that a route answers with; raises what the study would have raised."""
-        status, kind, content = self._wire.send(method, path, body)
+        status, kind, content = self._transport.send(method, path, body)
         if kind.endswith("json"):
             found = json.loads(content)
             if status >= 400:
-                raise_problem(status, found)
+                _raise_problem(status, found)
             return found
         if status >= 400:
-            raise_problem(status, {})
+            _raise_problem(status, {})
         return content
 
     def close(self) -> None:
         """Close the connections; the next request opens a new one."""
-        self._wire.close()
+        self._transport.close()
 
     def __enter__(self) -> Client:
         return self
@@ -93,7 +108,7 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Client({str(self._wire)!r})"
+        return f"Client({str(self._transport)!r})"
 
 
 class RemoteStudy:
@@ -108,8 +123,8 @@ class RemoteStudy:
     @overload
     def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch; the same `key` gives the
-        same tickets.
+        """A ticket for the arm to try now, or a list of `n` for a batch; the same idempotency `key`
+        gives the same tickets.
         """
         body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
         found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
@@ -130,7 +145,10 @@ class RemoteStudy:
         }
         answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
         return [
-            _error(one["problem"]) if "problem" in one else bool(one["news"]) for one in answers
+            _ERRORS.get(one["problem"]["type"], BelmanError)(one["problem"]["detail"])
+            if "problem" in one
+            else bool(one["news"])
+            for one in answers
         ]
 
     def status(self) -> dict[str, Any]:
@@ -231,5 +249,85 @@ def _described(value: Any) -> Any:
     return state_file.describe(value, part) if hasattr(value, "name") else value
 
 
-def _error(problem: Mapping[str, Any]) -> BelmanError:
-    return KINDS.get(problem["type"], BelmanError)(problem["detail"])
+def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:
+    """Raise what a problem describes, as the study itself would have raised it."""
+    kind = _ERRORS.get(str(problem.get("type")), ServiceError)
+    raise kind(problem.get("detail") or f"the service answered {status}")
+
+
+class Transport:
+    """Sends JSON over a pool of connections that are kept open. After a failure that may pass it
+    waits, longer each time, and tries again.
+    """
+
+    def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SettingError(
+                f"url={url!r} is no address of a service: write http://127.0.0.1:8000"
+            )
+        if retries < 0 or not timeout > 0.0:
+            raise SettingError(
+                f"timeout={timeout!r} and retries={retries!r}: give seconds above 0, and a number from 0 up"
+            )
+        self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
+        self._path = parts.path.rstrip("/")
+        self._key, self._timeout, self._retries = key, timeout, retries
+        self._pool: deque[http.client.HTTPConnection] = deque()
+
+    def send(self, method: str, path: str, body: Any = None) -> tuple[int, str, bytes]:
+        """Status, media type and body of the answer."""
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        wait = 0.05
+        for left in reversed(range(self._retries + 1)):
+            try:
+                status, kind, answer = self._send_once(method, path, data)
+            except (OSError, http.client.HTTPException) as error:
+                if not left:
+                    raise ServiceError(
+                        f"{self} cannot be reached: {error or type(error).__name__}"
+                    ) from error
+            else:
+                if status not in _RETRIED or not left:
+                    return status, kind, answer
+            time.sleep(wait * random.uniform(0.5, 1.0))  # nothing that is decided depends on it
+            wait = min(2.0 * wait, _MAX_WAIT)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _send_once(self, method: str, path: str, data: bytes | None) -> tuple[int, str, bytes]:
+        connection = self._connection()
+        headers = {"Accept": "application/json"}
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        if self._key is not None:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            connection.request(method, self._path + path, data, headers)
+            response = connection.getresponse()
+            answer = response.status, response.headers.get_content_type(), response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._pool.append(connection)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """An idle one of the pool, or a new one: threads that send at once have one each."""
+        try:
+            return self._pool.pop()
+        except IndexError:
+            pass
+        if self._secure:
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(
+                self._host, self._port, timeout=self._timeout, context=context
+            )
+        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+
+    def close(self) -> None:
+        """Close the connections that nobody uses; the next request opens a new one."""
+        while self._pool:
+            self._pool.pop().close()
+
+    def __str__(self) -> str:
+        return f"{'https' if self._secure else 'http'}://{self._host}:{self._port or (443 if self._secure else 80)}{self._path}"

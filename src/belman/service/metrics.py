@@ -25,7 +25,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=known,
         )
-        self.together = Histogram(
+        self.batch_size = Histogram(
             "belman_together",
             "Asks and tells in one transaction.",
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),

@@ -1,5 +1,5 @@
-"""Errors as they go over the wire: application/problem+json (RFC 9457), with the words of ours and
-never a stack trace.
+"""Errors over HTTP: application/problem+json (RFC 9457), with the words of ours and never a stack
+trace.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from belman import errors
-from belman.errors import BelmanError
-from belman.service.kinds import kind_of, status_of
+from belman.errors import BelmanError, problem_type
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -34,6 +33,21 @@ TITLES = {
     503: "Not available now",
 }
 
+#: The status of each kind of error; one that is not named here has that of the nearest of its
+#: bases.
+STATUS: dict[type[BelmanError], int] = {
+    errors.UnknownStudyError: 404,
+    errors.UnknownTicketError: 404,
+    errors.PausedError: 409,
+    errors.StudyError: 409,
+    errors.TicketError: 409,
+    errors.ReplayError: 409,
+    errors.StorageError: 503,
+    errors.StateError: 500,
+    errors.MissingExtraError: 501,
+    BelmanError: 422,
+}
+
 
 class RefusedError(HTTPException):
     """A request that is refused before any study hears of it."""
@@ -42,14 +56,19 @@ class RefusedError(HTTPException):
 def problem(
     status: int,
     detail: str,
-    kind: str = "about:blank",
+    type: str = "about:blank",
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Response:
     """A response that says what is wrong."""
     title = TITLES.get(status, "Error")
-    body = {"type": kind, "title": title, "status": status, "detail": printable(detail), **more}
+    body = {"type": type, "title": title, "status": status, "detail": printable(detail), **more}
     return Response(json.dumps(body), status, headers, media_type=MEDIA_TYPE)
+
+
+def status_of(error: BelmanError) -> int:
+    """The status of an error of ours."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
 def problem_of(error: BelmanError) -> Response:
@@ -57,13 +76,13 @@ def problem_of(error: BelmanError) -> Response:
     status = status_of(error)
     if isinstance(error, errors.StorageError):
         detail = "the storage of this service cannot be used at the moment; nothing was changed, or the answer was lost: try again"
-        return problem(status, detail, kind_of(type(error)), {"Retry-After": "1"})
+        return problem(status, detail, problem_type(type(error)), {"Retry-After": "1"})
     detail = (
         "the state of this study cannot be trusted; the log of the service says more"
         if status == 500
         else str(error)
     )
-    return problem(status, detail, kind_of(type(error)))
+    return problem(status, detail, problem_type(type(error)))
 
 
 def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:

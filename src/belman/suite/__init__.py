@@ -3,8 +3,8 @@ it says.
 """
 
 from belman.suite.cells import SPLITS, Cell, Suite, suite
-from belman.suite.playing import Records, play
-from belman.suite.verdict import cell_table, player_csv, summary_table
+from belman.suite.results import Records, play
+from belman.suite.tables import cell_table, player_csv, summary_table
 
 __all__ = [
     "SPLITS",

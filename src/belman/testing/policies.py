@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from belman.agent import Agent
-from belman.environments import problem
 from belman.errors import BelmanError
 from belman.families import Family
 from belman.lab import simulate
 from belman.policies import Policy, PolicyKernels, Random
+from belman.problems import problem
 from belman.testing.cases import FamilyCase, Faults
 
 _TURNS, _RUNS = 120, 4

@@ -11,27 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from belman.cli.show import console, show
+from belman.cli.study import DEFAULT_STORAGE, StorageOption
 from belman.table import Table
 
 if TYPE_CHECKING:
     from belman.studies import Storage
 
-StorageOption = Annotated[
-    str,
-    typer.Option(
-        help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.",
-        envvar="BELMAN_STORAGE",
-    ),
-]
-PortOption = Annotated[int, typer.Option(help="0 takes a free one.")]
+PortOption = Annotated[int, typer.Option(help="The port to listen on; 0 takes any that is free.")]
+BrowserOption = Annotated[bool, typer.Option(help="Open the page in a browser.")]
 
 keys = typer.Typer(help="Make, list and revoke the keys of a service.", no_args_is_help=True)
 
 
 def serve(
-    storage: StorageOption = "sqlite:///studies.db",
+    storage: StorageOption = DEFAULT_STORAGE,
     host: Annotated[
-        str, typer.Option(help="Loopback by default; anything else needs keys.")
+        str,
+        typer.Option(
+            help="The address to listen on: loopback by default; anything else needs keys."
+        ),
     ] = "127.0.0.1",
     port: PortOption = 8000,
     max_body: Annotated[int, typer.Option(help="Bytes that a request may have.")] = 1_000_000,
@@ -40,11 +38,11 @@ def serve(
     ] = 2_000.0,
 ) -> None:
     """Serve studies over HTTP, with a page to watch them at /."""
-    from belman.service.serve import needs_keys
+    from belman.service.app import needs_keys
     from belman.studies import Storage
 
     opened = Storage(storage)
-    _serve(opened, host, port, closed=needs_keys(host, opened), max_body=max_body, rate=rate)
+    _serve(opened, host, port, require_keys=needs_keys(host, opened), max_body=max_body, rate=rate)
 
 
 def dashboard(
@@ -55,7 +53,7 @@ def dashboard(
         ),
     ],
     port: PortOption = 0,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: BrowserOption = True,
 ) -> None:
     """Watch the studies of a storage, or of a service that runs elsewhere."""
     if url.startswith(("http://", "https://")):
@@ -71,7 +69,7 @@ def dashboard(
 
 def demo(
     port: PortOption = 0,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    browser: BrowserOption = True,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same visitors.")] = None,
 ) -> None:
     """Play a simulated study on a page that moves, kept in a temporary place."""
@@ -101,7 +99,7 @@ def _serve(
     **options: object,
 ) -> None:
     from belman.dashboard import application
-    from belman.service.serve import bind, serve
+    from belman.service.app import bind, serve
 
     app = application(storage, demo=demo, seed=seed, **options)
     listening = bind(host, port)
@@ -123,7 +121,7 @@ def add_key(
     role: Annotated[
         str, typer.Option(help="read (look), play (ask and tell) or admin (create and change).")
     ] = "play",
-    storage: StorageOption = "sqlite:///studies.db",
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Make a key, shown this once; from the first one on, the service asks for keys."""
     from belman.service.keys import Keys, role_named
@@ -135,7 +133,7 @@ def add_key(
 
 
 @keys.command("list")
-def list_keys(storage: StorageOption = "sqlite:///studies.db") -> None:
+def list_keys(storage: StorageOption = DEFAULT_STORAGE) -> None:
     """List the keys: their ids, never the keys themselves."""
     from belman.service.keys import Keys
     from belman.studies import Storage
@@ -157,7 +155,7 @@ def list_keys(storage: StorageOption = "sqlite:///studies.db") -> None:
 @keys.command("revoke")
 def revoke_key(
     id: Annotated[str, typer.Argument(help="The id, as `belman key list` shows it.")],
-    storage: StorageOption = "sqlite:///studies.db",
+    storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Let a key open nothing any more; running services notice within seconds."""
     from belman.service.keys import Keys

@@ -1,5 +1,5 @@
-"""Those who wait for a server, first come first served: threads on an event, coroutines on a future
-of their loop.
+"""Callers that wait for a server, first come first served: threads on an event, coroutines on a
+future of their loop.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Ticket:
+class Waiter:
     """One place in the line: whose queue, what to hand over, and how to wake its owner."""
 
     def __init__(self, queue: Any, wake: Callable[[], None]) -> None:
@@ -31,35 +31,35 @@ class Ticket:
         return True
 
 
-class Line:
-    """Tickets in order; whoever holds the lock of the dispatcher may touch it."""
+class WaitingLine:
+    """Waiters in order; whoever holds the lock of the dispatcher may touch it."""
 
     def __init__(self) -> None:
-        self._tickets: deque[Ticket] = deque()
+        self._waiters: deque[Waiter] = deque()
 
     def __len__(self) -> int:
-        return len(self._tickets)
+        return len(self._waiters)
 
-    def join(self, queue: Any, wake: Callable[[], None]) -> Ticket:
+    def join(self, queue: Any, wake: Callable[[], None]) -> Waiter:
         """A place at the end."""
-        ticket = Ticket(queue, wake)
-        self._tickets.append(ticket)
-        return ticket
+        waiter = Waiter(queue, wake)
+        self._waiters.append(waiter)
+        return waiter
 
-    def leave(self, ticket: Ticket) -> None:
+    def leave(self, waiter: Waiter) -> None:
         """Give up a place, if it is still held."""
-        if ticket in self._tickets:
-            self._tickets.remove(ticket)
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
 
     def serve(self, give: Callable[[Any], Any], take_back: Callable[[Any], None]) -> None:
         """Hand servers to the first in line, as long as `give(queue)` has one (it answers None when
         there is none).
         """
-        while self._tickets:
-            server = give(self._tickets[0].queue)
+        while self._waiters:
+            server = give(self._waiters[0].queue)
             if server is None:
                 return
-            if not self._tickets.popleft().hand_over(server):
+            if not self._waiters.popleft().hand_over(server):
                 take_back(server)
 
 

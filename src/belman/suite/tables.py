@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from belman.suite.cells import Cell, Suite
-from belman.suite.playing import Records
+from belman.suite.results import Records
 from belman.table import Table
 
 ANYTIME = "anytime"

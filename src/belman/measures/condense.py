@@ -1,8 +1,8 @@
 """A result made small enough to keep beside a figure: statistics of its curves, and every run at a
 few turns.
 
-A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; their
-digest is one megabyte.
+A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; condensed
+they are one megabyte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MARKS = 10
 _NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
-def digest(result: xarray.Dataset) -> xarray.Dataset:
+def condense(result: xarray.Dataset) -> xarray.Dataset:
     """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few
     turns.
 
@@ -30,7 +30,7 @@ def digest(result: xarray.Dataset) -> xarray.Dataset:
 
     >>> import belman
     >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
-    >>> small = digest(result)
+    >>> small = condense(result)
     >>> small.regret.dims, small.regret_at.dims, small.mark.values.tolist()
     (('statistic', 'player', 'turn'), ('player', 'run', 'mark'), [1, 2, 5, 10, 20, 40])
     """
@@ -53,11 +53,11 @@ def digest(result: xarray.Dataset) -> xarray.Dataset:
 
 
 def curves_csv(small: xarray.Dataset) -> str:
-    """The curves of a digest as comma-separated lines: variable, player, turn and the statistics.
+    """Condensed curves as comma-separated lines: variable, player, turn and the statistics.
 
     >>> import belman
     >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
-    >>> curves_csv(digest(result)).splitlines()[0]
+    >>> curves_csv(condense(result)).splitlines()[0]
     'variable,player,turn,mean,low,high,q25,q50,q75'
     """
     curves = [name for name, values in small.data_vars.items() if "statistic" in values.dims]

@@ -1,5 +1,5 @@
-"""The gate before every route: size, host, key and rate of a request are checked before anything
-reads it.
+"""Access control: authentication by key, authorization by role, rate limits and a limit on bodies,
+all checked before anything reads a request.
 """
 
 from __future__ import annotations
@@ -7,55 +7,71 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belman.errors import StorageError
-from belman.service.keys import Key, Role
-from belman.service.problems import RefusedError, problem, problem_of
-from belman.service.shelf import Shelf
+from belman.service.keys import Key, Role, role_named
+from belman.service.models import Problem
+from belman.service.problems import MEDIA_TYPE, RefusedError, problem, problem_of
+from belman.service.registry import Registry
 
 log = logging.getLogger("belman.service")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRONG_KEYS_PER_SECOND = 5.0
-MOST_CALLERS = 10_000
-MOST_DRAINED = 32_000_000
+MAX_CALLERS = 10_000
+MAX_DRAINED = 32_000_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-_GUARDED = ("/api/", "/metrics")
+_PROTECTED = ("/api/", "/metrics")
+_ROLE = "x-role"
+_PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": "What is wrong."}
+_SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
+)
 
 
-class Rate:
-    """A bucket of tokens for each caller: `per_second` on average, twice that at once."""
+class RateLimit:
+    """A token bucket for each caller: `per_second` on average, twice that at once."""
 
     def __init__(self, per_second: float) -> None:
         self._per_second, self._most = per_second, max(2.0 * per_second, 1.0)
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, caller: str) -> bool:
-        """Whether the caller may do this now."""
+    def allows(self, caller: str) -> bool:
+        """Whether the caller may send a request now, which counts as sent."""
         now = time.monotonic()
         left, since = self._buckets.get(caller, (self._most, now))
         left = min(self._most, left + (now - since) * self._per_second)
-        free = left >= 1.0
-        self._buckets[caller] = (left - free, now)
+        allowed = left >= 1.0
+        self._buckets[caller] = (left - allowed, now)
         self._buckets.move_to_end(caller)
-        if len(self._buckets) > MOST_CALLERS:
+        if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
-        return free
+        return allowed
 
 
-class Gate:
+class AccessControl:
     """Middleware that lets a request through with the role of its caller, or answers with a
-    problem.
+    problem; it counts both, and adds the security headers.
     """
 
-    def __init__(self, app: ASGIApp, shelf: Shelf, max_body: int, rate: float) -> None:
-        self.app, self.shelf, self.max_body = app, shelf, max_body
-        self._rate, self._wrong = Rate(rate), Rate(WRONG_KEYS_PER_SECOND)
+    def __init__(self, app: ASGIApp, registry: Registry, max_body: int, rate: float) -> None:
+        self.app, self.registry, self.max_body = app, registry, max_body
+        self._rate, self._wrong_keys = RateLimit(rate), RateLimit(WRONG_KEYS_PER_SECOND)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -69,11 +85,11 @@ class Gate:
             nonlocal status, began
             if message["type"] == "http.response.start":
                 status, began = message["status"], True
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                message["headers"] = [*message.get("headers", ()), *_SECURITY_HEADERS]
             await send(message)
 
         try:
-            await self._let_in(Request(scope), receive)
+            await self._check(Request(scope), receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
             await problem(error.status_code, error.detail, headers=error.headers)(
@@ -91,35 +107,35 @@ class Gate:
             )
         finally:
             route = _route(scope)
-            self.shelf.metrics.requests.labels(scope["method"], route, status).inc()
-            self.shelf.metrics.seconds.labels(route).observe(time.perf_counter() - started)
+            self.registry.metrics.requests.labels(scope["method"], route, status).inc()
+            self.registry.metrics.seconds.labels(route).observe(time.perf_counter() - started)
 
-    async def _let_in(self, request: Request, receive: Receive) -> None:
+    async def _check(self, request: Request, receive: Receive) -> None:
         size = request.headers.get("content-length", "0")
         if not size.isdigit() or int(size) > self.max_body:
             raise await self._too_large(receive)
-        if not request.url.path.startswith(_GUARDED):
+        if not request.url.path.startswith(_PROTECTED):
             return
         address = request.client.host if request.client else "unknown"
         caller = address
-        if await self.shelf.is_closed():
-            key = await self._key(request, address)
+        if await self.registry.requires_key():
+            key = await self._authenticate(request, address)
             caller, request.scope["belman.role"] = key.id, key.role
         else:
-            _from_here(request)
+            _check_origin(request)
             request.scope["belman.role"] = Role.ADMIN
-        if not self._rate.take(caller):
+        if not self._rate.allows(caller):
             raise RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
 
-    async def _key(self, request: Request, address: str) -> Key:
+    async def _authenticate(self, request: Request, address: str) -> Key:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
             raise RefusedError(
                 401, "give your key in the header 'Authorization: Bearer belman_…'", challenge
             )
-        key = await self.shelf.key(given.strip()) if len(given) < 200 else None
-        if key is None and not self._wrong.take(address):
+        key = await self.registry.key(given.strip()) if len(given) < 200 else None
+        if key is None and not self._wrong_keys.allows(address):
             raise RefusedError(
                 429, "too many wrong keys from this address: slow down", {"Retry-After": "1"}
             )
@@ -150,14 +166,14 @@ async def _drain(receive: Receive) -> None:
     much.
     """
     read = 0
-    while read < MOST_DRAINED:
+    while read < MAX_DRAINED:
         message = await receive()
         read += len(message.get("body", b""))
         if message["type"] == "http.disconnect" or not message.get("more_body"):
             return
 
 
-def _from_here(request: Request) -> None:
+def _check_origin(request: Request) -> None:
     """Where no key is asked for, a page of another site must not act through the browser of whoever
     runs the service.
     """
@@ -179,12 +195,36 @@ def _route(scope: Scope) -> str:
     return scope.get("belman.route") or getattr(found, "path", None) or "none"
 
 
-_HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-    (
-        b"content-security-policy",
-        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    ),
-)
+def require_role(scope: Scope, needed: Role) -> None:
+    """Refuse a caller who does not have this role, or a higher one."""
+    role = scope.get("belman.role")
+    if role is None or role < needed:
+        raise RefusedError(403, f"this needs a key with the role {needed.word!r}")
+
+
+class RoleRoute(APIRoute):
+    """A route that checks the role it needs before the body is read; one without cannot be made."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        handler = super().get_route_handler()
+        needed = role_named((self.openapi_extra or {})[_ROLE])
+
+        async def checked(request: Request) -> Response:
+            require_role(request.scope, needed)
+            return await handler(request)
+
+        return checked
+
+
+def role_router(**options: Any) -> APIRouter:
+    """A router whose every route says which role it needs."""
+    return APIRouter(route_class=RoleRoute, **options)
+
+
+def requires(role: Role, *problems: int) -> dict[str, Any]:
+    """What a route tells the OpenAPI document: the role it needs, and what may go wrong."""
+    usual = (401, 403, 404, 413, 422, 429, 503)
+    return {
+        "openapi_extra": {_ROLE: role.word, "security": [{"key": []}]},
+        "responses": dict.fromkeys(sorted({*usual, *problems}), _PROBLEM),
+    }

@@ -9,10 +9,10 @@ import logging
 import pytest
 
 from belman.errors import SettingError
-from belman.service import shelf
-from belman.service.gate import Rate
+from belman.service import registry
+from belman.service.access import RateLimit
+from belman.service.app import needs_keys
 from belman.service.keys import Keys, Role, role_named
-from belman.service.serve import needs_keys
 from belman.studies import Storage
 from tests.service.running import keys_of, running
 
@@ -21,7 +21,7 @@ OPEN = {"/healthz", "/readyz"}
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("closed"), closed=True) as found:
+    with running(tmp_path_factory.mktemp("closed"), require_keys=True) as found:
         found.keys = keys_of(found.storage)
         made = found.send(
             "POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=found.keys[Role.ADMIN]
@@ -55,7 +55,7 @@ def test_every_route_asks_for_its_role(service):
         assert what["security"] == [{"key": []}]
         for key in (None, "", "belman_x_y", "belman_00000000_secret"):
             assert service.send(method, at, body, key=key).status in (401, 429), (method, path, key)
-        service.app.state.shelf._known.clear()
+        service.app.state.registry._cache.clear()
         for role in Role:
             if role < needed:
                 assert service.send(method, at, raw="{", key=service.keys[role]).status == 403, (
@@ -85,12 +85,12 @@ def test_every_change_needs_more_than_read_and_has_an_example(service):
 
 
 def test_a_revoked_key_opens_nothing(service, monkeypatch):
-    monkeypatch.setattr(shelf, "KEY_SECONDS", 0.0)
+    monkeypatch.setattr(registry, "KEY_CACHE_SECONDS", 0.0)
     keys = Keys(service.storage)
     key = keys.add("short", Role.READ)
     assert service.send("GET", "/api/studies", key=key).status == 200
     keys.revoke(key.split("_")[1])
-    service.app.state.shelf._known.clear()
+    service.app.state.registry._cache.clear()
     assert service.send("GET", "/api/studies", key=key).status in (401, 429)
 
 
@@ -109,7 +109,7 @@ def test_keys_are_stored_as_hashes_and_never_logged(service, caplog):
 
 
 def test_wrong_keys_are_slowed_down(tmp_path):
-    with running(tmp_path, closed=True) as service:
+    with running(tmp_path, require_keys=True) as service:
         found = [service.send("GET", "/api/studies", key=f"belman_0_{i}").status for i in range(15)]
         assert found[0] == 401
         assert found[-1] == 429
@@ -126,12 +126,12 @@ def test_the_rate_of_one_caller(tmp_path):
 
 def test_a_bucket_fills_again(monkeypatch):
     now = 100.0
-    monkeypatch.setattr("belman.service.gate.time.monotonic", lambda: now)
-    rate = Rate(2.0)
-    assert [rate.take("a") for _ in range(5)] == [True] * 4 + [False]
-    assert rate.take("b")
+    monkeypatch.setattr("belman.service.access.time.monotonic", lambda: now)
+    rate = RateLimit(2.0)
+    assert [rate.allows("a") for _ in range(5)] == [True] * 4 + [False]
+    assert rate.allows("b")
     now = 100.5
-    assert [rate.take("a") for _ in range(2)] == [True, False]
+    assert [rate.allows("a") for _ in range(2)] == [True, False]
 
 
 def test_a_service_that_can_be_reached_needs_a_key(tmp_path):
@@ -149,9 +149,9 @@ def test_the_first_key_closes_the_door(tmp_path):
     with running(tmp_path) as service:
         assert service.send("GET", "/api/studies").status == 200
         key = Keys(service.storage).add("me", Role.READ)
-        service.app.state.shelf._known.clear()
+        service.app.state.registry._cache.clear()
         assert service.send("GET", "/api/studies").status == 401
         assert service.send("GET", "/api/studies", key=key).status == 200
         Keys(service.storage).revoke(key.split("_")[1])
-        service.app.state.shelf._known.clear()
+        service.app.state.registry._cache.clear()
         assert service.send("GET", "/api/studies").status == 401

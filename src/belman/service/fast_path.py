@@ -1,8 +1,8 @@
-"""The short way for ask and tell: the answers of their routes in the OpenAPI document, at a
-fraction of the cost.
+"""The fast path of ask and tell: the answers of their routes in the OpenAPI document, at a fraction
+of the cost.
 
-Most requests of a service are these two, and most of what one costs on the long way is finding out
-what its route wants.
+Most requests of a service are these two, and most of what one costs on the way through FastAPI is
+finding out what its route wants.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from belman.errors import BelmanError, StorageError
-from belman.service.guard import admit
+from belman.service.access import require_role
 from belman.service.keys import Role
 from belman.service.models import AskBody, TellBody
 from belman.service.problems import invalid, problem_of
-from belman.service.routes import asked, told
-from belman.service.shelf import Shelf
+from belman.service.registry import Registry
+from belman.service.routes import answer_ask, answer_tell
 
 _PATH = re.compile(r"/api/studies/([^/]{1,200})/(ask|tell)")
 
 
-class Swift:
+class FastPath:
     """Middleware that answers ask and tell itself, and passes everything else on."""
 
-    def __init__(self, app: ASGIApp, shelf: Shelf) -> None:
-        self.app, self.shelf = app, shelf
+    def __init__(self, app: ASGIApp, registry: Registry) -> None:
+        self.app, self.registry = app, registry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = (
@@ -41,15 +41,15 @@ class Swift:
             await self.app(scope, receive, send)
             return
         scope["belman.route"] = f"/api/studies/{{name}}/{found[2]}"
-        admit(scope, Role.PLAY)
+        require_role(scope, Role.PLAY)
         response = await self._answer(found[1], found[2], await Request(scope, receive).body())
         await response(scope, receive, send)
 
     async def _answer(self, name: str, what: str, body: bytes) -> Response:
         try:
             if what == "ask":
-                return await asked(self.shelf, name, AskBody.model_validate_json(body))
-            return await told(self.shelf, name, TellBody.model_validate_json(body))
+                return await answer_ask(self.registry, name, AskBody.model_validate_json(body))
+            return await answer_tell(self.registry, name, TellBody.model_validate_json(body))
         except ValidationError as error:
             return invalid(
                 [(("body", *one["loc"]), one["msg"]) for one in error.errors(include_input=False)]

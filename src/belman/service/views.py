@@ -1,5 +1,5 @@
-"""What a study shows through the service: its status, its log, and the study that a request
-creates.
+"""What a study shows through the service, as plain data, and the changes that need more than one
+call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, open_study
 
 
-def creation(new: NewStudy, storage: Storage) -> Study:
+def create(new: NewStudy, storage: Storage) -> Study:
     """The study that a request describes."""
     if "/" in new.name or new.name in (".", ".."):
         raise SettingError(
@@ -44,7 +44,7 @@ def status(study: Study) -> dict[str, Any]:
     }
 
 
-def turn(study: Study, exposure: Exposure, reason: str) -> None:
+def set_exposure(study: Study, exposure: Exposure, reason: str) -> None:
     """Set the exposure, after a copy of the agent has tried it: what has to be compiled then keeps
     nobody waiting.
     """
@@ -82,7 +82,7 @@ def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
     return rows
 
 
-def exported(study: Study, ending: str) -> Path:
+def export(study: Study, ending: str) -> Path:
     """The whole log in a file, which the caller removes."""
     handle, name = tempfile.mkstemp(prefix="belman-", suffix=f".{ending}")
     os.close(handle)
@@ -95,12 +95,12 @@ def exported(study: Study, ending: str) -> Path:
     return path
 
 
-def plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """JSON's view of a value; numbers that JSON lacks become words: inf, -inf, nan."""
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [jsonable(item) for item in value]
     return value

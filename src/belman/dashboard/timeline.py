@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from belman.studies import Event, Kind
 
-MOST = 240  # points that are kept of a series
-SHOWN = 48  # points of the shares, so that each stands for enough decisions
+MAX_POINTS = 240  # points that are kept of a series
+MAX_SHARES = 48  # points of the shares, so that each stands for enough decisions
 
 
 class Shares(NamedTuple):
@@ -23,10 +23,10 @@ class Shares(NamedTuple):
     share: NDArray[np.float64]  # (n, K)
 
 
-class Chronicle:
+class Timeline:
     """Takes in events as they come, and keeps two series that grow coarser as they grow longer.
 
-    A point stands for `stride` decisions (or rewards); when there are more than `MOST` points,
+    A point stands for `stride` decisions (or rewards); when there are more than `MAX_POINTS`,
     neighbours become one.
     """
 
@@ -59,7 +59,7 @@ class Chronicle:
         if self._open.sum() == self._stride:
             self._asks.append(self._open)
             self._open = np.zeros_like(self._open)
-            if len(self._asks) > MOST:
+            if len(self._asks) > MAX_POINTS:
                 last = len(self._asks) - len(self._asks) % 2
                 pairs = zip(self._asks[:last:2], self._asks[1:last:2], strict=True)
                 rest = self._asks[last:]
@@ -73,7 +73,7 @@ class Chronicle:
         self.earned += reward
         if self.rewards % self._step == 0:
             self._points.append((self.rewards, self.earned))
-            if len(self._points) > MOST:
+            if len(self._points) > MAX_POINTS:
                 self._step *= 2
                 self._points = [point for point in self._points if point[0] % self._step == 0]
 
@@ -83,7 +83,7 @@ class Chronicle:
         if not counts:
             return Shares(np.zeros(0, dtype=np.int64), np.zeros((0, len(self.asked))))
         table = np.array([_grown(row, len(self.asked)) for row in counts])
-        starts = np.arange(0, len(table), -(-len(table) // SHOWN))
+        starts = np.arange(0, len(table), -(-len(table) // MAX_SHARES))
         table = np.add.reduceat(table, starts, axis=0)
         totals = table.sum(axis=1)
         return Shares(np.cumsum(totals), table / totals[:, None])

@@ -11,24 +11,26 @@ from starlette.responses import Response, StreamingResponse
 
 from belman.dashboard import demo
 from belman.dashboard.feed import Feed, stream
-from belman.service.guard import guarded_router, needs
+from belman.service.access import requires, role_router
 from belman.service.keys import Role
-from belman.service.looks import status
 from belman.service.problems import problem
-from belman.service.routes import Named, answer, shelf_of
+from belman.service.routes import StudyName, json_response, registry_of
+from belman.service.views import status
 
 router = APIRouter(tags=["page"])
-_guarded = guarded_router(prefix="/api", tags=["page"])
+_api = role_router(prefix="/api", tags=["page"])
 
 _STATIC = File(__file__).parent / "static"
-_KINDS = {
+_MEDIA_TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
 _FILES = {
-    path.name: path.read_bytes() for path in sorted(_STATIC.iterdir()) if path.suffix in _KINDS
+    path.name: path.read_bytes()
+    for path in sorted(_STATIC.iterdir())
+    if path.suffix in _MEDIA_TYPES
 }
 
 
@@ -46,43 +48,46 @@ async def asset(file: str) -> Response:
 
 def _file(name: str) -> Response:
     return Response(
-        _FILES[name], headers={"Cache-Control": "no-cache"}, media_type=_KINDS[File(name).suffix]
+        _FILES[name],
+        headers={"Cache-Control": "no-cache"},
+        media_type=_MEDIA_TYPES[File(name).suffix],
     )
 
 
-@_guarded.get("/whoami", **needs(Role.READ))
+@_api.get("/whoami", **requires(Role.READ))
 async def whoami(request: Request) -> Response:
     """The role of the caller, and whether the service asks for keys."""
     role: Role = request.scope["belman.role"]
-    return answer({"role": role.word, "closed": await shelf_of(request).is_closed()})
+    return json_response({"role": role.word, "closed": await registry_of(request).requires_key()})
 
 
-@_guarded.get("/overview", **needs(Role.READ))
+@_api.get("/overview", **requires(Role.READ))
 async def overview(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Response:
     """The studies and their counts, as the first page lists them."""
-    shelf = shelf_of(request)
-    names = [
-        name for name in await shelf.run(shelf.storage.names) if query.casefold() in name.casefold()
-    ]
-    studies = [await shelf.study(name) for name in names[:limit]]
-    return answer(
-        {"studies": [await shelf.run(status, study) for study in studies], "total": len(names)}
+    registry = registry_of(request)
+    names = await registry.names(query)
+    studies = [await registry.study(name) for name in names[:limit]]
+    return json_response(
+        {
+            "studies": [await registry.in_thread(status, study) for study in studies],
+            "total": len(names),
+        }
     )
 
 
-async def _feed(request: Request, name: Named) -> Feed:
-    study = await shelf_of(request).study(name)
+async def _feed(request: Request, name: StudyName) -> Feed:
+    study = await registry_of(request).study(name)
     feeds: dict[str, Feed] = request.app.state.feeds
     if name not in feeds or feeds[name].study is not study:
         feeds[name] = Feed(study)
     return feeds[name]
 
 
-Fed = Annotated[Feed, Depends(_feed)]
+StudyFeed = Annotated[Feed, Depends(_feed)]
 Pinned = Annotated[
     str,
     Query(
@@ -92,45 +97,47 @@ Pinned = Annotated[
 ]
 
 
-@_guarded.get("/studies/{name}/view", **needs(Role.READ))
-async def view(request: Request, feed: Fed, arms: Pinned = "") -> Response:
+@_api.get("/studies/{name}/view", **requires(Role.READ))
+async def view(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response:
     """What the page shows of a study now."""
-    return answer(await shelf_of(request).run(feed.view, _ids(arms)))
+    return json_response(await registry_of(request).in_thread(feed.view, _ids(arms)))
 
 
-@_guarded.get("/studies/{name}/live", response_class=StreamingResponse, **needs(Role.READ))
-async def live(request: Request, feed: Fed, arms: Pinned = "") -> Response:
+@_api.get("/studies/{name}/live", response_class=StreamingResponse, **requires(Role.READ))
+async def live(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response:
     """The same as a stream of server-sent events: a `view` whenever the study moved."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
-        stream(feed, shelf_of(request), _ids(arms)), headers=headers, media_type="text/event-stream"
+        stream(feed, registry_of(request), _ids(arms)),
+        headers=headers,
+        media_type="text/event-stream",
     )
 
 
-@_guarded.get("/studies/{name}/arms", **needs(Role.READ))
+@_api.get("/studies/{name}/arms", **requires(Role.READ))
 async def search_arms(
     request: Request,
-    feed: Fed,
+    feed: StudyFeed,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Response:
     """Arms by name, the likeliest best first."""
-    return answer(await shelf_of(request).run(feed.search, query, limit))
+    return json_response(await registry_of(request).in_thread(feed.search, query, limit))
 
 
 def _ids(arms: str) -> list[int]:
     return [int(one) for one in arms.split(",") if one]
 
 
-@_guarded.post("/demo", status_code=201, **needs(Role.ADMIN))
+@_api.post("/demo", status_code=201, **requires(Role.ADMIN))
 async def start_demo(request: Request) -> Response:
     """Let a simulated study play; one at a time."""
-    shelf, state = shelf_of(request), request.app.state
+    registry, state = registry_of(request), request.app.state
     async with state.demo_lock:
         if state.demo is None or state.demo[1].done():
-            name = (await shelf.run(demo.new_study, shelf.storage)).name
-            state.demo = (name, shelf.start(demo.play(shelf, name)))
-    return answer({"name": state.demo[0]}, 201)
+            name = (await registry.in_thread(demo.new_study, registry.storage)).name
+            state.demo = (name, registry.start_task(demo.play(registry, name)))
+    return json_response({"name": state.demo[0]}, 201)
 
 
-router.include_router(_guarded)
+router.include_router(_api)
