@@ -147,9 +147,9 @@ def continued(storage: Storage) -> dict[str, Any]:
 
 
 def main() -> None:
-    from belman.studies import desk
+    from belman.studies import unit_of_work
 
-    desk.SNAPSHOT_EVERY = SNAPSHOT_EVERY
+    unit_of_work.SNAPSHOT_EVERY = SNAPSHOT_EVERY
     with tempfile.TemporaryDirectory() as folder:
         clock = [NOW]
         storage, known = write(f"sqlite:///{folder}/studies.db", clock)
