@@ -34,6 +34,11 @@ from belman.studies import Storage, open_study, schema
             r"user:\*\*\*@127.* could not be opened",
         ),
         (
+            "postgresql://user@127.0.0.1:1/none?autocommit=1",
+            errors.StorageError,
+            'invalid connection option "autocommit"',
+        ),
+        (
             "postgresql://127.0.0.1:1/none?user=me&password=secret",
             errors.StorageError,
             r"password=\*\*\* could not be opened",
@@ -106,6 +111,29 @@ def test_an_error_inside_the_extra_is_its_own(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "psycopg", raising=False)
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         Storage("postgresql://user@127.0.0.1/none")
+
+
+def test_connections_that_were_lost_while_idle_are_replaced(postgres):
+    storage = Storage(postgres.url)
+    study = open_study("idle", ["a", "b"], storage=storage)
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    calls = (
+        storage.names,
+        study.ask,
+        lambda: study.number,
+        lambda: list(study.events()),
+        lambda: storage.execute("DELETE FROM belman_keys"),
+        lambda: Storage(postgres.url).close(),
+    )
+    for call in calls:
+        with storage.transaction(write=False), storage.transaction(write=False) as second:
+            second.rows("SELECT 1")  # two connections are idle afterwards
+        killer = Storage(postgres.url)
+        killer.rows(others)
+        killer.close()
+        call()
+    study.check()
+    storage.close()
 
 
 def test_names_with_sql_in_them_are_names(url):

@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
@@ -107,26 +107,28 @@ class PostgreSQL:
 
     serial = "SERIAL"
     clustered = ""
-    find_table = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
+    # not to_regclass, which remembers for the length of a transaction that there was none
+    find_table = "SELECT 1 FROM pg_class WHERE relname = ? AND pg_table_is_visible(oid)"
     lock_schema = "SELECT pg_advisory_xact_lock(8)"
 
-    def __init__(self, shown: str, parameters: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, shown: str, parameters: Mapping[str, str]) -> None:
         try:
             import psycopg
+            from psycopg.conninfo import make_conninfo
         except ModuleNotFoundError as error:
             if error.name != "psycopg":
                 raise
             raise MissingExtraError(f"a storage at {shown}", "postgresql") from None
         self.error: type[Exception] = psycopg.Error
-        self._connect = psycopg.connect
-        self._shown, self._parameters = shown, dict(parameters)
+        self._shown = shown
+        # what libpq knows, and no argument of psycopg's, which could turn off transactions
+        self._open = lambda: psycopg.connect(make_conninfo(**parameters))
 
     def __str__(self) -> str:
         return self._shown
 
     def connect(self) -> Any:
-        parameters: dict[str, Any] = self._parameters
-        return self._connect(**parameters)
+        return self._open()
 
     def begin(self, connection: Any) -> None:
         pass  # psycopg does, with the first statement
@@ -189,7 +191,7 @@ def driver_for(url: str) -> Driver:
             "dbname": parts["database"],
         }
         given = {name: value for name, value in named.items() if value}
-        return PostgreSQL(shown, (given | options).items())
+        return PostgreSQL(shown, given | options)
     raise SettingError(f"storage={shown!r} is neither sqlite:///… nor postgresql://…")
 
 

@@ -85,6 +85,8 @@ def upgrade(storage: Storage) -> None:
     def work(transaction: Transaction) -> None:
         transaction.execute(transaction.driver.lock_schema)
         found = version(transaction)
+        if found == HEAD:
+            return
         if found is None:
             transaction.execute(
                 "CREATE TABLE belman_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
