@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from belman.studies import Ask, Storage, Study, Tell, open_study
-from belman.studies.desk import SNAPSHOT_EVERY
+from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
 
 ARMS = 20

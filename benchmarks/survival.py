@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from belman.studies import Kind, Storage, Study, desk, open_study
+from belman.studies import Kind, Storage, Study, open_study, unit_of_work
 
 WRITERS = 3
 LARGEST = 3  # tickets of one ask
@@ -96,7 +96,7 @@ def verify(study: Study, notes: Path, before: int) -> tuple[int, int, int]:
 def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
     """Kill the writers `rounds` times, and look after each."""
     luck = random.Random(seed)
-    desk.SNAPSHOT_EVERY = 100  # so that some are killed while they write one
+    unit_of_work.SNAPSHOT_EVERY = 100  # so that some are killed while they write one
     place = Storage(storage)
     study = open_study("survivor", ARMS, storage=place, seed=seed, uniform_share=0.1)
     study.tell(study.ask().id, 1)  # compiles

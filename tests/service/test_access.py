@@ -102,8 +102,7 @@ def test_keys_are_stored_as_hashes_and_never_logged(service, caplog):
     service.send("GET", "/api/nothing", key=key)
     service.send("POST", "/api/studies/one/tell", raw="{", key=key)
     assert secret not in caplog.text
-    with service.storage.reading() as connection:
-        rows = connection.exec_driver_sql("SELECT * FROM belman_keys").fetchall()
+    rows = service.storage.rows("SELECT * FROM belman_keys")
     assert len(rows) >= 3
     assert not any(secret in str(row) for row in rows)
 

@@ -26,10 +26,7 @@ def url(request, tmp_path) -> str:
         return f"sqlite:///{tmp_path}/studies.db?synchronous=normal"
     server = request.getfixturevalue("postgres")
     storage = Storage(server.url)
-    with storage.writing() as connection:
-        connection.exec_driver_sql(
-            "TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY"
-        )
+    storage.execute("TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY")
     storage.close()
     return server.url
 

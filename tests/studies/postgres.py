@@ -57,6 +57,11 @@ class Postgres:
     def url(self) -> str:
         return f"postgresql://belman@127.0.0.1:{self.port}/postgres"
 
+    def database(self, name: str) -> str:
+        """The URL of a new database beside the first."""
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "belman", name)
+        return f"postgresql://belman@127.0.0.1:{self.port}/{name}"
+
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
         self._run(

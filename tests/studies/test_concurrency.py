@@ -8,6 +8,8 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from belman.studies import Kind, Storage, open_study
 
 PROCESS = textwrap.dedent(
@@ -58,6 +60,51 @@ def test_processes_that_share_a_study_lose_and_double_nothing(url):
     assert len(set(tells)) == len(tells) == 402
     study.check()
     storage.close()
+
+
+OPENING = textwrap.dedent(
+    """
+    import os, sys
+    from belman.studies import Storage, open_study
+
+    url, workers = sys.argv[1], int(sys.argv[2])
+    waiting, go = os.pipe()
+    children = []
+    for worker in range(workers):
+        child = os.fork()
+        if child == 0:
+            code = 3
+            try:
+                os.close(go)
+                os.read(waiting, 1)
+                storage = Storage(url)
+                open_study("new", ["a", "b"], storage=storage).ask(key=str(worker))
+                storage.close()
+                code = 0
+            except Exception as error:
+                print(error, file=sys.stderr, flush=True)
+            finally:
+                os._exit(code)
+        children.append(child)
+    os.close(go)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * workers
+    study = open_study("new", storage=url)
+    assert (study.storage.names(), study.outstanding) == (["new"], workers)
+    study.check()
+    study.storage.close()
+    """
+)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_processes_that_open_a_new_database_at_once_make_one_of_it(kind, tmp_path, request):
+    if kind == "sqlite":
+        url = f"sqlite:///{tmp_path}/new.db"
+    else:
+        url = request.getfixturevalue("postgres").database("opened_at_once")
+    command = [sys.executable, "-W", "error", "-c", OPENING, url, "8"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_threads_that_share_an_object_lose_and_double_nothing(opened):

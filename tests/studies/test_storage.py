@@ -6,11 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
 
 from belman import errors
-from belman.studies import Storage, open_study, schema, versions
+from belman.studies import Storage, open_study, schema
 
 
 @pytest.mark.parametrize(
@@ -21,7 +19,10 @@ from belman.studies import Storage, open_study, schema, versions
         ("mysql://x@y/z", errors.SettingError, "neither sqlite:///… nor postgresql://…"),
         ("sqlite://", errors.SettingError, "names no file"),
         ("sqlite:///:memory:", errors.SettingError, "names no file"),
+        ("sqlite://host/a.db", errors.SettingError, "names no file"),
         ("sqlite:///a.db?synchronous=off", errors.SettingError, "synchronous='off'"),
+        ("sqlite:///a.db?mode=ro", errors.SettingError, "option 'mode'"),
+        ("postgresql://user@host:high/none", errors.SettingError, "is no URL"),
         (
             "sqlite:////no/such/folder/studies.db",
             errors.StorageError,
@@ -31,6 +32,16 @@ from belman.studies import Storage, open_study, schema, versions
             "postgresql://user:secret@127.0.0.1:1/none",
             errors.StorageError,
             r"user:\*\*\*@127.* could not be opened",
+        ),
+        (
+            "postgresql://user@127.0.0.1:1/none?autocommit=1",
+            errors.StorageError,
+            'invalid connection option "autocommit"',
+        ),
+        (
+            "postgresql://127.0.0.1:1/none?user=me&password=secret",
+            errors.StorageError,
+            r"password=\*\*\* could not be opened",
         ),
     ],
 )
@@ -49,55 +60,80 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 def test_tables_of_another_version_are_refused(url):
     storage = Storage(url)
     for found in ("9999", "0000"):
-        with storage.writing() as connection:
-            connection.exec_driver_sql(f"UPDATE belman_version SET version_num = '{found}'")
+        storage.execute("UPDATE belman_version SET version_num = ?", found)
         with pytest.raises(
             errors.StorageError, match=f"tables of version {found}.*install a newer belman"
         ):
             Storage(url)
-    with storage.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE belman_version SET version_num = '{versions.HEAD}'")
+    storage.execute("UPDATE belman_version SET version_num = ?", schema.HEAD)
     Storage(url).close()
     storage.close()
-
-
-def test_the_steps_lead_to_the_tables_that_the_code_knows(url):
-    storage = Storage(url)
-    with storage.reading() as connection:
-        context = MigrationContext.configure(connection, opts={"include_object": _is_ours})
-        assert compare_metadata(context, schema.metadata) == []
-        assert versions.version(connection) == versions.HEAD
-    storage.close()
-
-
-def _is_ours(thing, name, kind, reflected, other) -> bool:
-    return kind != "table" or (name.startswith("belman_") and name != versions.VERSION_TABLE)
 
 
 def test_the_log_stands_even_against_a_program_that_writes_twice(opened):
     study = opened()
     study.tell(study.ask().id, 1)
-    with pytest.raises(errors.StorageError), study.storage.writing() as connection:
-        connection.exec_driver_sql(
+    with pytest.raises(errors.StorageError, match="could not be written"):
+        study.storage.execute(
             "INSERT INTO belman_events (study, number, kind, time, ticket) VALUES (1, 99, 3, 0.0, 2)"
         )
     study.check()
 
 
-def test_a_study_without_its_extra_says_what_to_install():
+def test_studies_in_sqlite_need_no_extra_and_those_in_postgresql_say_which(tmp_path):
     script = """
 import sys
-sys.modules["sqlalchemy"] = None
+sys.modules["psycopg"] = None
 import belman
+study = belman.open_study("study", ["a", "b"], storage=sys.argv[1])
+print(study.ask().arm in study.arms)
 try:
-    belman.open_study
+    belman.open_study("study", storage="postgresql://user:secret@127.0.0.1/none")
 except belman.BelmanError as error:
     print(error)
 """
+    url = f"sqlite:///{tmp_path}/studies.db"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script, url],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
-    assert "pip install 'belman[studies]'" in done.stdout, done.stderr
+    assert done.stdout.startswith("True\n"), done.stderr
+    assert "pip install 'belman[postgresql]'" in done.stdout
+    assert "secret" not in done.stdout
+
+
+def test_an_error_inside_the_extra_is_its_own(tmp_path, monkeypatch):
+    (tmp_path / "psycopg.py").write_text("import no_such_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "psycopg", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        Storage("postgresql://user@127.0.0.1/none")
+
+
+def test_connections_that_were_lost_while_idle_are_replaced(postgres):
+    storage = Storage(postgres.url)
+    study = open_study("idle", ["a", "b"], storage=storage)
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    calls = (
+        storage.names,
+        study.ask,
+        lambda: study.number,
+        lambda: list(study.events()),
+        lambda: storage.execute("DELETE FROM belman_keys"),
+        lambda: Storage(postgres.url).close(),
+    )
+    for call in calls:
+        with storage.transaction(write=False), storage.transaction(write=False) as second:
+            second.rows("SELECT 1")  # two connections are idle afterwards
+        killer = Storage(postgres.url)
+        killer.rows(others)
+        killer.close()
+        call()
+    study.check()
+    storage.close()
 
 
 def test_names_with_sql_in_them_are_names(url):

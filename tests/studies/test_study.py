@@ -89,18 +89,15 @@ def test_the_same_seed_makes_the_same_decisions(opened):
 
 
 def test_a_snapshot_opens_to_the_same_state_and_a_damaged_one_is_passed_over(opened, monkeypatch):
-    monkeypatch.setattr("belman.studies.desk.SNAPSHOT_EVERY", 50)
+    monkeypatch.setattr("belman.studies.unit_of_work.SNAPSHOT_EVERY", 50)
     study = opened(uniform_share=0.1)
     play(study, 60, random.Random(1))
     study.retire_arm("a")
     play(study, 60, random.Random(2))
     digest = study.check()
     assert opened(arms=None).check() == digest
-    with study.storage.writing() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM belman_snapshots").scalar() == 1
-        connection.exec_driver_sql(
-            "UPDATE belman_snapshots SET content = replace(content, '0.5', '0.6')"
-        )
+    assert study.storage.rows("SELECT count(*) FROM belman_snapshots") == [(1,)]
+    study.storage.execute("UPDATE belman_snapshots SET content = replace(content, '0.5', '0.6')")
     assert opened(arms=None).check() == digest
 
 

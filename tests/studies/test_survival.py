@@ -11,10 +11,10 @@ import threading
 import time
 
 import pytest
-from sqlalchemy import event
 
 from belman import errors
 from belman.studies import Kind, Storage, open_study
+from belman.studies.drivers import SQLite
 
 ROUNDS = 12  # 200 in benchmarks/survival.py
 
@@ -29,15 +29,19 @@ def test_writers_that_are_killed_lose_nothing(url):
     assert toll["tells_noted"] > 0
 
 
-def test_a_full_disk_refuses_and_loses_nothing(tmp_path):
+def test_a_full_disk_refuses_and_loses_nothing(tmp_path, monkeypatch):
     storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
     study = open_study("study", ["a", "b"], storage=storage, seed=1)
     pages = 60
 
-    @event.listens_for(storage.engine, "connect")
-    def limit(connection, record):
-        connection.execute(f"PRAGMA max_page_count = {pages}").close()
+    connect = SQLite.connect
 
+    def limited(driver):
+        connection = connect(driver)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    monkeypatch.setattr(SQLite, "connect", limited)
     storage.close()
     tickets = []
 

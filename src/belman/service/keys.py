@@ -7,15 +7,13 @@ import hmac
 import secrets
 import time
 from enum import IntEnum
-from typing import NamedTuple
-
-from sqlalchemy import func, insert, select, update
+from typing import Any, NamedTuple
 
 from belman.errors import SettingError, listing, nearest
 from belman.studies import Storage
-from belman.studies.schema import keys
 
 LONGEST = 200  # characters of a name
+_SELECT = "SELECT id, name, role, created, revoked, hash FROM belman_keys"
 
 
 class Role(IntEnum):
@@ -77,37 +75,25 @@ class Keys:
                 f"name={str(name)[:80]!r} cannot name a key: it must be printable, of 1 to {LONGEST} characters"
             )
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
-        row = {
-            "id": id,
-            "name": name,
-            "role": role.word,
-            "hash": _hash(secret),
-            "created": time.time(),
-        }
-        with self.storage.writing() as connection:
-            connection.execute(insert(keys), row)
+        self.storage.execute(
+            "INSERT INTO belman_keys (id, name, role, hash, created) VALUES (?, ?, ?, ?, ?)",
+            *(id, name, role.word, _hash(secret), time.time()),
+        )
         return f"belman_{id}_{secret}"
 
     def all(self) -> list[Key]:
         """Every key there ever was, oldest first."""
-        with self.storage.reading() as connection:
-            return [
-                _key(row)
-                for row in connection.execute(select(keys).order_by(keys.c.created, keys.c.id))
-            ]
+        return [_key(row) for row in self.storage.rows(f"{_SELECT} ORDER BY created, id")]
 
     def any(self) -> bool:
         """Whether there ever was a key: from then on a service asks for one."""
-        with self.storage.reading() as connection:
-            return bool(connection.scalar(select(func.count()).select_from(keys)))
+        return bool(self.storage.rows(f"{_SELECT} LIMIT 1"))
 
     def revoke(self, id: str) -> None:
         """Let a key open nothing any more."""
-        with self.storage.writing() as connection:
-            mine = (keys.c.id == id) & keys.c.revoked.is_(None)
-            changed = connection.execute(
-                update(keys).where(mine).values(revoked=time.time())
-            ).rowcount
+        changed = self.storage.execute(
+            "UPDATE belman_keys SET revoked = ? WHERE id = ? AND revoked IS NULL", time.time(), id
+        )
         if not changed:
             valid = [key.id for key in self.all() if key.revoked is None]
             raise SettingError(
@@ -120,15 +106,16 @@ class Keys:
         id, _, secret = rest.partition("_")
         if head != "belman" or not id.isalnum() or not secret:
             return None
-        with self.storage.reading() as connection:
-            row = connection.execute(select(keys).where(keys.c.id == id)).first()
-        if row is None or not hmac.compare_digest(row.hash, _hash(secret)):
+        found = self.storage.rows(f"{_SELECT} WHERE id = ?", id)
+        if not found or not hmac.compare_digest(found[0][-1], _hash(secret)):
             return None
-        return None if row.revoked is not None else _key(row)
+        key = _key(found[0])
+        return None if key.revoked is not None else key
 
 
-def _key(row: object) -> Key:
-    return Key(row.id, row.name, role_named(row.role), row.created, row.revoked)  # type: ignore[attr-defined]
+def _key(row: tuple[Any, ...]) -> Key:
+    id, name, role, created, revoked, _ = row
+    return Key(id, name, role_named(role), created, revoked)
 
 
 def _hash(secret: str) -> str:

@@ -1,21 +1,13 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL, and studies that are its fold."""
 
-from belman.errors import MissingExtraError
-
-try:
-    import alembic  # noqa: F401
-    import sqlalchemy  # noqa: F401
-except ImportError:
-    raise MissingExtraError("a study", "studies") from None
-
-from belman.studies.desk import Ask, Tell
-from belman.studies.events import Draw, Event, Kind
-from belman.studies.opening import open_study
+from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.open_or_create import open_study
 from belman.studies.replay import Estimate
 from belman.studies.settings import Settings
 from belman.studies.storage import Storage, migrate
 from belman.studies.study import Study
 from belman.studies.tickets import Ticket
+from belman.studies.unit_of_work import Ask, Tell
 
 __all__ = [
     "Ask",

@@ -23,7 +23,7 @@ from belman.agent import doors
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.policies import Policy
-from belman.studies.events import Draw, Event, Kind
+from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.settings import Settings
 from belman.studies.state import State
 

@@ -1,86 +1,112 @@
-"""The tables of a storage: studies, the log of their events, snapshots of their states, and keys of
-a service.
+"""The tables of a storage, as numbered steps that lead from none to those that this code works
+with: studies, the log of their events, snapshots of their states, and keys of a service.
 
 An event is never changed and never removed. Two indices make promises that no program can break: a
-ticket is settled once (told or expired), and a request that carries a key is answered once.
+ticket is settled once (told or expired), and a request that carries an idempotency key is answered
+once.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    SmallInteger,
-    Table,
-    Text,
-)
+from typing import TYPE_CHECKING
 
-metadata = MetaData()
+from belman.errors import StorageError
 
-studies = Table(
-    "belman_studies",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("secret", Text, nullable=False),
-    Column("created", Float(53), nullable=False),
-)
+if TYPE_CHECKING:
+    from belman.studies.storage import Storage, Transaction
 
-events = Table(
-    "belman_events",
-    metadata,
-    Column("study", Integer, ForeignKey("belman_studies.id"), primary_key=True),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("kind", SmallInteger, nullable=False),
-    Column("time", Float(53), nullable=False),
-    Column("arm", Integer),
-    Column("draw", SmallInteger),
-    Column("probability", Float(53)),
-    Column("ticket", BigInteger),
-    Column("reward", Float(53)),
-    Column("key", Text),
-    Column("body", Text),
-    sqlite_with_rowid=False,
-)
+#: A step that was released is never changed.
+STEPS = {
+    "0001": """
+        CREATE TABLE belman_studies (
+            id {driver.serial} NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            secret TEXT NOT NULL,
+            created FLOAT NOT NULL
+        );
+        CREATE TABLE belman_events (
+            study INTEGER NOT NULL REFERENCES belman_studies (id),
+            number BIGINT NOT NULL,
+            kind SMALLINT NOT NULL,
+            time FLOAT NOT NULL,
+            arm INTEGER,
+            draw SMALLINT,
+            probability FLOAT,
+            ticket BIGINT,
+            reward FLOAT,
+            key TEXT,
+            body TEXT,
+            PRIMARY KEY (study, number)
+        ) {driver.clustered};
+        CREATE UNIQUE INDEX belman_events_settled ON belman_events (study, ticket)
+            WHERE ticket IS NOT NULL;
+        CREATE UNIQUE INDEX belman_events_keyed ON belman_events (study, key)
+            WHERE key IS NOT NULL;
+        CREATE TABLE belman_snapshots (
+            study INTEGER NOT NULL REFERENCES belman_studies (id),
+            number BIGINT NOT NULL,
+            content TEXT NOT NULL,
+            PRIMARY KEY (study, number)
+        ) {driver.clustered}""",
+    "0002": """
+        CREATE TABLE belman_keys (
+            id TEXT NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL,
+            role TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            created FLOAT NOT NULL,
+            revoked FLOAT
+        )""",
+}
+#: The version of the tables that this code reads and writes.
+HEAD = max(STEPS)
 
-Index(
-    "belman_events_settled",
-    events.c.study,
-    events.c.ticket,
-    unique=True,
-    sqlite_where=events.c.ticket.isnot(None),
-    postgresql_where=events.c.ticket.isnot(None),
-)
-Index(
-    "belman_events_keyed",
-    events.c.study,
-    events.c.key,
-    unique=True,
-    sqlite_where=events.c.key.isnot(None),
-    postgresql_where=events.c.key.isnot(None),
-)
 
-snapshots = Table(
-    "belman_snapshots",
-    metadata,
-    Column("study", Integer, ForeignKey("belman_studies.id"), primary_key=True),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("content", Text, nullable=False),
-    sqlite_with_rowid=False,
-)
+def version(transaction: Transaction) -> str | None:
+    """The version of the tables, or None where there are none."""
+    if not transaction.rows(transaction.driver.find_table, "belman_version"):
+        return None
+    return transaction.rows("SELECT version_num FROM belman_version")[0][0]
 
-keys = Table(
-    "belman_keys",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("created", Float(53), nullable=False),
-    Column("revoked", Float(53)),
-)
+
+def prepare(storage: Storage) -> None:
+    """Create the tables in a database that has none; refuse tables of another version."""
+    found = storage.run(version, write=False)
+    if found is None:
+        upgrade(storage)
+    elif found != HEAD:
+        remedy = f"run: belman study migrate --storage {storage}" if found in STEPS else _NEWER
+        raise _unfit(storage, found, remedy)
+
+
+def upgrade(storage: Storage) -> None:
+    """Bring the tables to `HEAD`, one process at a time; those up to date are left alone."""
+
+    def work(transaction: Transaction) -> None:
+        transaction.execute(transaction.driver.lock_schema)
+        found = version(transaction)
+        if found == HEAD:
+            return
+        if found is None:
+            transaction.execute(
+                "CREATE TABLE belman_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
+            )
+            transaction.execute("INSERT INTO belman_version (version_num) VALUES ('')")
+        elif found not in STEPS:
+            raise _unfit(storage, found, _NEWER)
+        for number, step in sorted(STEPS.items()):
+            if number > (found or ""):
+                for statement in step.format(driver=transaction.driver).split(";"):
+                    transaction.execute(statement)
+        transaction.execute("UPDATE belman_version SET version_num = ?", HEAD)
+
+    storage.run(work)
+
+
+_NEWER = "install a newer belman"
+
+
+def _unfit(storage: Storage, found: str, remedy: str) -> StorageError:
+    return StorageError(
+        f"{storage} has tables of version {found}, and this belman works with {HEAD}: {remedy}"
+    )

@@ -11,7 +11,7 @@ from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import StateError
-from belman.studies.events import Draw, Event, Kind
+from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.settings import Settings
 
 FORMAT = 1

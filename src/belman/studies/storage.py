@@ -1,38 +1,150 @@
-"""Where studies are kept: SQLite or PostgreSQL, behind short transactions that one writer of a
-study holds at a time.
-"""
+"""Where studies are kept: a connection pool, and short transactions."""
 
 from __future__ import annotations
 
-import sqlite3
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-
-from belman.errors import (
-    MissingExtraError,
-    SettingError,
-    StorageError,
-    UnknownStudyError,
-    listing,
-    nearest,
-)
+from belman.errors import StorageError, UnknownStudyError, listing, nearest
 from belman.studies import schema
-from belman.studies.connections import Connections
-from belman.studies.transaction import LostConnectionError, Transaction
-from belman.studies.versions import HEAD, prepare, upgrade
+from belman.studies.drivers import Driver, driver_for
 
-BUSY_SECONDS = 60.0
-_DRIVERS = {
-    "postgresql": "postgresql+psycopg",
-    "postgres": "postgresql+psycopg",
-    "sqlite": "sqlite+pysqlite",
-}
-_SYNCHRONOUS = ("full", "normal")
+T = TypeVar("T")
+
+# of the process that we were forked from: closing them here would close them there
+_inherited: list[Any] = []
+
+
+class LostConnectionError(StorageError):
+    """The storage went away in the middle of a transaction."""
+
+
+class Pool:
+    """A connection pool: a list of those that nobody uses, since more bookkeeping would cost as
+    much as a transaction. A process that was forked opens its own.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._idle: list[Any] = []
+        self._closing = weakref.finalize(self, _close, self._idle, self._pid)
+
+    def close(self) -> None:
+        """Close all that are not in use."""
+        _close(self._idle, self._pid)
+
+    def take(self) -> Any:
+        """A connection that nobody else uses."""
+        if self._pid != os.getpid():
+            _inherited.extend(self._idle)
+            self._closing.detach()
+            self._begin()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.driver.connect()
+
+    def give_back(self, connection: Any) -> None:
+        """Let others use it."""
+        self._idle.append(connection)
+
+    def roll_back(self, connection: Any) -> bool:
+        """Undo what was not committed, and give the connection back, or up if it is lost: whether
+        it was.
+        """
+        lost = self.driver.is_lost(connection)
+        if not lost:
+            try:
+                connection.rollback()
+            except self.driver.error:
+                lost = True
+        if lost:
+            connection.close()
+            self.close()  # what else is idle was connected to the same server
+        else:
+            self.give_back(connection)
+        return lost
+
+
+def _close(idle: list[Any], pid: int) -> None:
+    if pid == os.getpid():
+        while idle:
+            idle.pop().close()
+
+
+class Transaction:
+    """A context: committed at its end if it writes, undone if anything goes wrong.
+
+    A class, since a generator for each of its concerns costs as much as SQLite's commit.
+    """
+
+    def __init__(self, pool: Pool, write: bool) -> None:
+        self.driver = pool.driver
+        self.committing = False  # whether nobody knows, if it fails now, what has happened
+        self._pool, self._write = pool, write
+        self._connection: Any = None
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        return self.driver.execute(self._connection, sql, values).fetchall()
+
+    def rows_locked(self, lock: str, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds once nobody else writes to what its first value names."""
+        return self.driver.execute_locked(self._connection, lock, sql, values).fetchall()
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Change something: how many rows were."""
+        return self.driver.execute(self._connection, sql, values).rowcount
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Change something, for every row of values."""
+        if len(rows) == 1:
+            self.driver.execute(self._connection, sql, rows[0])
+        else:
+            self.driver.execute_many(self._connection, sql, rows)
+
+    def __enter__(self) -> Transaction:
+        try:
+            self._connection = self._pool.take()
+        except self.driver.error as error:
+            raise _failure(self.driver, error, "opened") from error
+        if self._write:
+            try:
+                self.driver.begin(self._connection)
+            except self.driver.error as error:
+                self._undo(error)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None and self._write:
+            self.committing = True
+            try:
+                self._connection.commit()
+            except self.driver.error as failed:
+                self._undo(failed)
+            self._pool.give_back(self._connection)
+        else:
+            self._undo(error)
+
+    def _undo(self, error: BaseException | None) -> None:
+        """Roll back; an error of the driver is raised as one of ours."""
+        lost = self._pool.roll_back(self._connection)
+        if isinstance(error, self.driver.error):
+            raise _failure(
+                self.driver, error, "written" if self._write else "read", lost
+            ) from error
 
 
 class Storage:
@@ -47,60 +159,55 @@ class Storage:
     """
 
     def __init__(self, url: str, *, migrating: bool = False) -> None:
-        self.url = _parse(url)
-        self._connections = Connections(lambda: _engine(self.url))
-        with self._failures("opened"), self.engine.connect() as connection:
-            if migrating:
-                upgrade(connection)
-            else:
-                prepare(connection, str(self))
+        self._pool = Pool(driver_for(url))
+        (schema.upgrade if migrating else schema.prepare)(self)
 
     def __str__(self) -> str:
-        return self.url.render_as_string(hide_password=True)
+        return str(self._pool.driver)
 
     def __repr__(self) -> str:
         return f"Storage({str(self)!r})"
 
-    @property
-    def engine(self) -> Engine:
-        """SQLAlchemy's engine of this process."""
-        return self._connections.engine
-
     def close(self) -> None:
         """Close every connection; the next use opens new ones."""
-        self._connections.close()
+        self._pool.close()
 
     def transaction(self, *, write: bool = True) -> Transaction:
-        """A transaction of a log, committed at the end; on SQLite it is the only one that writes."""
-        return Transaction(self._connections, self._failure, write)
+        """A transaction, committed at the end; on SQLite it is the only one that writes."""
+        return Transaction(self._pool, write)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction with all of SQLAlchemy, committed at the end."""
-        with self._failures("written"), self.engine.begin() as connection:
-            yield connection
+    def run(self, work: Callable[[Transaction], T], *, write: bool = True) -> T:
+        """What the work gives in one transaction.
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection with all of SQLAlchemy that sees everything that is committed."""
-        with self._failures("read"), self.engine.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+        A connection that is lost before the commit has changed nothing: the work is then done once
+        more, on a new one.
+        """
+        transaction = self.transaction(write=write)
+        try:
+            with transaction:
+                return work(transaction)
+        except LostConnectionError:
+            if transaction.committing:
+                raise
+        with self.transaction(write=write) as transaction:
+            return work(transaction)
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        return self.run(lambda transaction: transaction.rows(sql, *values), write=False)
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Change something: how many rows were."""
+        return self.run(lambda transaction: transaction.execute(sql, *values))
 
     def names(self) -> list[str]:
         """The names of the studies kept here."""
-        with self.reading() as connection:
-            return list(
-                connection.scalars(select(schema.studies.c.name).order_by(schema.studies.c.name))
-            )
+        return [name for (name,) in self.rows("SELECT name FROM belman_studies ORDER BY name")]
 
     def find(self, name: str) -> tuple[int, str]:
         """The id and the secret of a study."""
-        studies = schema.studies
-        with self.reading() as connection:
-            row = connection.execute(
-                select(studies.c.id, studies.c.secret).where(studies.c.name == name)
-            ).first()
-        if row is None:
+        found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
+        if not found:
             names = self.names()
             there = (
                 f"there are {listing(names)}{nearest(name, names)}" if names else "there is none"
@@ -108,23 +215,7 @@ class Storage:
             raise UnknownStudyError(
                 f"no study {name!r} in {self}: {there} (give arms=[…] to create it)"
             )
-        return row.id, row.secret
-
-    @contextmanager
-    def _failures(self, done: str) -> Iterator[None]:
-        try:
-            yield
-        except SQLAlchemyError as error:
-            raise self._failure(error, done) from error
-
-    def _failure(self, error: Exception, done: str, lost: bool = False) -> StorageError:
-        """An error of the database as ours, with its words and without our password."""
-        words = (
-            str(error.orig if isinstance(error, DBAPIError) else error).strip().replace("\n", " ")
-        )
-        return (LostConnectionError if lost else StorageError)(
-            f"{self} could not be {done}: {words}"
-        )
+        return found[0]
 
 
 def migrate(url: str) -> str:
@@ -132,67 +223,10 @@ def migrate(url: str) -> str:
     date are left alone.
     """
     Storage(url, migrating=True).close()
-    return HEAD
+    return schema.HEAD
 
 
-def _parse(given: str) -> URL:
-    try:
-        url = make_url(given)
-    except (ArgumentError, TypeError):
-        raise SettingError(
-            f"storage={given!r} is no URL: write sqlite:///studies.db or postgresql://user@host/name"
-        ) from None
-    url = url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
-    if url.drivername not in _DRIVERS.values():
-        raise SettingError(f"storage={str(url)!r} is neither sqlite:///… nor postgresql://…")
-    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise SettingError(
-            f"storage={given!r} names no file, and a study has to survive: write sqlite:///studies.db"
-        )
-    chosen = url.query.get("synchronous", "full")
-    if url.get_backend_name() == "sqlite" and chosen not in _SYNCHRONOUS:
-        raise SettingError(
-            f"synchronous={chosen!r} is none of SQLite's ways here: {listing(_SYNCHRONOUS)}"
-        )
-    return url
-
-
-def _engine(url: URL) -> Engine:
-    try:
-        if url.get_backend_name() == "sqlite":
-            bare = url.difference_update_query(["synchronous"])
-            engine = create_engine(
-                bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
-            )
-            _as_wal(engine, str(url.query.get("synchronous", "full")))
-            return engine
-        return create_engine(url, pool_pre_ping=True)
-    except (ModuleNotFoundError, NoSuchModuleError):
-        raise MissingExtraError(f"a storage at {url.drivername}", "postgresql") from None
-
-
-def _turn_to_wal(connection: Any) -> None:
-    """Where several open a new file at once, SQLite refuses this step to all but one without
-    waiting: so we wait.
-    """
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return connection.execute("PRAGMA journal_mode=WAL").close()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.01)
-
-
-def _as_wal(engine: Engine, synchronous: str) -> None:
-    @event.listens_for(engine, "connect")
-    def connected(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # the driver would begin transactions of its own
-        _turn_to_wal(connection)
-        for pragma in (f"synchronous={synchronous}", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {pragma}").close()
-
-    @event.listens_for(engine, "begin")
-    def began(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+def _failure(driver: Driver, error: Exception, done: str, lost: bool = False) -> StorageError:
+    """An error of the database as ours, with its words and without our password."""
+    words = str(error).strip().replace("\n", " ")
+    return (LostConnectionError if lost else StorageError)(f"{driver} could not be {done}: {words}")

@@ -17,16 +17,16 @@ from belman.errors import ArmError, BelmanError, PolicyError, StateError, StudyE
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import exchange
-from belman.studies.desk import Ask, Desk, Tell, check_reason
-from belman.studies.events import Event, Kind
-from belman.studies.exchange import past_data
-from belman.studies.live import Live
+from belman.studies import import_export
+from belman.studies.event_log import Event, Kind
+from belman.studies.import_export import past_data
 from belman.studies.replay import Estimate, replay
+from belman.studies.replica import Replica
 from belman.studies.settings import Settings, check_arm, check_policy, describe_policy
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket, ticket_of
+from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_reason
 from belman.table import Table
 
 
@@ -42,8 +42,8 @@ class Study:
     def __init__(
         self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self._live = Live(name, storage, clock)
-        self._live.look(lambda state: None)
+        self._replica = Replica(name, storage, clock)
+        self._replica.look(lambda state: None)
 
     # Deciding and learning
 
@@ -55,11 +55,11 @@ class Study:
         """A ticket for the arm to try now, or a list of `n` for a batch.
 
         Tickets that are out count as observed at their expected statistic, so that concurrent
-        askers spread. A request that may be sent again carries a `key` of its own: the same key
-        gives the same tickets.
+        askers spread. A request that may be sent again carries an idempotency `key` of its own: the
+        same key gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
-        tickets = self._live.transact(lambda at: at.ask(Ask(count, key)))
+        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key)))
         return tickets[0] if n is None else tickets
 
     def tell(self, ticket: str | Ticket, reward: float) -> bool:
@@ -68,19 +68,19 @@ class Study:
         True if it was news. The same reward once more changes nothing and gives False; another one
         raises TicketError, as does a ticket that has expired.
         """
-        return self._live.transact(lambda at: at.tell(Tell(ticket, reward)))
+        return self._replica.transact(lambda unit: unit.tell(Tell(ticket, reward)))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
-        """Many asks and tells in one transaction, which costs one wait for the disk.
+        """Many asks and tells in one transaction (group commit), which costs one wait for the disk.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
 
-        def answers(at: Desk) -> list[list[Ticket] | bool | BelmanError]:
-            return [at.answer(request) for request in requests]
+        def answers(unit: UnitOfWork) -> list[list[Ticket] | bool | BelmanError]:
+            return [unit.answer(request) for request in requests]
 
-        return self._live.transact(answers) if requests else []
+        return self._replica.transact(answers) if requests else []
 
     def record(
         self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = ""
@@ -92,16 +92,16 @@ class Study:
         """
         check_reason(reason)
         if isinstance(rewards, (str, os.PathLike)):
-            rows = past_data(rewards, self._live.look(lambda state: tuple(state.register)))
+            rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
             rows = list(rewards)
-        return self._live.transact(lambda at: at.record(rows, reason))
+        return self._replica.transact(lambda unit: unit.record(rows, reason))
 
     def expire(self) -> int:
         """Let every ticket expire that is due (asks and tells do so too, when they come); gives the
         count.
         """
-        return self._live.transact(lambda at: at.overdue)
+        return self._replica.transact(lambda unit: unit.overdue)
 
     # Changing it while it runs
 
@@ -184,73 +184,73 @@ class Study:
     ) -> None:
         check_reason(reason)
 
-        def work(at: Desk) -> None:
-            content = body(at.state) or {}
-            at.write(
+        def work(unit: UnitOfWork) -> None:
+            content = body(unit.state) or {}
+            unit.write(
                 kind,
                 arm=content.pop("arm", None),
                 body=json.dumps({"reason": reason, **content}, ensure_ascii=False),
             )
 
-        self._live.transact(work)
+        self._replica.transact(work)
 
     # Looking
 
     @property
     def name(self) -> str:
         """The name under which the storage keeps it."""
-        return self._live.name
+        return self._replica.name
 
     @property
     def storage(self) -> Storage:
         """Where it is kept."""
-        return self._live.storage
+        return self._replica.storage
 
     @property
     def settings(self) -> Settings:
         """What was chosen when the study was created."""
-        return self._live.look(lambda state: state.settings)
+        return self._replica.look(lambda state: state.settings)
 
     @property
     def arms(self) -> tuple[Hashable, ...]:
         """The arms that are played."""
-        return self._live.look(lambda state: state.agent.arms)
+        return self._replica.look(lambda state: state.agent.arms)
 
     @property
     def retired(self) -> tuple[Hashable, ...]:
         """The arms that were retired."""
-        return self._live.look(
+        return self._replica.look(
             lambda state: tuple(state.register[place] for place in state.retired)
         )
 
     @property
     def register(self) -> tuple[Hashable, ...]:
         """Every arm there ever was; the `arm` of an event is a place in it."""
-        return self._live.look(lambda state: tuple(state.register))
+        return self._replica.look(lambda state: tuple(state.register))
 
     @property
     def policy(self) -> Policy:
         """Who chooses."""
-        return self._live.look(lambda state: state.agent.policy)
+        return self._replica.look(lambda state: state.agent.policy)
 
     @property
     def paused(self) -> bool:
         """Whether it decides nothing at present."""
-        return self._live.look(lambda state: state.paused)
+        return self._replica.look(lambda state: state.paused)
 
     @property
     def outstanding(self) -> int:
         """How many tickets are out."""
-        return self._live.look(lambda state: len(state.outstanding))
+        return self._replica.look(lambda state: len(state.outstanding))
 
     @property
     def number(self) -> int:
         """The number of the last event."""
-        return self._live.look(lambda state: state.number)
+        return self._replica.look(lambda state: state.number)
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
-        return self._live.look(
+        return self._replica.look(
             lambda state: {
                 "name": self.name,
                 "family": state.settings.family.name,
@@ -271,7 +271,7 @@ class Study:
         """An agent that believes what the study believes at this moment; what is done to it does
         nothing to the study.
         """
-        return Agent.from_json(self._live.look(lambda state: state.agent.to_json()))
+        return Agent.from_json(self._replica.look(lambda state: state.agent.to_json()))
 
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm that is played: rewards told, expected reward, credible interval and probability
@@ -289,13 +289,13 @@ class Study:
         def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
             return dict(state.outstanding), list(state.register)
 
-        out, register = self._live.look(read)
+        out, register = self._replica.look(read)
         asks = (
             (event for event in self.events(min(out, default=1) - 1) if event.number in out)
             if out
             else ()
         )
-        return [ticket_of(event, register, self._live.secret) for event in asks]
+        return [ticket_of(event, register, self._replica.secret) for event in asks]
 
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time, and with its reason where it has one; or
@@ -303,22 +303,24 @@ class Study:
         """
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
         rows = list(self._lines(after))
-        return Table({name: [row[i] for row in rows] for i, name in enumerate(exchange.COLUMNS)})
+        return Table(
+            {name: [row[i] for row in rows] for i, name in enumerate(import_export.COLUMNS)}
+        )
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the log to a file whose name ends in .csv or .parquet; gives the number of events."""
-        return exchange.write(path, self._lines(0))
+        return import_export.write(path, self._lines(0))
 
     def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
-        number, register = self._live.look(lambda state: (state.number, list(state.register)))
+        number, register = self._replica.look(lambda state: (state.number, list(state.register)))
         events = itertools.takewhile(lambda event: event.number <= number, self.events(after))
-        return exchange.lines(events, register, self._live.secret)
+        return import_export.lines(events, register, self._replica.secret)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned, as the log tells; ReplayError, and why, where it
         cannot honestly.
         """
-        settings, family, arms = self._live.look(
+        settings, family, arms = self._replica.look(
             lambda s: (s.settings, s.agent.family, len(s.register))
         )
         doors.check_policy(policy, family, arms)
@@ -326,16 +328,16 @@ class Study:
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
-        self._live.look(lambda state: None)  # finds a server that restarted
-        with self.storage.transaction(write=False) as session:
-            yield from self._live.log.scroll(session, after)
+        self._replica.look(lambda state: None)  # finds a server that restarted
+        with self.storage.transaction(write=False) as transaction:
+            yield from self._replica.log.after(transaction, after)
 
     def check(self) -> str:
         """Fold the whole log anew and compare: the digest of the state, or StateError where it
         differs in a single bit.
         """
-        ours = self._live.look(State.to_text)
-        log = self._live.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
+        ours = self._replica.look(State.to_text)
+        log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
         if ours != log:
             raise StateError(f"the state of study {self.name!r} is not the fold of its log")
         return ours.partition("\n")[0]

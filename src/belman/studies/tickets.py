@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from belman.errors import UnknownTicketError
-from belman.studies.events import Draw, Event
+from belman.studies.event_log import Draw, Event
 
 
 class Ticket(NamedTuple):

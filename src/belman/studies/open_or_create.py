@@ -9,16 +9,13 @@ from datetime import timedelta
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sqlalchemy import insert
-from sqlalchemy.exc import IntegrityError
 
-from belman.errors import SettingError, StorageError
+from belman.errors import SettingError
 from belman.families import Family
 from belman.policies import Policy
-from belman.studies import schema
-from belman.studies.events import Event, Kind
+from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import Settings, settings
-from belman.studies.storage import Storage
+from belman.studies.storage import Storage, Transaction
 from belman.studies.study import Study
 
 LONGEST = 200  # characters of a name
@@ -101,17 +98,21 @@ def check_name(name: object) -> str:
 
 def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    try:
-        with storage.writing() as connection:
-            studies, first = schema.studies, Event(1, int(Kind.CREATED), now, body=chosen.to_json())
-            row = {"name": name, "secret": secrets.token_hex(16), "created": now}
-            study = connection.execute(insert(studies).returning(studies.c.id), row).scalar_one()
-            connection.execute(insert(schema.events), {"study": study, **first._asdict()})
-            return True
-    except StorageError as error:
-        if isinstance(error.__cause__, IntegrityError):
-            return False
-        raise
+    first = Event(1, int(Kind.CREATED), now, body=chosen.to_json())
+
+    def work(transaction: Transaction) -> bool:
+        created = transaction.rows(
+            "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "
+            "ON CONFLICT (name) DO NOTHING RETURNING id",
+            name,
+            secrets.token_hex(16),
+            now,
+        )
+        for (study,) in created:
+            EventLog(study).append(transaction, [first])
+        return bool(created)
+
+    return storage.run(work)
 
 
 def _compare(

@@ -13,7 +13,7 @@ from typing import Any
 
 from belman.errors import ArmError, MissingExtraError, SettingError, listing, nearest
 from belman.files import replacing
-from belman.studies.events import Draw, Event, Kind
+from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.tickets import ticket_id
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")

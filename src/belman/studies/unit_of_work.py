@@ -1,5 +1,5 @@
-"""The desk at which a study is served: one transaction, in which its state is up to date and nobody
-else writes.
+"""A unit of work: what is asked of a study and told to it in one transaction, in which its state is
+up to date and nobody else writes.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from belman.errors import (
     listing,
     nearest,
 )
-from belman.studies.events import Event, Kind
-from belman.studies.log import Log
-from belman.studies.session import Session
+from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
+from belman.studies.storage import Transaction
 from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of, unknown
 
 SNAPSHOT_EVERY = 10_000
-LONGEST = 200  # characters of a key
+LONGEST = 200  # characters of an idempotency key
 
 
 class Ask(NamedTuple):
-    """A request for so many `tickets`; a `key` makes it safe to send again."""
+    """A request for so many `tickets`; an idempotency `key` makes it safe to send again."""
 
     tickets: int = 1
     key: str | None = None
@@ -45,16 +44,22 @@ class Tell(NamedTuple):
     reward: float
 
 
-class Desk:
+class UnitOfWork:
     """Decides, learns and writes down, on a state that holds every event so far; tickets that are
     due expire first.
     """
 
     def __init__(
-        self, name: str, secret: str, state: State, log: Log, session: Session, now: float
+        self,
+        name: str,
+        secret: str,
+        state: State,
+        log: EventLog,
+        transaction: Transaction,
+        now: float,
     ) -> None:
         self.name, self.state, self.now = name, state, now
-        self._secret, self._log, self._session = secret, log, session
+        self._secret, self._log, self._transaction = secret, log, transaction
         self._before = state.number
         self.new: list[Event] = []
         self.overdue = self._expire()
@@ -165,9 +170,9 @@ class Desk:
     def flush(self) -> None:
         """Write down what happened, and now and then a snapshot of where it led."""
         if self.new:
-            self._log.append(self._session, self.new)
+            self._log.append(self._transaction, self.new)
             if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-                self._log.keep_snapshot(self._session, self.state.number, self.state.to_text())
+                self._log.keep_snapshot(self._transaction, self.state.number, self.state.to_text())
 
     def _expire(self) -> int:
         """The rule for tickets that nobody tells: those older than `expire_after` are settled by
@@ -190,7 +195,7 @@ class Desk:
         for event in self.new:
             if getattr(event, field) == value:
                 return event
-        return self._log.where(self._session, field, value)
+        return self._log.find(self._transaction, field, value)
 
 
 def is_writable(text: str) -> bool:

@@ -1,0 +1,111 @@
+"""The event log of a study: what can happen to it, what is written down of that, and snapshots
+beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from belman.studies.storage import Transaction
+
+
+class Kind(IntEnum):
+    """The kind of an event, as the log keeps it; numbers are never given anew."""
+
+    CREATED = 1  # body: the settings
+    ASKED = 2  # arm, draw, probability, key
+    TOLD = 3  # ticket, arm, reward
+    EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
+    RECORDED = 5  # arm, reward: past data, not asked for
+    PAUSED = 6  # body: the reason, as in all below
+    RESUMED = 7
+    ARM_ADDED = 8  # body: also the name and the prior, or the place of an arm that was retired
+    ARM_RETIRED = 9  # arm
+    POLICY_CHANGED = 10  # body: also the policy
+
+
+class Draw(IntEnum):
+    """How an arm came to be chosen, which says what its probability is worth."""
+
+    POLICY = 0  # by the policy, which left no chance to some of the arms
+    RANDOM = 1  # by the policy, which left a chance to every arm
+    UNIFORM = 2  # uniformly, by the share of traffic kept so
+
+
+class Event(NamedTuple):
+    """A line of the log; `arm` is a place in the register of all arms there ever were, `ticket` the
+    number of an ask.
+    """
+
+    number: int
+    kind: int
+    time: float
+    arm: int | None = None
+    draw: int | None = None
+    probability: float | None = None
+    ticket: int | None = None
+    reward: float | None = None
+    key: str | None = None
+    body: str | None = None
+
+
+_COLUMNS = ", ".join(Event._fields)
+_SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
+_AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
+_APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
+_LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
+_CHUNK = 10_000
+
+
+class EventLog:
+    """The events of one study in its storage, numbered from 1 without gaps."""
+
+    def __init__(self, study: int) -> None:
+        self.study = study
+
+    def after(
+        self, transaction: Transaction, number: int = 0, *, lock: bool = False
+    ) -> Iterator[Event]:
+        """All events that follow a number, however many, a chunk at a time.
+
+        With `lock` first wait until nobody else writes to this study, and keep them out until the
+        transaction ends.
+        """
+        size = _CHUNK
+        while size == _CHUNK:
+            values = (_AFTER, self.study, number, _CHUNK)
+            rows = transaction.rows_locked(_LOCK, *values) if lock else transaction.rows(*values)
+            size = len(rows)
+            yield from map(Event._make, rows)
+            number = rows[-1][0] if rows else number
+
+    def find(self, transaction: Transaction, field: str, value: object) -> Event | None:
+        """The event of a `number`, of a `key`, or that settled a `ticket`: the only one, if there
+        is one.
+        """
+        rows = transaction.rows(f"{_SELECT} AND {field} = ?", self.study, value)
+        return Event._make(rows[0]) if rows else None
+
+    def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
+        """Write events down."""
+        transaction.execute_many(_APPEND, [(self.study, *event) for event in new])
+
+    def newest_snapshot(self, transaction: Transaction) -> str | None:
+        """The text of the last snapshot."""
+        newest = "WHERE study = ? ORDER BY number DESC LIMIT 1"
+        rows = transaction.rows(f"SELECT content FROM belman_snapshots {newest}", self.study)
+        return rows[0][0] if rows else None
+
+    def keep_snapshot(self, transaction: Transaction, number: int, content: str) -> None:
+        """Write a snapshot down, and drop those before it."""
+        transaction.execute(
+            "DELETE FROM belman_snapshots WHERE study = ? AND number < ?", self.study, number
+        )
+        transaction.execute(
+            "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)",
+            self.study,
+            number,
+            content,
+        )

@@ -1,1 +1,0 @@
-"""One step each, numbered; a step that was released is never changed."""

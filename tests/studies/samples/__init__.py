@@ -1,0 +1,1 @@
+"""What a release wrote: databases, what their studies knew, and how they went on."""
