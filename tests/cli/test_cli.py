@@ -16,6 +16,7 @@ import xarray
 from typer.testing import CliRunner
 
 import belman
+from belman import spec
 from belman.cli import app, parse
 from belman.errors import BelmanError, PolicyError, SettingError, StateError
 from belman.policies import POLICIES
@@ -61,7 +62,7 @@ def test_the_guide_names_no_option_that_is_not_there():
 def test_list_names_everything():
     done = invoke("list")
     assert done.exit_code == 0
-    for name in [*belman.families.FAMILIES, *POLICIES, *parse.PRESETS, *belman.exposure.EXPOSURES]:
+    for name in [*belman.families.FAMILIES, *POLICIES, *spec.PRESETS, *belman.exposure.EXPOSURES]:
         assert name in done.output
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from belman import spec
 from belman.cli import parse
 from belman.cli.show import show
 from belman.environments import Problem, bernoulli
@@ -146,7 +147,7 @@ def speed(
     `simulate`.
     """
     names = (
-        [*POLICIES, *parse.PRESETS]
+        [*POLICIES, *spec.PRESETS]
         if policies == "all"
         else [name.strip() for name in policies.split(",")]
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from belman import spec
 from belman.cli import parse
 from belman.cli.show import console, show
 from belman.errors import ArmError, listing, nearest
-from belman.families import family_named
+from belman.families import Family
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def create(
     study = open_study(
         name,
         parse.split(arms),
-        family_named(family, **parse.family_settings(setting or [])),
+        spec.build({"name": family, **parse.family_settings(setting or [])}, Family),
         parse.policy(policy, horizon=10_000),
         range=ends,  # type: ignore[arg-type]
         minimise=minimise,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +22,6 @@ from belman.families import (
     Geometric,
     Poisson,
 )
-
-
-def _described(family: Family) -> dict[str, Any]:
-    return {"name": family.name, **asdict(family)}
 
 
 @dataclass(frozen=True)
@@ -60,9 +55,6 @@ class Stationary(Problem):
     @property
     def world(self) -> Floats:
         return np.zeros(0)
-
-    def describe(self) -> dict[str, Any]:
-        return {"family": _described(self.family), "means": list(self.means)}
 
 
 @dataclass(frozen=True)
@@ -104,14 +96,6 @@ class RandomStationary(Problem):
     def world(self) -> Floats:
         low, high = (0.0, 1.0) if self.between is None else self.between
         return np.array([*self.prior, low, high])
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "family": _described(self.family),
-            "arms": int(self.number),
-            "prior": list(self.prior),
-            "between": self.between and list(self.between),
-        }
 
 
 def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:

@@ -4,7 +4,6 @@ are wrong, out.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from belman import spec
 from belman.environments.environment import Problem
 from belman.errors import PolicyError, SettingError
 from belman.lab.carry_out import carry_out, check_sizes
-from belman.lab.design import Design, versions
+from belman.lab.design import Design
 from belman.lab.verdicts import ExplorationSeat, Question, Verdicts, exploration_seat
 from belman.policies.policy import Policy, never_finished
 from belman.policies.stopping import check_rule
@@ -29,11 +29,14 @@ Players = Mapping[str, Policy | type[Policy]] | Iterable[Policy | type[Policy]]
 _CHUNK = 64  # runs of a task that ends nobody knows when
 
 
+@spec.member
 @dataclass(frozen=True)
 class Exploration(Design):
     """Players who are judged by what they recommend."""
 
     question: Question
+
+    name = "exploration"
 
     dims: ClassVar = {
         "simple_regret": ("turn",),
@@ -51,12 +54,6 @@ class Exploration(Design):
 
     def blank(self, runs: int) -> Verdicts:
         return Verdicts.blank(runs, len(self.question.marks), self.problem.arms)
-
-    def describe(self) -> dict[str, Any]:
-        asked = {
-            name: value for name, value in self.question._asdict().items() if name != "horizon"
-        }
-        return {**super().describe(), **asked}
 
 
 def explore(
@@ -174,7 +171,7 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
 def _dataset(design: Exploration, whole: Verdicts) -> xarray.Dataset:
     import xarray
 
-    question, described = design.question, design.describe()
+    question = design.question
     words = {
         "simple_regret": "what the recommended arms lack",
         "error": "whether a recommended arm is none of the best",
@@ -203,13 +200,9 @@ def _dataset(design: Exploration, whole: Verdicts) -> xarray.Dataset:
         variables,
         coords={**coords, "arm": np.arange(design.problem.arms)},
         attrs={
-            "seed": design.seed,
+            **design.attributes(),
             "m": question.m,
             "delta": math.nan if question.delta is None else question.delta,
             "threshold": question.threshold,
-            "horizon": question.horizon,
-            "problem": json.dumps(described["problem"]),
-            "players": json.dumps(described["players"]),
-            "versions": json.dumps(versions()),
         },
     )

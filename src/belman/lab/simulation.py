@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from belman import spec
 from belman.environments.environment import Problem
 from belman.errors import PolicyError
 from belman.lab.carry_out import carry_out, check_sizes
-from belman.lab.design import Design, checkpoints, versions
+from belman.lab.design import Design, checkpoints
 from belman.lab.loops import loop_of, seated
 from belman.lab.results import blank
 from belman.policies.policy import Policy
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 Players = Mapping[str, Any] | Iterable[Policy]
 
 
+@spec.member
 @dataclass(frozen=True)
 class Simulation(Design):
     """Players at the loop of their problem: what it keeps at the checkpoints, and at the end."""
+
+    name = "simulation"
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:  # type: ignore[override]
@@ -107,7 +110,6 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
 def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
     import xarray
 
-    described = design.describe()
     variables = {
         name: (("player", "run", *field.dims), array, {"long_name": field.words})
         for (name, field), array in zip(loop_of(design.problem).fields.items(), whole, strict=True)
@@ -126,12 +128,6 @@ def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
                 if dim not in variables
             },
         },
-        attrs={
-            "seed": design.seed,
-            "horizon": design.horizon,
-            "problem": json.dumps(described["problem"]),
-            "players": json.dumps(described["players"]),
-            "versions": json.dumps(versions()),
-        },
+        attrs=design.attributes(),
     )
     return found.isel(dict.fromkeys(design.problem.without, 0), drop=True)

@@ -8,12 +8,13 @@ that asking for it changes nothing of what the player does.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman import chance
+from belman import chance, spec
 from belman.engine import Address, call_bound, entry, inlined_kernel, kernel
 from belman.environments.environment import Problem
 from belman.lab.design import checkpoints
@@ -127,7 +128,9 @@ def explore_runs(
     return len(turns)
 
 
-class Question(NamedTuple):
+@spec.member
+@dataclass(frozen=True)
+class Question:
     """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
     are known up to a risk δ.
 
@@ -138,6 +141,8 @@ class Question(NamedTuple):
     horizon: int
     delta: float | None = None
     threshold: str = "customary"
+
+    name: ClassVar[str] = "question"
 
     @property
     def marks(self) -> NDArray[np.int64]:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 from urllib.parse import quote, urlencode
 
-from belman.agent import state_file
+from belman import spec
 from belman.errors import BelmanError
 from belman.exposure import Exposure
+from belman.families import Family
 from belman.files import write_atomically
 from belman.policies import Policy
 from belman.service.kinds import KINDS, raise_problem
@@ -220,15 +221,8 @@ def _arm_out(arm: Hashable) -> Any:
 
 
 def _described(value: Any) -> Any:
-    """A policy, family or exposure as its name and settings; anything else as it is."""
-    part = (
-        "policy"
-        if isinstance(value, Policy)
-        else "exposure"
-        if isinstance(value, Exposure)
-        else "family"
-    )
-    return state_file.describe(value, part) if hasattr(value, "name") else value
+    """A policy, family or exposure as its description; anything else as it is."""
+    return spec.describe(value) if isinstance(value, (Family, Policy, Exposure)) else value
 
 
 def _error(problem: Mapping[str, Any]) -> BelmanError:
