@@ -23,6 +23,7 @@ from belman.errors import BelmanError, ExposureError, FamilyError, PolicyError, 
 from belman.exposure import EXPOSURES, Evidence, Exposure, Infinite, Schedule, TwoPhase, two_phase
 from belman.families import FAMILIES, Family, Gaussian
 from belman.families.mirror import Mirror
+from belman.figures import FIGURES, FULL
 from belman.lab.exploration import Exploration
 from belman.lab.simulation import Simulation
 from belman.lab.verdicts import Question
@@ -142,6 +143,14 @@ def test_everything_public_comes_back_and_asks_for_no_trust(name):
     assert found == PUBLIC[name]
     assert repr(found) == repr(PUBLIC[name])
     assert type(found) is type(PUBLIC[name])
+
+
+def test_every_design_of_the_report_comes_back():
+    parts = [part for figure in FIGURES.values() for part in figure.parts(FULL).values()]
+    designs = [part.design for part in parts if part.design is not None]
+    assert len(designs) > 20
+    for design in designs:
+        assert again(design, trust="all") == design
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import typer
 from belman import spec
 from belman.cli import parse
 from belman.cli.show import console, show
-from belman.errors import ArmError, listing, nearest
+from belman.errors import ArmError, StudyError, listing, nearest
 from belman.families import Family
 from belman.table import Table
 
@@ -119,7 +119,12 @@ def list_(storage: Where = DEFAULT) -> None:
     from belman.studies import Storage, open_study
 
     place = Storage(storage)
-    rows = [open_study(name, storage=place).status() for name in place.names()]
+    rows = []
+    for name in place.names():
+        try:
+            rows.append(open_study(name, storage=place).status())
+        except StudyError as error:
+            console.print(f"{name}: {error}", highlight=False, markup=False)
     columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
     show(Table({column: [row[column] for row in rows] for column in columns}, str(place)))
 

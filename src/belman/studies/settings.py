@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, doors, state_file
-from belman.errors import ArmError, BelmanError, FamilyError, PolicyError, SettingError
+from belman.errors import ArmError, BelmanError, FamilyError, PolicyError, SettingError, StudyError
 from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
 
@@ -66,8 +66,8 @@ class Settings:
         content = json.loads(text)
         content |= {
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
-            "family": spec.build(content["family"], Family, trust="imported"),
-            "policy": spec.build(content["policy"], Policy, trust="imported"),
+            "family": given_back(content["family"], Family),
+            "policy": given_back(content["policy"], Policy),
             "priors": tuple((place, tuple(prior)) for place, prior in content["priors"]),
             "range": tuple(content["range"]) if content["range"] else None,
         }
@@ -176,6 +176,14 @@ def kept(part: Family | Policy) -> dict[str, Any]:
         )
         raise raised(f"{what}={part!r} cannot be kept in a log: {error}") from None
     return description
+
+
+def given_back(description: Any, kind: type) -> Any:
+    """The part that a log describes; a user's own has to be imported already."""
+    try:
+        return spec.build(description, kind, trust="imported")
+    except BelmanError as error:
+        raise StudyError(f"this study cannot be opened here: {error}") from None
 
 
 def check_share(share: float | None) -> float:

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Hashable
 
-from belman import chance, spec
+from belman import chance
 from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
 from belman.engine import entry
 from belman.errors import StateError
 from belman.policies import Policy
 from belman.studies.events import Draw, Event, Kind
-from belman.studies.settings import Settings
+from belman.studies.settings import Settings, given_back
 
 FORMAT = 1
 
@@ -162,7 +162,7 @@ class State:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
         elif kind == Kind.POLICY_CHANGED:
-            self.agent.policy = spec.build(body["policy"], Policy, trust="imported")
+            self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
             raise StateError(
                 f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)"
