@@ -43,6 +43,7 @@ class Layered(Thompson):
     listed: list[float] = field(default_factory=lambda: [1.0, math.inf])
     table: dict[str, object] = field(default_factory=lambda: {"a": 1, "b": (None, True)})
     inside: Policy | str = "belman"
+    either: Policy | Exposure = field(default_factory=Infinite)
     several: tuple[Policy | Exposure, ...] = (Thompson(), Infinite())
     called: object = half
 

@@ -163,7 +163,8 @@ def _takes(maker: Any) -> Mapping[str, Setting]:
         hints = {}
 
     def kind_in(hint: Any) -> type | None:
-        return next((kind for kind in _ERRORS if kind in (hint, *typing.get_args(hint))), None)
+        kinds = [kind for kind in _ERRORS if kind in (hint, *typing.get_args(hint))]
+        return kinds[0] if len(kinds) == 1 else None
 
     return {
         name: Setting(parameter.default, kind_in(hints.get(name)))
@@ -210,11 +211,8 @@ def _plain(value: Any, kind: type | None, depth: int) -> Any:
     if isinstance(value, (tuple, list)) and depth < DEEPEST:
         items = [_plain(item, kind, depth + 1) for item in value]
         return items if isinstance(value, tuple) else {"list": items}
-    if (
-        isinstance(value, Mapping)
-        and depth < DEEPEST
-        and all(isinstance(key, str) for key in value)
-    ):
+    words = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+    if words and depth < DEEPEST:
         named = {key: _plain(item, kind, depth + 1) for key, item in value.items()}
         return {"dict": named} if {"name", *_WRAPPERS} & set(value) else named
     if callable(value):
@@ -280,11 +278,13 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
     if depth >= DEEPEST:
         raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
     name = settings["name"]
-    maker = _found(name, kind, trust) if ":" in name else _named(name, kind)
     if ":" in name:
+        maker = _found(name, kind, trust)
         ours = tuple(_ERRORS) if kind is object else kind
         if not isinstance(maker, type) or not issubclass(maker, ours):
             raise error(f"{what} {name!r} cannot be: {maker!r} is none")
+    else:
+        maker = _named(name, kind)
     takes = _takes(maker)
     values = {}
     for key, value in settings.items():
@@ -301,7 +301,7 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
         raise error(f"{what} {name!r} lacks a setting: {listing(lacking)}")
     try:
         return maker(**values)
-    except (TypeError, ValueError, OverflowError, AttributeError) as refused:
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as refused:
         if isinstance(refused, BelmanError):
             raise
         raise error(f"{what} {name!r} does not take these settings: {refused}") from None
