@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+import importlib
 import json
 import math
 import os
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ import pytest
 from belman import Agent, BelMan, Thompson
 from belman.agent import state_file
 from belman.errors import StateError
-from belman.exposure import Constant, Exposure, Infinite, Paper, SquareRoot, two_phase
+from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
 from belman.families import Bernoulli, Exponential, Family, Gaussian
+from tests import own
 from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_rewards
 
 POLICIES = {
@@ -218,20 +220,45 @@ def test_an_exposure_that_is_a_function_is_given_again(tmp_path):
     assert [loaded.belief(arm) for arm in "abc"] == [agent.belief(arm) for arm in "abc"]
 
 
-@dataclass(frozen=True)
-class Steady(Exposure):
-    name = "steady"
-
-    def pull(self, turns, arms):
-        return np.full(np.shape(turns), 2.0)
+def test_an_infinite_setting_is_loaded_as_it_was_saved(tmp_path):
+    policy = BelMan(Evidence(pool=math.inf, reach=math.inf))
+    check_exact(lambda: Agent(["a", "b", "c"], policy=policy, seed=5), tmp_path / "state.json")
 
 
-def test_parts_of_the_users_own_are_given_again(tmp_path):
+def test_parts_of_a_module_of_the_users_own_come_back(tmp_path):
+    def make():
+        return Agent(["a", "b", "c"], own.Coin(), BelMan(own.Steady()), seed=5)
+
+    check_exact(make, tmp_path / "state.json", turns=50)
+    assert isinstance(Agent.load(tmp_path / "state.json").family, own.Coin)
+
+
+def test_a_module_that_is_not_imported_stays_so(tmp_path, monkeypatch):
+    (tmp_path / "their_module.py").write_text(
+        "from tests.own import Steady as Base\nclass Theirs(Base): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = importlib.import_module("their_module").Theirs(2.0)
+    agent, path = Agent(["a", "b"], policy=BelMan(theirs), seed=5), tmp_path / "state.json"
+    agent.save(path)
+    del sys.modules["their_module"]
+    refuse(path, r"import their_module first \(or give it again, load\(path, policy=…\)\)")
+    assert "their_module" not in sys.modules
+    assert Agent.load(path, policy=BelMan(theirs)).policy == BelMan(theirs)
+    importlib.import_module("their_module")
+    assert repr(Agent.load(path)) == repr(agent)
+    del sys.modules["their_module"]
+
+
+def test_a_function_is_not_taken_from_a_file(tmp_path):
     path = tmp_path / "state.json"
-    Agent(["a", "b"], policy=BelMan(Steady()), seed=5).save(path)
-    with pytest.raises(StateError, match="could not hold its policy"):
-        Agent.load(path)
-    assert Agent.load(path, policy=BelMan(Steady())).policy == BelMan(Steady())
+    Agent(["a", "b"], policy=BelMan(own.tau), seed=5).save(path)
+    refuse(path, r"is a function or class of one's own.*give it again, load\(path, policy=…\)")
+    assert Agent.load(path, policy=BelMan(own.tau)).policy == BelMan(own.tau)
+
+
+def test_parts_that_have_no_description_are_given_again(tmp_path):
+    path = tmp_path / "state.json"
 
     class Coin(Bernoulli):
         pass

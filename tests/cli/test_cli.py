@@ -5,6 +5,7 @@ documented.
 from __future__ import annotations
 
 import csv
+import math
 import re
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import xarray
 from typer.testing import CliRunner
 
 import belman
+from belman import spec
 from belman.cli import app, parse
 from belman.errors import BelmanError, PolicyError, SettingError, StateError
-from belman.policies import POLICIES
+from belman.policies import POLICIES, EpsilonGreedy, Forced, Gittins, Phases, SuccessiveRejects
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
 
@@ -61,7 +63,7 @@ def test_the_guide_names_no_option_that_is_not_there():
 def test_list_names_everything():
     done = invoke("list")
     assert done.exit_code == 0
-    for name in [*belman.families.FAMILIES, *POLICIES, *parse.PRESETS, *belman.exposure.EXPOSURES]:
+    for name in [*belman.families.FAMILIES, *POLICIES, *spec.PRESETS, *belman.exposure.EXPOSURES]:
         assert name in done.output
 
 
@@ -190,6 +192,37 @@ def test_settings_and_several_policies_on_one_line():
     scaled = "kl-ucb:divergence=bernoulli,range=(0, 10)"
     assert split_policies(f"{scaled},ucb1") == [scaled, "ucb1"]
     assert parse.policy(scaled, 100) == belman.KLUCB(divergence="bernoulli", range=(0, 10))
+    inside = "phases:turns=20,first=epsilon-greedy:epsilon=0.2"
+    assert split_policies(f"{inside},ucb1") == [inside, "ucb1"]
+
+
+def test_policies_and_exposures_inside_others():
+    phases = Phases(EpsilonGreedy(0.2), belman.BelMan(belman.exposure.two_phase(5)), 20)
+    for words, wanted in {
+        "phases:turns=20,first=epsilon-greedy:epsilon=0.2,then=(belman:exposure=(two-phase:explore=5))": phases,
+        "belman:exposure=paper": belman.BelMan.paper(),
+        "belman:exposure=(evidence:pool=inf,gain=1),reading=natural": belman.BelMan(
+            belman.exposure.Evidence(pool=math.inf, gain=1), "natural"
+        ),
+        "forced:policy=(kl-ucb:divergence=bernoulli,range=(0, 10)),arms=3": Forced(
+            belman.KLUCB(divergence="bernoulli", range=(0, 10)), arms=3
+        ),
+        "forced:policy=belman-until": Forced(belman.BelMan.until(100)),
+        "gittins": Gittins(horizon=100),
+        "successive-rejects": SuccessiveRejects(100),
+    }.items():
+        assert parse.policy(words, 100) == wanted
+    assert parse.exposure("two-phase:explore=3,then=(constant:tau=0.5)") == (
+        belman.exposure.two_phase(3, belman.exposure.Constant(0.5))
+    )
+    for words, named in {
+        "belman:exposure=papper": "did you mean 'paper'",
+        "explore-then-commit": "lacks a setting: 'explore'",
+        "ids:draws": "write draws=…",
+        "tests.own:Layered": "unknown policy 'tests.own'",
+    }.items():
+        with pytest.raises(BelmanError, match=named):
+            parse.policy(words, 100)
 
 
 def test_queue_writes_a_table_a_picture_and_the_data(tmp_path):

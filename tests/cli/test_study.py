@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
-from belman import errors
+from belman import BelMan, errors
 from belman.cli import app
+from belman.studies import Storage, open_study
 
 
 @pytest.fixture
@@ -22,6 +27,26 @@ def study(tmp_path, monkeypatch):
         return done.output
 
     return invoke
+
+
+def test_a_study_of_a_class_that_is_not_imported_hides_no_other(study, tmp_path, monkeypatch):
+    (tmp_path / "their_policy.py").write_text(
+        "from tests.own import Steady\nclass Theirs(Steady): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = importlib.import_module("their_policy").Theirs()
+    study("create", "ours", "--arms", "blue,green")
+    place = Storage(os.environ["BELMAN_STORAGE"])
+    open_study("theirs", ["blue"], policy=BelMan(theirs), storage=place)
+    place.close()
+    assert "import" not in study("list")
+    del sys.modules["their_policy"]
+    listed = " ".join(study("list").split())
+    assert "theirs: this study cannot be opened here: exposure 'their_policy:Theirs'" in listed
+    assert "import their_policy first" in listed
+    assert "ours │ 2" in listed
+    with pytest.raises(errors.StudyError, match="import their_policy first"):
+        study("show", "theirs")
 
 
 def test_a_life_from_the_shell(study, tmp_path):

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import importlib
 import json
+import sys
 
 import numpy as np
 import pytest
 
+from belman import BelMan
 from belman.dashboard import demo, timeline
 from belman.dashboard.feed import Feed
 from belman.dashboard.timeline import Timeline
@@ -210,3 +213,20 @@ OTHERS = [
 @pytest.mark.parametrize("exposure", OTHERS)
 def test_the_dial_stands_nowhere_for_other_exposures(exposure):
     assert dial_of(exposure) is None
+
+
+def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere_module.py").write_text(
+        "from tests.own import Steady\nclass Theirs(Steady): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = importlib.import_module("elsewhere_module").Theirs()
+    with running(tmp_path) as service:
+        open_study("ours", ["a", "b"], storage=service.storage)
+        open_study("theirs", ["a", "b"], policy=BelMan(theirs), storage=service.storage)
+        del sys.modules["elsewhere_module"]
+        found = service.send("GET", "/api/overview").json
+        assert ([study["name"] for study in found["studies"]], found["total"]) == (["ours"], 2)
+        refused = service.send("GET", "/api/studies/theirs")
+        assert refused.status == 409
+        assert "import elsewhere_module first" in refused.json["detail"]

@@ -141,7 +141,7 @@ def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.Mon
     assert identical(
         explore([Uniform()], PROBLEM, 200, 5, delta=0.2, most=300, store=tmp_path / "kept"), whole
     )
-    with pytest.raises(StateError, match="differs in delta"):
+    with pytest.raises(StateError, match="differs in question"):
         explore([Uniform()], PROBLEM, 200, 5, delta=0.1, most=300, store=tmp_path / "kept")
     with pytest.raises(StateError, match="belongs to another design: it differs in"):
         belman.simulate([Uniform()], PROBLEM, 300, 200, 5, store=tmp_path / "kept")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import time
 import pytest
 
 import belman
-from belman.errors import StateError
+from belman.errors import SettingError, StateError
 
 pytest.importorskip("zarr", reason="needs the extra 'store'")
 
@@ -35,6 +36,15 @@ def test_a_stored_simulation_is_the_same_and_is_read_back(tmp_path, exact, monke
 
     monkeypatch.setattr("belman.lab.run.in_threads", nothing_left_to_do)
     assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
+
+
+def test_a_player_without_a_description_is_refused_before_anything_is_written(tmp_path):
+    players = {"mine": belman.BelMan(lambda t: 1.0 / t)}
+    with pytest.raises(SettingError, match=r"lambda.* is not found under its name in a module"):
+        belman.simulate(players, PROBLEM, 10, 1, store=tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+    played = belman.simulate(players, PROBLEM, 10, 1)
+    assert "lambda" in json.loads(played.attrs["players"])["mine"]["repr"]
 
 
 def test_it_resumes_after_kill_nine(tmp_path, exact):

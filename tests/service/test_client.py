@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import pytest
@@ -11,6 +12,7 @@ from belman.errors import (
     ArmError,
     MissingExtraError,
     PausedError,
+    PolicyError,
     RewardError,
     ServiceError,
     SettingError,
@@ -19,7 +21,8 @@ from belman.errors import (
     UnknownStudyError,
     UnknownTicketError,
 )
-from belman.exposure import Constant
+from belman.exposure import Constant, Evidence, Infinite, two_phase
+from belman.policies import Forced, Phases, q_ths, qbelman
 from belman.studies import Study
 from tests.service.running import running
 
@@ -53,6 +56,29 @@ def test_a_study_from_afar_is_the_study(service, client):
     assert near.settings.family == belman.Bernoulli(prior=(2.0, 3.0))
     assert [event["number"] for event in study.history()] == list(range(1, near.number + 1))
     assert client.studies("fa") == ["far"]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Phases(belman.BelMan(Infinite()), belman.BelMan(), None, 0.9),
+        Forced(belman.Thompson(), arms=3),
+        q_ths(),
+        qbelman(),
+        belman.BelMan(two_phase(20, Constant(0.5))),
+        belman.BelMan(Evidence(pool=math.inf)),
+    ],
+    ids=repr,
+)
+def test_policies_that_the_package_describes_are_taken_over_http(service, client, policy):
+    client.create(repr(policy), ["blue", "red"], policy=policy).ask()
+    assert Study(repr(policy), service.storage).policy == policy
+
+
+def test_a_policy_that_cannot_be_described_is_not_sent(client):
+    with pytest.raises(PolicyError, match="cannot be described"):
+        client.create("default", ["blue", "red"], policy=belman.BelMan(lambda t: 1.0))
+    assert client.studies("default") == []
 
 
 def test_an_export_from_afar_is_the_same_file(service, client, tmp_path):

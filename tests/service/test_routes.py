@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
@@ -180,13 +181,25 @@ def test_hostile_names_are_names(service, name):
     assert name in service.send("GET", "/api/studies?limit=1000").json["studies"]
 
 
+DEEP: Any = "infinite"
+for _ in range(100):
+    DEEP = {"name": "two-phase", "explore": 1, "then": DEEP}
+DEEP = {"name": "belman", "exposure": DEEP}
+
+
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
         ("family", "nonsense"),
         ("family", {"name": "gaussian", "sigma": "wide"}),
         ("family", {"name": "gaussian", "nonsense": 1}),
-        ("policy", {"name": "belman", "exposure": {"name": "schedule"}}),
+        (
+            "policy",
+            {"name": "belman", "exposure": {"name": "schedule", "tau": {"import": "os:_exit"}}},
+        ),
+        ("policy", {"name": "tests.own:Layered"}),
+        ("policy", {"name": "belman", "exposure": {"name": "tests.own:Steady"}}),
+        ("policy", DEEP),
         ("policy", {"name": "belman", "exposure": {"name": "constant", "tau": -1}}),
         ("policy", "oracle"),
         ("policy", {"name": ["belman"]}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from datetime import timedelta
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, Thompson, errors
-from belman.exposure import Constant, Infinite, Schedule
+from belman.exposure import Constant, Evidence, Infinite, Schedule
+from belman.families import Bernoulli
+from belman.policies import Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
+from tests import own
 
 
 def play(study: Study, pairs: int, luck: random.Random) -> None:
@@ -266,6 +270,8 @@ def test_a_cost_between_two_ends(opened):
             errors.PolicyError,
             "cannot be kept in a log",
         ),
+        ({"policy": BelMan(own.tau)}, errors.PolicyError, "cannot be kept in a log"),
+        ({"family": type("Here", (Bernoulli,), {})()}, errors.FamilyError, "cannot be kept"),
         ({"prior": (0, 1)}, errors.PriorError, "not proper"),
         ({"priors": {"z": (1, 1)}}, errors.ArmError, "unknown arm 'z'"),
         ({"range": (1, 1)}, errors.SettingError, "is no interval"),
@@ -362,3 +368,32 @@ def test_arms_named_by_numbers_and_tuples_come_back_as_they_were(opened):
     assert [ticket.arm for ticket in opened(arms=None).tickets()] == [
         ticket.arm for ticket in study.tickets()
     ]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        BelMan(Evidence(pool=math.inf)),
+        Phases(BelMan(Infinite()), BelMan(Evidence(reach=math.inf)), None, 0.9),
+        BelMan(own.Steady(math.inf)),
+    ],
+    ids=["infinite pool", "phases", "one's own"],
+)
+def test_a_policy_that_was_taken_is_there_for_whoever_opens_the_study(opened, policy):
+    study = opened(policy=policy)
+    study.tell(study.ask(), 1)
+    study.set_policy(Thompson())
+    study.set_policy(policy)
+    study.ask()
+    again = opened(arms=None)
+    assert (again.policy, again.settings.policy) == (policy, policy)
+    assert again.check() == study.check()
+
+
+def test_an_exposure_that_others_could_not_read_changes_nothing(opened):
+    study = opened()
+    for exposure in (own.tau, lambda t: 1.0):
+        with pytest.raises(errors.PolicyError, match="cannot be kept in a log"):
+            study.set_exposure(exposure)
+    assert study.number == 1
+    assert opened(arms=None).policy == BelMan()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from belman import spec
 from belman.agent import state_file
-from belman.errors import StateError
+from belman.engine import named_leaves
+from belman.errors import BelmanError, StateError
 from belman.families import Family
 from belman.policies import Ledger, Policy
 from belman.version import __version__
@@ -25,8 +27,8 @@ def to_text(agent: Agent) -> str:
         {
             "belman": __version__,
             "arms": [state_file.encode_arm(arm) for arm in agent._arms],
-            "family": state_file.describe(agent._scale.base, "family"),
-            "policy": state_file.describe(agent._policy, "policy"),
+            "family": _described(agent._scale.base),
+            "policy": _described(agent._policy),
             "range": agent._scale.range,
             "minimise": agent._scale.minimise,
             "discount": agent._discount,
@@ -45,8 +47,25 @@ def to_text(agent: Agent) -> str:
 
 def _lasting(memory: Any) -> dict[str, Any]:
     """The arrays of a memory by name, without scratch, which holds nothing from turn to turn."""
-    parts = memory._asdict().items()
+    parts = named_leaves(memory)
     return {name: part for name, part in parts if not name.endswith("scratch")}
+
+
+def _described(part: Family | Policy) -> dict[str, Any] | None:
+    """A part's description, or None for one that is to be given again when loading."""
+    try:
+        return spec.describe(part)
+    except BelmanError:
+        return None
+
+
+def _part(content: dict[str, Any], kind: Any, name: str, source: str) -> Any:
+    try:
+        return spec.build(content[name], kind, trust="imported")
+    except BelmanError as error:
+        raise StateError(
+            f"{source} does not hold a whole agent: {error} (or give it again, load(path, {name}=…))"
+        ) from None
 
 
 def from_text(
@@ -81,8 +100,8 @@ def _rebuilt(
         raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
     agent = kind(
         names,
-        state_file.rebuild(content["family"], "family") if family is None else family,
-        state_file.rebuild(content["policy"], "policy") if policy is None else policy,
+        _part(content, Family, "family", source) if family is None else family,
+        _part(content, Policy, "policy", source) if policy is None else policy,
         range=tuple(content["range"]) if content["range"] else None,
         minimise=content["minimise"],
         discount=content["discount"],

@@ -9,26 +9,16 @@ import json
 import math
 import os
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from belman.errors import StateError
-from belman.exposure import EXPOSURES, Exposure
-from belman.families import FAMILIES
 from belman.files import write_atomically
-from belman.policies import POLICIES, Policy
 
 FORMAT = "belman agent"
 VERSION = 1
-
-_PARTS: dict[str, Mapping[str, Any]] = {
-    "family": FAMILIES,
-    "policy": POLICIES,
-    "exposure": EXPOSURES,
-}
 
 
 def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
@@ -113,40 +103,6 @@ def plain(value: Any) -> Any:
 def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The array of a nested list, words for infinity included."""
     return np.array(value, dtype=np.float64)
-
-
-def describe(thing: Any, part: str) -> dict[str, Any] | None:
-    """A policy, family or exposure as its name and settings; None where it holds what a file cannot
-    (a function.
-
-    A user's class).
-    """
-    known = _PARTS[part].get(thing.name)
-    if known is not type(thing):
-        return None
-    settings: dict[str, Any] = {}
-    for setting in fields(known):
-        value = getattr(thing, setting.name)
-        if isinstance(value, (Exposure, Policy)):
-            value = describe(value, "exposure" if isinstance(value, Exposure) else "policy")
-            if value is None:
-                return None
-        elif callable(value):
-            return None
-        settings[setting.name] = value
-    return {"name": thing.name, **settings}
-
-
-def rebuild(description: Mapping[str, Any], part: str) -> Any:
-    """What `describe` described."""
-    settings = dict(description)
-    kind = _PARTS[part][settings.pop("name")]
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            settings[name] = rebuild(value, "exposure" if value["name"] in EXPOSURES else "policy")
-        elif isinstance(value, list):
-            settings[name] = tuple(value)
-    return kind(**settings)
 
 
 def encode_arm(arm: Hashable) -> Any:

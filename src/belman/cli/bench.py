@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from belman import spec
 from belman.cli import parse
 from belman.cli.show import show
 from belman.errors import PolicyError, SettingError, listing, nearest
@@ -149,7 +150,7 @@ def speed(
     `simulate`.
     """
     names = (
-        [*POLICIES, *parse.PRESETS]
+        [*POLICIES, *spec.PRESETS]
         if policies == "all"
         else [name.strip() for name in policies.split(",")]
     )

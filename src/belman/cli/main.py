@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from belman import spec
 from belman.cli import bench, explore, paper, parse, queue, service, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError
@@ -62,7 +63,7 @@ def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
     rooms: dict[str, dict[str, Any]] = {
         "families": FAMILIES,
-        "policies": {**POLICIES, **parse.PRESETS},
+        "policies": {**POLICIES, **spec.PRESETS},
         "exposures": EXPOSURES,
     }
     for room, members in rooms.items():

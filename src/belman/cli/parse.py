@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import re
 import tomllib
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from belman.errors import ExposureError, PolicyError, SettingError, listing, nearest
-from belman.exposure import EXPOSURES, Exposure
-from belman.families import Family, family_named
-from belman.policies import POLICIES, Policy, q_ths, q_ucb, qbelman
-from belman.policies.belman import BelMan
+from belman import spec
+from belman.errors import SettingError, listing, nearest
+from belman.exposure import Exposure
+from belman.families import Family
+from belman.policies import Policy
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
-
-#: Policies that are a setting of another, by the name they go by.
-PRESETS: dict[str, Callable[..., Policy]] = {
-    "belman-paper": BelMan.paper,
-    "belman-until": BelMan.until,
-    "q-ucb": q_ucb,
-    "q-ths": q_ths,
-    "qbelman": qbelman,
-}
 
 #: What a config file may hold, and its default.
 DEFAULTS: dict[str, Any] = {
@@ -48,38 +35,15 @@ DEFAULTS: dict[str, Any] = {
 
 def policy(words: str, horizon: int) -> Policy:
     """A policy from its name, with settings after a colon: `epsilon-greedy:epsilon=0.05`. What
-    needs a horizon gets this one.
+    needs a horizon gets this one. A policy or exposure inside is written the same way, in brackets
+    where it has several settings.
 
     >>> policy("belman-paper", horizon=1000)
     BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    >>> policy("phases:then=(top-two-thompson:beta=0.4),turns=20", horizon=1000).then
+    TopTwoThompson(beta=0.4)
     """
-    name, _, rest = words.strip().partition(":")
-    known = [*POLICIES, *PRESETS]
-    if name not in known:
-        raise PolicyError(
-            f"unknown policy {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
-        )
-    settings = dict(_setting(part, name) for part in split(rest))
-    if name in PRESETS:
-        accepted = inspect.signature(PRESETS[name]).parameters
-        _check_settings(name, settings, accepted)
-        return PRESETS[name](**({"horizon": horizon} if "horizon" in accepted else {}) | settings)
-    kind = POLICIES[name]
-    takes = {field.name: field for field in fields(kind)}
-    _check_settings(name, settings, takes)
-    if "budget" in takes:
-        settings = {"budget": horizon, **settings}
-    if "horizon" in takes and "horizon" not in settings:
-        needed = takes["horizon"].default is MISSING or name == "gittins"
-        settings |= {"horizon": horizon} if needed else {}
-    if isinstance(settings.get("policy"), str):
-        settings["policy"] = policy(settings["policy"], horizon)
-    try:
-        return kind(**settings)
-    except TypeError as error:
-        raise PolicyError(
-            f"policy {name!r} lacks a setting: {error} (write {name}:setting=value)"
-        ) from None
+    return spec.build(_description(words, Policy, horizon), Policy)
 
 
 def exposure(words: str) -> Exposure:
@@ -88,33 +52,22 @@ def exposure(words: str) -> Exposure:
     >>> exposure("constant:tau=0.5")
     Constant(tau=0.5)
     """
+    return spec.build(_description(words, Exposure), Exposure)
+
+
+def _description(words: str, kind: type, horizon: int | None = None) -> dict[str, Any]:
     name, _, rest = words.strip().partition(":")
-    known = [kind for kind in EXPOSURES if kind != "schedule"]
-    if name not in known:
-        raise ExposureError(
-            f"unknown exposure {name!r}: there are {listing(known)}{nearest(name, known)}"
-        )
-    takes = [field.name for field in fields(EXPOSURES[name])]
-    settings = dict(_setting(part, name) for part in split(rest))
-    for setting in settings:
-        if setting not in takes:
-            raise ExposureError(
-                f"exposure {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}"
-            )
-    try:
-        return EXPOSURES[name](**settings)
-    except TypeError as error:
-        raise ExposureError(
-            f"exposure {name!r} lacks a setting: {error} (write {name}:setting=value)"
-        ) from None
-
-
-def _check_settings(name: str, settings: Iterable[str], takes: Iterable[str]) -> None:
-    for setting in settings:
-        if setting not in takes:
-            raise PolicyError(
-                f"policy {name!r} has no setting {setting!r}: it has {listing(takes)}{nearest(setting, takes)}"
-            )
+    takes = spec.settings_of(name, kind)
+    found: dict[str, Any] = {"name": name}
+    for key, text in map(_setting, split(rest)):
+        inner = takes[key].kind if key in takes else None
+        bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text
+        found[key] = value(text) if inner is None else _description(bare, inner, horizon)
+    for key in ("budget", "horizon"):
+        needed = key in takes and (takes[key].needed or (name, key) == ("gittins", "horizon"))
+        if needed and key not in found and horizon is not None:
+            found[key] = horizon
+    return found
 
 
 def split(words: str) -> list[str]:
@@ -123,7 +76,15 @@ def split(words: str) -> list[str]:
     >>> split("divergence=bernoulli, range=(0, 10)")
     ['divergence=bernoulli', 'range=(0, 10)']
     """
-    return [part.strip() for part in re.split(r",(?![^(\[]*[)\]])", words) if part.strip()]
+    parts, inside = [""], 0
+    for letter in reversed(words):  # from the end, where a bracket that never closes is none
+        inside += letter in ")]"
+        inside -= letter in "([" and inside > 0
+        if letter == "," and not inside:
+            parts.append("")
+        else:
+            parts[-1] = letter + parts[-1]
+    return [part.strip() for part in reversed(parts) if part.strip()]
 
 
 def split_policies(words: str) -> list[str]:
@@ -134,18 +95,18 @@ def split_policies(words: str) -> list[str]:
     """
     parts: list[str] = []
     for part in split(words):
-        if parts and ":" in parts[-1] and "=" in part and ":" not in part:
+        if parts and ":" in parts[-1] and "=" in part.partition(":")[0]:
             parts[-1] += f",{part}"
         else:
             parts.append(part)
     return parts
 
 
-def _setting(part: str, policy_name: str) -> tuple[str, Any]:
+def _setting(part: str) -> tuple[str, str]:
     key, equals, text = part.partition("=")
     if not equals:
-        raise PolicyError(f"setting {part!r} of {policy_name!r} has no value: write {part}=…")
-    return key.strip(), value(text)
+        raise SettingError(f"setting {part!r} has no value: write {part}=…")
+    return key.strip(), text.strip()
 
 
 def value(text: str) -> Any:
@@ -177,15 +138,13 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
         ) from None
 
 
-def problem(
-    family: str | Family, settings: dict[str, Any], means: Any, random_arms: int | None
-) -> Problem:
+def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
     """Fixed means, or random arms drawn from the family's prior."""
     if (means is None) == (random_arms is None):
         raise SettingError(
             "a problem needs either means (--means 0.8,0.9) or random arms (--random-arms 10)"
         )
-    law = family_named(family, **settings)
+    law = spec.build({"name": family, **settings}, Family)
     if random_arms is not None:
         return RandomStationary(law, random_arms, law.prior)
     return Stationary(law, tuple(means))
@@ -218,10 +177,4 @@ def output_folder(folder: Path) -> Path:
 
 def family_settings(pairs: list[str]) -> dict[str, Any]:
     """Settings of a family, `sigma=2.0` each."""
-    found = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise SettingError(f"setting {pair!r} has no value: write, for instance, sigma=2.0")
-        found[key.strip()] = value(text)
-    return found
+    return {key: value(text) for key, text in map(_setting, pairs)}

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from belman import spec
 from belman.cli import parse
 from belman.cli.show import console, show
-from belman.errors import ArmError, listing, nearest
-from belman.families import family_named
+from belman.errors import ArmError, StudyError, listing, nearest
+from belman.families import Family
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def create(
     study = open_study(
         name,
         parse.split(arms),
-        family_named(family, **parse.family_settings(setting or [])),
+        spec.build({"name": family, **parse.family_settings(setting or [])}, Family),
         parse.policy(policy, horizon=10_000),
         range=ends,  # type: ignore[arg-type]
         minimise=minimise,
@@ -121,7 +122,12 @@ def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
     from belman.studies import Storage, open_study
 
     place = Storage(storage)
-    rows = [open_study(name, storage=place).status() for name in place.names()]
+    rows = []
+    for name in place.names():
+        try:
+            rows.append(open_study(name, storage=place).status())
+        except StudyError as error:
+            console.print(f"{name}: {error}", highlight=False, markup=False)
     columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
     show(Table({column: [row[column] for row in rows] for column in columns}, str(place)))
 

@@ -12,6 +12,7 @@ from belman.engine.entries import (
     call_address,
     entry,
     leaves,
+    named_leaves,
     with_leaves,
 )
 from belman.engine.external import External
@@ -41,5 +42,6 @@ __all__ = [
     "inlined_kernel",
     "kernel",
     "leaves",
+    "named_leaves",
     "with_leaves",
 ]

@@ -183,6 +183,20 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def named_leaves(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays and numbers of a NamedTuple by name, those of records inside it by both names.
+
+    >>> from belman.policies import Phases
+    >>> [name for name, _ in named_leaves(Phases().memory(2, 2))]
+    ['first_nothing', 'then_nothing', 'switched', 'doubt']
+    """
+    for name, part in zip(record._fields, record, strict=True):
+        if isinstance(part, tuple):
+            yield from named_leaves(part, f"{prefix}{name}_")
+        else:
+            yield f"{prefix}{name}", part
+
+
 def with_leaves(record: Any, others: Iterator[Any]) -> Any:
     """A record like this one, made of other arrays and numbers.
 

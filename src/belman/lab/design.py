@@ -5,17 +5,19 @@ executor can do in any order.
 from __future__ import annotations
 
 import functools
+import json
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from belman.policies.policy import Policy
+from belman import spec
+from belman.errors import BelmanError
 from belman.problems.problem import Problem
 from belman.version import __version__
 
@@ -108,41 +110,27 @@ class Design(ABC):
                 yield Task(player, first, min(self.chunk, self.runs - first))
 
     def describe(self) -> dict[str, Any]:
-        """The design in words and numbers that JSON can hold; equal descriptions mean equal
-        results.
-        """
+        """The design as plain data; equal descriptions mean equal results."""
+        return spec.describe(self)
+
+    def attributes(self) -> dict[str, Any]:
+        """What a result says of where it comes from."""
+        players = {name: _in_words(player) for name, player in self.players.items()}
         return {
-            "players": {name: describe_player(player) for name, player in self.players.items()},
-            "problem": self.problem.describe(),
-            "horizon": self.horizon,
-            "runs": self.runs,
             "seed": self.seed,
+            "horizon": self.horizon,
+            "problem": json.dumps({**_in_words(self.problem), **self.problem.findings}),
+            "players": json.dumps(players),
+            "versions": json.dumps(versions()),
         }
 
 
-def describe_player(player: Any) -> dict[str, Any]:
-    """A player's policy by its name and settings; what is no data is described by its repr."""
-    if not isinstance(player, Policy):
-        return {"name": player.__qualname__, "module": player.__module__}
-    settings = asdict(player)
-    plain = {
-        name: value if _is_data(value) else repr(getattr(player, name))
-        for name, value in settings.items()
-    }
-    kinds = {
-        name: type(getattr(player, name)).__name__
-        for name in settings
-        if is_dataclass(getattr(player, name))
-    }
-    return {"name": player.name, **plain, **({"kinds": kinds} if kinds else {})}
-
-
-def _is_data(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_data, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_data, value))
-    return value is None or isinstance(value, (str, int, float, bool))
+def _in_words(part: Any) -> dict[str, Any]:
+    """The description of a player or problem, or how it prints where it has none."""
+    try:
+        return spec.describe(part)
+    except BelmanError:
+        return {"repr": repr(part)}
 
 
 @functools.cache

@@ -8,17 +8,16 @@ that asking for it changes nothing of what the player does.
 from __future__ import annotations
 
 import functools
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman import chance
+from belman import chance, spec
 from belman.engine import call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError, SettingError
 from belman.lab.bandit_runner import (
@@ -31,7 +30,7 @@ from belman.lab.bandit_runner import (
     play_arm,
     prepare_run,
 )
-from belman.lab.design import Design, Field, blank, checkpoints, versions
+from belman.lab.design import Design, Field, blank, checkpoints
 from belman.lab.policy_call import (
     FINISHED,
     NO_ARM,
@@ -58,7 +57,9 @@ _CHUNK = 64  # runs of a task that ends nobody knows when
 BUDGET, EVIDENCE, OWN = 0, 1, 2
 
 
-class Question(NamedTuple):
+@spec.member
+@dataclass(frozen=True)
+class Question:
     """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
     are known up to a risk δ.
 
@@ -69,6 +70,8 @@ class Question(NamedTuple):
     horizon: int
     delta: float | None = None
     threshold: str = "customary"
+
+    name: ClassVar[str] = "question"
 
     @property
     def marks(self) -> NDArray[np.int64]:
@@ -95,11 +98,14 @@ FIELDS = {
 }
 
 
+@spec.member
 @dataclass(frozen=True)
 class Exploration(Design):
     """Players who are judged by what they recommend."""
 
     question: Question
+
+    name = "exploration"
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -115,12 +121,6 @@ class Exploration(Design):
     def blank(self, runs: int) -> ExplorationResults:
         sizes = {"turn": len(self.question.marks), "arm": self.problem.arms}
         return blank(ExplorationResults, FIELDS, runs, sizes)
-
-    def describe(self) -> dict[str, Any]:
-        asked = {
-            name: value for name, value in self.question._asdict().items() if name != "horizon"
-        }
-        return {**super().describe(), **asked}
 
 
 def explore(
@@ -238,7 +238,7 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
 def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
     import xarray
 
-    question, described = design.question, design.describe()
+    question = design.question
     at_stop = question.delta is not None
     variables: dict[str, Any] = {}
     for name, array in whole._asdict().items():
@@ -261,14 +261,10 @@ def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
         variables,
         coords={**coords, "arm": np.arange(design.problem.arms)},
         attrs={
-            "seed": design.seed,
+            **design.attributes(),
             "m": question.m,
             "delta": math.nan if question.delta is None else question.delta,
             "threshold": question.threshold,
-            "horizon": question.horizon,
-            "problem": json.dumps(described["problem"]),
-            "players": json.dumps(described["players"]),
-            "versions": json.dumps(versions()),
         },
     )
 

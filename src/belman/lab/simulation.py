@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from belman import spec
 from belman.errors import PolicyError
 from belman.lab import bandit_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
-from belman.lab.design import Design, Field, blank, checkpoints, versions
+from belman.lab.design import Design, Field, blank, checkpoints
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
 from belman.policies.policy import Policy
@@ -54,9 +54,12 @@ def runner_of(player: Any, problem: Problem, horizon: int) -> Any:
     return loop_of(problem).runner(player, problem, horizon)
 
 
+@spec.member
 @dataclass(frozen=True)
 class Simulation(Design):
     """Players at the loop of their problem: what it keeps at the checkpoints, and at the end."""
+
+    name = "simulation"
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -133,7 +136,6 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
 def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
     import xarray
 
-    described = design.describe()
     variables = {
         name: (("player", "run", *field.dims), array, {"long_name": field.words})
         for (name, field), array in zip(design.fields.items(), whole, strict=True)
@@ -152,12 +154,6 @@ def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
                 if dim not in variables
             },
         },
-        attrs={
-            "seed": design.seed,
-            "horizon": design.horizon,
-            "problem": json.dumps(described["problem"]),
-            "players": json.dumps(described["players"]),
-            "versions": json.dumps(versions()),
-        },
+        attrs=design.attributes(),
     )
     return found.isel(dict.fromkeys(design.problem.without, 0), drop=True)

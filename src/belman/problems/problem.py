@@ -61,6 +61,7 @@ class Problem(ABC):
         Empty if fixed.
         """
 
-    @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """The problem in words and numbers that JSON can hold."""
+    @property
+    def findings(self) -> dict[str, Any]:
+        """What results say of the problem beside its description."""
+        return {}

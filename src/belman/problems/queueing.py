@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -193,16 +193,9 @@ class Queue(Problem):
         turns = _RELAXATIONS * float(np.max(coming + served * (1.0 - served))) / slack**2
         return int(min(max(turns, _SHORTEST), _LONGEST)), ratios
 
-    def describe(self) -> dict[str, Any]:
-        settings = {name: value for name, value in asdict(self).items() if name != "family"}
-        return {
-            "family": {"name": self.family.name, "prior": list(self.family.prior)},
-            **{
-                name: [list(row) for row in value] if name == "rates" else value
-                for name, value in settings.items()
-            },
-            "stable": self.stable,
-        }
+    @property
+    def findings(self) -> dict[str, Any]:
+        return {"stable": self.stable}
 
 
 def queue(

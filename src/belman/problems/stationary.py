@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +21,6 @@ from belman.families import (
     Poisson,
 )
 from belman.problems.problem import Floats, Problem
-
-
-def _described(family: Family) -> dict[str, Any]:
-    return {"name": family.name, **asdict(family)}
 
 
 @dataclass(frozen=True)
@@ -59,9 +54,6 @@ class Stationary(Problem):
     @property
     def world(self) -> Floats:
         return np.zeros(0)
-
-    def describe(self) -> dict[str, Any]:
-        return {"family": _described(self.family), "means": list(self.means)}
 
 
 @dataclass(frozen=True)
@@ -103,14 +95,6 @@ class RandomStationary(Problem):
     def world(self) -> Floats:
         low, high = (0.0, 1.0) if self.between is None else self.between
         return np.array([*self.prior, low, high])
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "family": _described(self.family),
-            "arms": int(self.number),
-            "prior": list(self.prior),
-            "between": self.between and list(self.between),
-        }
 
 
 def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:

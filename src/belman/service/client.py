@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, overload
 from urllib.parse import quote, urlencode, urlsplit
 
-from belman import errors
-from belman.agent import state_file
+from belman import errors, spec
 from belman.errors import BelmanError, ServiceError, SettingError, problem_type
 from belman.exposure import Exposure
+from belman.families import Family
 from belman.files import write_atomically
 from belman.policies import Policy
 from belman.table import Table
@@ -238,15 +238,8 @@ def _arm_out(arm: Hashable) -> Any:
 
 
 def _described(value: Any) -> Any:
-    """A policy, family or exposure as its name and settings; anything else as it is."""
-    part = (
-        "policy"
-        if isinstance(value, Policy)
-        else "exposure"
-        if isinstance(value, Exposure)
-        else "family"
-    )
-    return state_file.describe(value, part) if hasattr(value, "name") else value
+    """A policy, family or exposure as its description; anything else as it is."""
+    return spec.describe(value) if isinstance(value, (Family, Policy, Exposure)) else value
 
 
 def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
-from belman.errors import BelmanError, FamilyError, PolicyError, SettingError, listing, nearest
-from belman.exposure import EXPOSURES, Exposure
-from belman.families import FAMILIES, Family
-from belman.policies import POLICIES, Policy
+from belman import spec
+from belman.errors import SettingError
+from belman.exposure import Exposure
+from belman.families import Family
+from belman.policies import Policy
 from belman.service.dial import exposure_at
 
 MOST_ARMS = 10_000
@@ -65,8 +66,8 @@ class NewStudy(_Model):
         )
         return {
             "arms": [arm_in(arm) for arm in self.arms],
-            "family": None if self.family is None else family_in(self.family),
-            "policy": None if self.policy is None else policy_in(self.policy),
+            "family": None if self.family is None else spec.build(self.family, Family),
+            "policy": None if self.policy is None else spec.build(self.policy, Policy),
             "range": None if self.range is None else tuple(self.range),
             **plain,
         }
@@ -140,7 +141,9 @@ class ExposureBody(ReasonBody):
         """The exposure that is meant."""
         if (self.dial is None) == (self.exposure is None):
             raise SettingError("give either dial or exposure")
-        return exposure_at(self.dial) if self.dial is not None else exposure_in(self.exposure)
+        if self.dial is not None:
+            return exposure_at(self.dial)
+        return spec.build(self.exposure, Exposure)
 
 
 class TicketOut(BaseModel):
@@ -210,38 +213,3 @@ class Problem(BaseModel):
 def arm_in(arm: Any) -> Hashable:
     """An arm's name, of which a list stands for a tuple."""
     return tuple(arm) if isinstance(arm, list) else arm
-
-
-def family_in(given: Any) -> Family:
-    """A family from its name and settings."""
-    return _made(given, FAMILIES, "family", FamilyError)
-
-
-def policy_in(given: Any) -> Policy:
-    """A policy from its name and settings."""
-    return _made(given, POLICIES, "policy", PolicyError)
-
-
-def exposure_in(given: Any) -> Exposure:
-    """An exposure from its name and settings."""
-    return _made(given, EXPOSURES, "exposure", SettingError)
-
-
-def _made(given: Any, known: Mapping[str, Any], part: str, error: type[ValueError]) -> Any:
-    settings = {"name": given} if isinstance(given, str) else dict(given)
-    name = settings.pop("name", None)
-    if not isinstance(name, str) or name not in known:
-        raise error(
-            f"unknown {part} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
-        )
-    for key, value in settings.items():
-        if key in ("exposure", "then"):
-            settings[key] = exposure_in(value) if isinstance(value, (str, dict)) else value
-        elif isinstance(value, list):
-            settings[key] = tuple(value)
-    try:
-        return known[name](**settings)
-    except (TypeError, ValueError, OverflowError, AttributeError) as refused:
-        if isinstance(refused, BelmanError):
-            raise
-        raise error(f"{part} {name!r} does not take these settings: {refused}") from None

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from belman import chance
+from belman import chance, spec
 from belman.agent import Agent, doors, state_file
-from belman.errors import ArmError, PolicyError, SettingError
+from belman.errors import ArmError, BelmanError, FamilyError, PolicyError, SettingError, StudyError
 from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
 
@@ -55,8 +55,8 @@ class Settings:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
-            "family": state_file.describe(self.family, "family"),
-            "policy": describe_policy(self.policy),
+            "family": spec.describe(self.family),
+            "policy": spec.describe(self.policy),
         }
         return json.dumps(state_file.plain(plain), ensure_ascii=False, allow_nan=False)
 
@@ -66,8 +66,8 @@ class Settings:
         content = json.loads(text)
         content |= {
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
-            "family": state_file.rebuild(content["family"], "family"),
-            "policy": state_file.rebuild(content["policy"], "policy"),
+            "family": given_back(content["family"], Family),
+            "policy": given_back(content["policy"], Policy),
             "priors": tuple((place, tuple(prior)) for place, prior in content["priors"]),
             "range": tuple(content["range"]) if content["range"] else None,
         }
@@ -93,10 +93,7 @@ def settings(
     base = family_named("bernoulli" if family is None else family)
     if prior is not None:
         base = replace(base, prior=base.check_belief(prior))
-    if state_file.describe(base, "family") is None:
-        raise SettingError(
-            f"family={base!r} cannot be kept in a log: a study takes a family of belman.families"
-        )
+    kept(base)
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
     who = check_policy(BelMan() if policy is None else policy)
@@ -164,18 +161,29 @@ def check_policy(policy: Policy) -> Policy:
         raise PolicyError(
             f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()"
         )
-    describe_policy(policy)
+    kept(policy)
     return policy
 
 
-def describe_policy(policy: Policy) -> dict[str, Any]:
-    """A policy as its name and settings."""
-    description = state_file.describe(policy, "policy")
-    if description is None:
-        raise PolicyError(
-            f"policy={policy!r} cannot be kept in a log: a study takes one of belman.policies without functions in it"
+def kept(part: Family | Policy) -> dict[str, Any]:
+    """The description of a part, from which a log gives it back to whoever opens the study."""
+    try:
+        description = spec.describe(part)
+        spec.build(description, trust="imported")
+    except BelmanError as error:
+        what, raised = (
+            ("policy", PolicyError) if isinstance(part, Policy) else ("family", FamilyError)
         )
+        raise raised(f"{what}={part!r} cannot be kept in a log: {error}") from None
     return description
+
+
+def given_back(description: Any, kind: type) -> Any:
+    """The part that a log describes; a user's own has to be imported already."""
+    try:
+        return spec.build(description, kind, trust="imported")
+    except BelmanError as error:
+        raise StudyError(f"this study cannot be opened here: {error}") from None
 
 
 def check_share(share: float | None) -> float:

@@ -11,8 +11,9 @@ from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import StateError
+from belman.policies import Policy
 from belman.studies.event_log import Draw, Event, Kind
-from belman.studies.settings import Settings
+from belman.studies.settings import Settings, given_back
 
 FORMAT = 1
 
@@ -163,7 +164,7 @@ class State:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
         elif kind == Kind.POLICY_CHANGED:
-            self.agent.policy = state_file.rebuild(body["policy"], "policy")
+            self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
             raise StateError(
                 f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)"

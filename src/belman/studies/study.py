@@ -22,7 +22,7 @@ from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
-from belman.studies.settings import Settings, check_arm, check_policy, describe_policy
+from belman.studies.settings import Settings, check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket, ticket_of
@@ -165,7 +165,7 @@ class Study:
             policy = state.agent.policy
             if "exposure" not in {field.name for field in fields(policy)}:
                 raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
-            return {"policy": describe_policy(replace(policy, exposure=given))}  # type: ignore[call-arg]
+            return {"policy": kept(replace(policy, exposure=given))}  # type: ignore[call-arg]
 
         self._change(Kind.POLICY_CHANGED, reason, body)
 
@@ -175,7 +175,7 @@ class Study:
 
         def body(state: State) -> dict[str, Any]:
             doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
-            return {"policy": describe_policy(chosen)}
+            return {"policy": kept(chosen)}
 
         self._change(Kind.POLICY_CHANGED, reason, body)
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from belman import spec
 from belman.errors import PolicyError, StateError
 from belman.files import write_atomically
 from belman.lab import simulate
-from belman.lab.design import describe_player, versions
+from belman.lab.design import versions
 from belman.policies.policy import Policy
 from belman.suite.cells import Cell
 
@@ -47,8 +48,8 @@ def play(
             say(f"{name} left out of {cell.name}: {error}")
             continue
         design = {
-            "player": describe_player(player),
-            "problem": cell.problem.describe(),
+            "player": spec.describe(player),
+            "problem": spec.describe(cell.problem),
             "horizon": cell.horizon,
             "runs": cell.runs,
             "seed": seed,

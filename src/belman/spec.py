@@ -1,0 +1,333 @@
+"""Everything public as plain data and back: one language for state files, logs, HTTP bodies, the
+command line and the lab, with one law: `build(describe(x)) == x`.
+
+A description is what JSON holds. A family, policy, exposure, problem or design is its name and its
+settings, in which others may be nested:
+
+>>> import belman
+>>> describe(belman.Phases(then=belman.BelMan.paper(), turns=200))["then"]
+{'name': 'belman', 'exposure': {'name': 'paper', 'C': 15.0}, 'reading': 'barycentre'}
+>>> build({"name": "belman", "exposure": "infinite"}, belman.policies.Policy)
+BelMan(exposure=Infinite(), reading='barycentre')
+
+A list is a tuple, and "inf", "-inf" and "nan" are the numbers that JSON lacks. A class of one's own
+goes by its import path, {"name": "module:Class", …}, and so does a function, {"import":
+"module:function"}. The few values that would be taken for something else are wrapped: {"text":
+"inf"}, {"list": […]}, {"dict": {…}}.
+
+Descriptions come from strangers, and to import a module is to run it. So the reader says how far it
+trusts: "names" (the default, for HTTP) knows nothing but what belman brings; "imported" (for files
+and logs) also the classes of families, policies, exposures and problems in modules that were
+imported already; "all" imports whatever is asked for, functions included.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import math
+import reprlib
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from belman.errors import (
+    BelmanError,
+    ExposureError,
+    FamilyError,
+    PolicyError,
+    SettingError,
+    listing,
+    nearest,
+)
+from belman.exposure import EXPOSURES, Exposure
+from belman.families import FAMILIES, Family
+from belman.families.mirror import Mirror
+from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
+from belman.problems import Problem, Queue, RandomStationary, Stationary
+
+T = TypeVar("T")
+Trust = Literal["names", "imported", "all"]
+
+#: How many descriptions may stand inside one another.
+DEEPEST = 20
+#: Policies that are a setting of another, by the name they go by.
+PRESETS: dict[str, Callable[..., Policy]] = {
+    "belman-paper": BelMan.paper,
+    "belman-until": BelMan.until,
+    "q-ucb": q_ucb,
+    "q-ths": q_ths,
+    "qbelman": qbelman,
+}
+
+_WORDS = ("inf", "-inf", "nan")
+_WRAPPERS = ("text", "list", "dict", "import")
+_ERRORS: dict[type, tuple[str, type[BelmanError]]] = {
+    Family: ("family", FamilyError),
+    Policy: ("policy", PolicyError),
+    Exposure: ("exposure", ExposureError),
+    Problem: ("problem", SettingError),
+}
+_MEMBERS: dict[str, type] = {
+    **FAMILIES,
+    **POLICIES,
+    **EXPOSURES,
+    "mirror": Mirror,
+    "stationary": Stationary,
+    "random-stationary": RandomStationary,
+    "queue": Queue,
+}
+_NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}
+
+
+def member(kind: type[T]) -> type[T]:
+    """Take in a class of a room above by its `name`; a decorator."""
+    name: str = kind.name  # type: ignore[attr-defined]
+    _MEMBERS[name], _NAMES[kind] = kind, name
+    return kind
+
+
+class Setting(NamedTuple):
+    """What a maker takes: the default (`inspect.Parameter.empty` where there is none), and whether
+    it is a family, policy, exposure or problem.
+    """
+
+    default: Any
+    kind: type | None
+
+    @property
+    def needed(self) -> bool:
+        """Whether it has to be given."""
+        return self.default is inspect.Parameter.empty
+
+
+def settings_of(name: str, kind: type = object) -> Mapping[str, Setting]:
+    """The settings of what goes by that name.
+
+    >>> list(settings_of("two-phase"))
+    ['explore', 'then']
+    """
+    return _takes(_named(name, kind))
+
+
+def describe(thing: Any) -> dict[str, Any]:
+    """A family, policy, exposure, problem or design (or a class or function, by its import path) as
+    plain data; raises where it holds what is none, such as a function without a name.
+
+    >>> describe(Mirror(FAMILIES["exponential"]()))
+    {'name': 'mirror', 'of': {'name': 'exponential', 'prior': [1.0, 1.0]}}
+    """
+    try:
+        if inspect.isclass(thing) or inspect.isroutine(thing):
+            return {"import": _path_of(thing)}
+        return _described(thing, 0)
+    except _UndescribedError as why:
+        what, error = _words_of(type(thing))
+        raise error(f"{what} {thing!r} cannot be described: {why}") from None
+
+
+def build(description: Any, kind: type = object, *, trust: Trust = "names") -> Any:
+    """What `describe` described: one of this kind, from its name and settings, or its name alone.
+
+    >>> build({"name": "gaussian", "sigma": 2.0, "prior": [0.0, 1.0]})
+    Gaussian(prior=(0.0, 1.0), sigma=2.0)
+    >>> build("q-ths")
+    Forced(policy=Thompson(), factor=3.0, exponent=2.0, arms=None)
+    """
+    if isinstance(description, Mapping) and list(description) == ["import"]:
+        return _value(description, kind, trust, 0)
+    return _built(description, kind, trust, 0)
+
+
+class _UndescribedError(Exception):
+    """Why something has no description."""
+
+
+def _words_of(kind: type) -> tuple[str, type[BelmanError]]:
+    """What a kind is called, and what is raised where one is wrong."""
+    return next(
+        (words for base, words in _ERRORS.items() if issubclass(kind, base)),
+        (_NAMES.get(kind, "description"), SettingError),
+    )
+
+
+@functools.cache
+def _takes(maker: Any) -> Mapping[str, Setting]:
+    try:
+        hints = typing.get_type_hints(maker)
+    except Exception:  # a user's annotations may name what was never imported
+        hints = {}
+
+    def kind_in(hint: Any) -> type | None:
+        kinds = [kind for kind in _ERRORS if kind in (hint, *typing.get_args(hint))]
+        return kinds[0] if len(kinds) == 1 else None
+
+    return {
+        name: Setting(parameter.default, kind_in(hints.get(name)))
+        for name, parameter in inspect.signature(maker).parameters.items()
+    }
+
+
+# Describing
+
+
+def _described(thing: Any, depth: int) -> dict[str, Any]:
+    kind: Any = type(thing)
+    name = _NAMES.get(kind)
+    if name is None and not isinstance(thing, tuple(_ERRORS)):
+        raise _UndescribedError(f"{thing!r} is no family, policy, exposure, problem or design")
+    if depth >= DEEPEST:
+        raise _UndescribedError(f"it is nested more than {DEEPEST} deep")
+    found = {"name": name or _path_of(kind)}
+    for key, setting in _takes(kind).items():
+        if key in found or not hasattr(thing, key):
+            raise _UndescribedError(
+                f"{kind.__name__} does not keep its setting {key!r} under that name"
+            )
+        value = getattr(thing, key)
+        if callable(value) and value is setting.default:
+            continue
+        found[key] = _plain(value, setting.kind, depth + 1)
+    if name is None and _built(found, kind, "all", depth) != thing:
+        raise _UndescribedError(f"{kind.__name__} made from these settings again is another")
+    return found
+
+
+def _plain(value: Any, kind: type | None, depth: int) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return {"text": value} if kind or value in _WORDS else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, int):
+        return value
+    if type(value) in _NAMES or isinstance(value, tuple(_ERRORS)):
+        return _described(value, depth)
+    if isinstance(value, (tuple, list)) and depth < DEEPEST:
+        items = [_plain(item, kind, depth + 1) for item in value]
+        return items if isinstance(value, tuple) else {"list": items}
+    words = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+    if words and depth < DEEPEST:
+        named = {key: _plain(item, kind, depth + 1) for key, item in value.items()}
+        return {"dict": named} if {"name", *_WRAPPERS} & set(value) else named
+    if callable(value):
+        return {"import": _path_of(value)}
+    raise _UndescribedError(f"{value!r} is no plain data")
+
+
+def _path_of(thing: Any) -> str:
+    """The import path of a class or function of a module."""
+    module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "")
+    home = sys.modules.get(module or "")
+    importable = getattr(home, "__spec__", None) and module not in ("__main__", "__mp_main__")
+    if not importable or vars(home).get(name) is not thing:
+        raise _UndescribedError(
+            f"{thing!r} is not found under its name in a module that can be imported"
+        )
+    return f"{module}:{name}"
+
+
+# Building
+
+
+def _named(name: str, kind: type) -> Callable[..., Any]:
+    known: dict[str, Callable[..., Any]] = {
+        key: member for key, member in _MEMBERS.items() if issubclass(member, kind)
+    }
+    if issubclass(Policy, kind):
+        known |= PRESETS
+    if name not in known:
+        what, error = _words_of(kind)
+        raise error(
+            f"unknown {what} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
+        )
+    return known[name]
+
+
+def _found(path: str, kind: type, trust: Trust) -> Any:
+    """The class or function of an import path, as far as it may be trusted."""
+    what, error = _words_of(kind)
+    module, _, name = path.partition(":")
+    if trust == "names":
+        raise error(f"{what} {path!r} is none of belman's own, and nothing else is taken from here")
+    if trust == "all":
+        try:
+            importlib.import_module(module)
+        except ImportError as missing:
+            raise error(f"{what} {path!r} cannot be imported: {missing}") from None
+    if module not in sys.modules:
+        raise error(f"{what} {path!r} is of a module of your own: import {module} first")
+    found = getattr(sys.modules[module], "__dict__", {}).get(name)
+    if found is None:
+        raise error(f"{what} {path!r} cannot be: {module} holds no {name!r}")
+    return found
+
+
+def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
+    what, error = _words_of(kind)
+    settings = {"name": given} if isinstance(given, str) else given
+    if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
+        raise error(
+            f"{what} {reprlib.repr(given)} is no description: it must be a name, or one with settings"
+        )
+    if depth >= DEEPEST:
+        raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
+    name = settings["name"]
+    if ":" in name:
+        maker = _found(name, kind, trust)
+        ours = tuple(_ERRORS) if kind is object else kind
+        if not isinstance(maker, type) or not issubclass(maker, ours):
+            raise error(f"{what} {name!r} cannot be: {maker!r} is none")
+    else:
+        maker = _named(name, kind)
+    takes = _takes(maker)
+    values = {}
+    for key, value in settings.items():
+        if key == "name":
+            continue
+        if key not in takes:
+            raise error(
+                f"{what} {name!r} has no setting {key!r}: "
+                f"it has {listing(takes) or 'none'}{nearest(key, takes)}"
+            )
+        values[key] = _value(value, takes[key].kind, trust, depth + 1)
+    lacking = [key for key, setting in takes.items() if setting.needed and key not in values]
+    if lacking:
+        raise error(f"{what} {name!r} lacks a setting: {listing(lacking)}")
+    try:
+        return maker(**values)
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as refused:
+        if isinstance(refused, BelmanError):
+            raise
+        raise error(f"{what} {name!r} does not take these settings: {refused}") from None
+
+
+def _value(value: Any, kind: type | None, trust: Trust, depth: int) -> Any:
+    if isinstance(value, str) and kind is None:
+        return float(value) if value in _WORDS else value
+    if isinstance(value, str) or (isinstance(value, Mapping) and "name" in value):
+        return _built(value, kind or object, trust, depth)
+    if isinstance(value, (list, tuple, Mapping)) and depth >= DEEPEST:
+        raise SettingError(f"a description is nested more than {DEEPEST} deep")
+    if isinstance(value, (list, tuple)):
+        return tuple(_value(item, kind, trust, depth + 1) for item in value)
+    if not isinstance(value, Mapping):
+        return value
+    wrapper, content = next(iter(value.items()), ("", None)) if len(value) == 1 else ("", None)
+    if wrapper == "text" and isinstance(content, str):
+        return content
+    if wrapper == "list" and isinstance(content, (list, tuple)):
+        return list(_value(content, kind, trust, depth))
+    if wrapper == "import" and isinstance(content, str):
+        if trust != "all":
+            raise SettingError(
+                f"{content!r} is a function or class of one's own, which is not taken from here"
+            )
+        return _found(content, object, trust)
+    inner = content if wrapper == "dict" and isinstance(content, Mapping) else value
+    return {key: _value(item, kind, trust, depth + 1) for key, item in inner.items()}
