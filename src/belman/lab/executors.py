@@ -71,7 +71,8 @@ def on_dask(
 ) -> Iterator[Done]:
     """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes.
 
-    Tasks of a worker that dies are done again.
+    Every task carries the design, so that those of a worker that dies can be done again by whoever
+    is left or comes.
     """
     try:
         from dask.distributed import Client, LocalCluster, as_completed
@@ -84,9 +85,8 @@ def on_dask(
             )
             address = stack.enter_context(cluster).scheduler_address
         client = stack.enter_context(Client(address))
-        shared = client.scatter(design, broadcast=True)
         futures = {
-            client.submit(_play_remotely, shared, task, pure=False, retries=3): task
+            client.submit(_play_remotely, design, task, pure=False, retries=3): task
             for task in tasks
         }
         try:
