@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from belman.errors import MissingExtraError
+from belman.errors import needing
 from belman.lab.design import Design, Task
 
 Done = tuple[Task, Any]
@@ -74,10 +74,8 @@ def on_dask(
     Every task carries the design, so that those of a worker that dies can be done again by whoever
     is left or comes.
     """
-    try:
-        from dask.distributed import Client, LocalCluster, as_completed
-    except ImportError:
-        raise MissingExtraError("executor='dask'", "dask") from None
+    with needing("executor='dask'", "dask", "dask", "distributed"):
+        from distributed import Client, LocalCluster, as_completed
     with contextlib.ExitStack() as stack:
         if address is None:
             cluster = LocalCluster(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from belman.errors import MissingExtraError, StateError
+from belman.errors import StateError, needing
 from belman.files import write_atomically
 from belman.lab.design import Design, Task
 
@@ -27,10 +27,8 @@ class Store:
     """The results of one design in a directory."""
 
     def __init__(self, path: str | Path, design: Design) -> None:
-        try:
+        with needing("store=…", "store", "zarr"):
             import zarr
-        except ImportError:
-            raise MissingExtraError("store=…", "store") from None
         self._path = Path(path)
         self._claim(design)
         group = zarr.open_group(str(self._path), mode="a")

@@ -6,16 +6,14 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from belman.errors import BelmanError, MissingExtraError
+from belman.errors import BelmanError, needing
 from belman.version import __version__
 
-try:
+with needing("a service", "service", "prometheus_client", "fastapi"):
     import prometheus_client  # noqa: F401
     from fastapi import APIRouter, FastAPI
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
-except ImportError:
-    raise MissingExtraError("a service", "service") from None
 
 from starlette.requests import Request
 from starlette.responses import Response

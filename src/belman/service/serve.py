@@ -10,16 +10,14 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from belman.errors import MissingExtraError, ServiceError, SettingError
+from belman.errors import ServiceError, SettingError, needing
 from belman.service.gate import LOOPBACK
 from belman.service.keys import Keys
 from belman.service.shelf import Shelf
 from belman.studies import Storage
 
-try:
+with needing("a service", "service", "uvicorn"):
     import uvicorn
-except ImportError:
-    raise MissingExtraError("a service", "service") from None
 
 GRACE_SECONDS = 10
 

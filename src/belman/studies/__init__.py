@@ -1,12 +1,10 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL, and studies that are its fold."""
 
-from belman.errors import MissingExtraError
+from belman.errors import needing
 
-try:
+with needing("a study", "studies", "alembic", "sqlalchemy"):
     import alembic  # noqa: F401
     import sqlalchemy  # noqa: F401
-except ImportError:
-    raise MissingExtraError("a study", "studies") from None
 
 from belman.studies.desk import Ask, Tell
 from belman.studies.events import Draw, Event, Kind

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from belman.errors import (
-    MissingExtraError,
     SettingError,
     StorageError,
     UnknownStudyError,
     listing,
     nearest,
+    needing,
 )
 from belman.studies import schema
 from belman.studies.connections import Connections
@@ -158,17 +158,15 @@ def _parse(given: str) -> URL:
 
 
 def _engine(url: URL) -> Engine:
-    try:
-        if url.get_backend_name() == "sqlite":
-            bare = url.difference_update_query(["synchronous"])
-            engine = create_engine(
-                bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
-            )
-            _as_wal(engine, str(url.query.get("synchronous", "full")))
-            return engine
+    if url.get_backend_name() == "sqlite":
+        bare = url.difference_update_query(["synchronous"])
+        engine = create_engine(
+            bare, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}
+        )
+        _as_wal(engine, str(url.query.get("synchronous", "full")))
+        return engine
+    with needing(f"a storage at {url.drivername}", "postgresql", "psycopg"):
         return create_engine(url, pool_pre_ping=True)
-    except (ModuleNotFoundError, NoSuchModuleError):
-        raise MissingExtraError(f"a storage at {url.drivername}", "postgresql") from None
 
 
 def _turn_to_wal(connection: Any) -> None:
