@@ -17,7 +17,7 @@ import numpy as np
 
 from belman.errors import StateError, needing
 from belman.files import write_atomically
-from belman.lab.design import Design, Task
+from belman.lab.design import Design, Task, sources
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -47,7 +47,8 @@ class Store:
     def _claim(self, design: Design) -> None:
         """Take an empty directory for this design, or make sure that it is this design's already."""
         record = self._path / _DESIGN
-        wanted = json.loads(json.dumps(design.describe()))
+        code = {"sources": sources(design.players, design.problem)}
+        wanted = json.loads(json.dumps(design.describe() | code))
         if record.exists():
             try:
                 found = json.loads(record.read_text(encoding="utf-8"))
@@ -58,6 +59,10 @@ class Store:
             differing = [
                 name for name in {**wanted, **found} if found.get(name) != wanted.get(name)
             ]
+            if differing == ["sources"]:
+                raise StateError(
+                    f"store {self._path} was made by other code than that of now, whose results may differ (choose another path, or remove it to play again)"
+                )
             if differing:
                 raise StateError(
                     f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
