@@ -4,6 +4,7 @@ runs of a design.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import Address, entry, kernel
 from belman.environments.environment import Problem
+from belman.errors import ArmError
 from belman.lab.design import checkpoints
 from belman.lab.hand import choosing, deal
 from belman.lab.play import MIND, NATURE, play_runs, prepare_run
@@ -132,7 +134,7 @@ class PythonSeat:
             for t in range(self._horizon):
                 if stop[0]:
                     return None
-                arm = int(player.ask())
+                arm = self._arm(player.ask())
                 value = self._reward(law, theta[arm], luck[t])
                 player.tell(arm, value)
                 results.plays[r, arm] += 1
@@ -144,6 +146,18 @@ class PythonSeat:
                     results.reward[r, mark] = earned
                     mark += 1
         return results
+
+    def _arm(self, given: Any) -> int:
+        arms = self._problem.arms
+        try:
+            arm = operator.index(given)
+        except TypeError:
+            arm = -1
+        if not 0 <= arm < arms:
+            raise ArmError(
+                f"ask() gave {given!r}, which is no arm: give a whole number from 0 to {arms - 1}"
+            )
+        return arm
 
 
 @kernel
