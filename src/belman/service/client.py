@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import uuid
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, overload
 from urllib.parse import quote, urlencode
 
 from belman.agent import state_file
-from belman.errors import BelmanError
+from belman.errors import BelmanError, RewardError
 from belman.exposure import Exposure
 from belman.files import write_atomically
 from belman.policies import Policy
@@ -118,15 +119,20 @@ class RemoteStudy:
 
     def tell(self, ticket: str | RemoteTicket, reward: float) -> bool:
         """Learn the reward of a ticket: True if it was news, False if it was known."""
-        body = {"ticket": _id(ticket), "reward": float(reward)}
+        body = {"ticket": _id(ticket), "reward": _finite(reward)}
         return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
 
     def tell_many(
         self, tells: Iterable[tuple[str | RemoteTicket, float]]
     ) -> list[bool | BelmanError]:
-        """Learn many rewards at once; each has an answer of its own, be it an error."""
+        """Learn many rewards at once; each has an answer of its own, be it an error.
+
+        What is no finite number is refused before any is sent.
+        """
         body = {
-            "tells": [{"ticket": _id(ticket), "reward": float(reward)} for ticket, reward in tells]
+            "tells": [
+                {"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells
+            ]
         }
         answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
         return [
@@ -204,6 +210,17 @@ class RemoteStudy:
 
 def _id(ticket: str | RemoteTicket) -> str:
     return ticket if isinstance(ticket, str) else ticket.id
+
+
+def _finite(reward: Any) -> float:
+    """A reward that JSON can carry; what else it has to be is known to the service."""
+    try:
+        number = float(reward)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(f"reward {reward!r} is no finite number, and nothing was told")
+    return number
 
 
 def _arm_in(arm: Any) -> Hashable:
