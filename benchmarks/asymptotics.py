@@ -32,7 +32,18 @@ PLAYERS = {"BelMan": belman.BelMan(), "IMED": belman.IMED()}
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     turns = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    names = ("arms", "player", "regret", "±", "p99", "worst", "slope", "± ", "bound", "locked")
+    names = (
+        "arms",
+        "player",
+        "regret",
+        "± regret",
+        "p99",
+        "worst",
+        "slope",
+        "± slope",
+        "bound",
+        "locked",
+    )
     columns: dict[str, list[object]] = {name: [] for name in names}
     claims = []
     for words, means in ARMS.items():

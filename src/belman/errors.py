@@ -29,7 +29,8 @@ what was given, what is allowed and, for names, what is near.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class BelmanError(Exception):
@@ -113,6 +114,25 @@ class MissingExtraError(BelmanError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'belman[{extra}]'")
+
+
+@contextmanager
+def needing(what: str, extra: str, *packages: str) -> Iterator[None]:
+    """Import packages of an extra: one that is not there is a missing extra.
+
+    An import that fails inside of them is an error of its own, and stays what it is.
+
+    >>> with needing("a table", "tables", "no_such_package"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    belman.errors.MissingExtraError: a table needs the extra 'tables': pip install 'belman[tables]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in packages:
+            raise
+        raise MissingExtraError(what, extra) from None
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from belman.errors import MissingExtraError, listing, nearest
+from belman.errors import listing, nearest, needing
 
 
 def number(value: object, digits: int = 4) -> str:
@@ -95,10 +95,8 @@ class Table:
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the first column as its index."""
-        try:
+        with needing("to_pandas()", "pandas", "pandas"):
             import pandas
-        except ImportError:
-            raise MissingExtraError("to_pandas()", "pandas") from None
         first = next(iter(self.columns))
         index = pandas.Index(self.columns[first], name=first, tupleize_cols=False)
         return pandas.DataFrame({n: v for n, v in self.columns.items() if n != first}, index=index)

@@ -153,6 +153,14 @@ def test_data_of_another_design_are_not_taken(tmp_path):
     assert len(said) == 2
 
 
+def test_data_of_other_code_are_not_taken(tmp_path, monkeypatch):
+    said = []
+    figure_data(FIGURES["focal"], THREE, tmp_path, said.append)
+    monkeypatch.setattr("belman.lab.design.source_digest", lambda *modules: "edited")
+    figure_data(FIGURES["focal"], THREE, tmp_path, said.append)
+    assert said == ["focal: densities"] * 2
+
+
 def test_descriptions_are_json_and_tell_efforts_apart():
     for figure in FIGURES.values():
         for part in figure.parts(THREE).values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import belman
-from belman.errors import FamilyError, PolicyError, SettingError
+from belman.errors import ArmError, FamilyError, PolicyError, SettingError
 from belman.lab.bandit_runner import FIELDS, BanditResults
 from belman.lab.design import blank, checkpoints
 from belman.lab.simulation import Simulation
@@ -128,6 +129,16 @@ def test_a_player_in_plain_python_meets_the_same_nature():
     assert np.allclose(
         single.reward.sel(player="mine"), single.reward.sel(player="Thompson"), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("given", [3, -1, np.int64(7), 0.5, "0", None])
+def test_an_arm_that_is_not_there_is_refused_with_the_name_of_who_gave_it(given):
+    class Wild(Alternate):
+        def ask(self):
+            return given
+
+    with pytest.raises(ArmError, match=f"player 'mine'.*{re.escape(repr(given))}.*from 0 to 2"):
+        belman.simulate({"mine": Wild, **PLAYERS}, PROBLEM, horizon=3, runs=2)
 
 
 def test_compiled_and_interpreted_runs_are_the_same():

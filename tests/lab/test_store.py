@@ -106,6 +106,17 @@ def test_a_store_of_another_design_is_refused_and_untouched(tmp_path, changes, n
     assert before == {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
 
 
+def test_a_store_made_by_other_code_is_refused_and_untouched(tmp_path, monkeypatch):
+    store = tmp_path / "store"
+    small = {"players": PLAYERS, "problem": PROBLEM, "horizon": 50, "runs": 3, "seed": 7}
+    belman.simulate(**small, store=store)
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    monkeypatch.setattr("belman.lab.design.source_digest", lambda *modules: "edited")
+    with pytest.raises(StateError, match="made by other code"):
+        belman.simulate(**small, store=store)
+    assert before == {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+
+
 def test_a_directory_with_other_things_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(StateError, match="nothing was overwritten"):

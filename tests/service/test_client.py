@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 
 import pytest
@@ -140,9 +141,18 @@ def test_errors_are_those_of_the_study(client):
     assert isinstance(study.tell_many([("1-abc", 1)])[0], UnknownTicketError)
 
 
-def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_send_once(
-    service, client, monkeypatch
-):
+@pytest.mark.parametrize("reward", [math.nan, math.inf, "much", None])
+def test_a_reward_that_is_no_finite_number_is_refused_before_it_is_sent(client, reward):
+    study = client.create("finite", ["blue", "red"])
+    ticket, other = study.ask(2)
+    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is no finite number")):
+        study.tell(ticket, reward)
+    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is no finite number")):
+        study.tell_many([(other, 1), (ticket, reward)])
+    assert study.status()["told"] == 0
+
+
+def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_once(service, client, monkeypatch):
     study = client.create("lossy", ["blue", "red"])
     transport = client._transport
     once, lost = transport._send_once, []

@@ -65,6 +65,9 @@ def test_played_once_and_kept(tmp_path, monkeypatch):
     assert np.array_equal(again["belman"], records["belman"])
     play(cell, players, tmp_path, 4, 1, said.append)  # another seed is another design
     assert len(said) == 4
+    monkeypatch.setattr("belman.lab.design.source_digest", lambda *modules: "edited")
+    play(cell, players, tmp_path, 4, 1, said.append)  # and so is other code
+    assert len(said) == 6
     (tmp_path / f"{cell.key}.json").write_text("{")
     with pytest.raises(StateError, match="is damaged"):
         play(cell, players, tmp_path, 4, 1)

@@ -76,14 +76,15 @@ def _table(found: Any) -> Table:
     errors, rank = chance_of_error(last), "turns" if "turns" in last else "error"
     order = (last[rank] * 1.0).mean("run").argsort(kind="stable").values
     columns: dict[str, list[Any]] = {"player": [str(last.player.values[place]) for place in order]}
-    for title in ("turns", "simple_regret"):
-        if title in last:
-            columns[title.replace("_", " ")] = [
-                float(last[title].mean("run")[place]) for place in order
-            ]
-            columns["±" + " " * (len(columns) // 2)] = [
-                float(half_width(last[title])[place]) for place in order
-            ]
+    for variable in ("turns", "simple_regret"):
+        if variable in last:
+            title, mean, half = (
+                variable.replace("_", " "),
+                last[variable].mean("run"),
+                half_width(last[variable]),
+            )
+            columns[title] = [float(mean[place]) for place in order]
+            columns[f"± {title}"] = [float(half[place]) for place in order]
     for title, part in (("error", "mean"), ("low", "low"), ("high", "high")):
         columns[title] = [float(errors[part][place]) for place in order]
     if "stopped" in last:

@@ -176,3 +176,20 @@ def _followed(name: str, module: str) -> bool:
 def _source(module: str) -> bytes:
     path = getattr(sys.modules[module], "__file__", None)
     return Path(path).read_bytes() if path else module.encode()
+
+
+@functools.cache
+def source_digest(*modules: str) -> str:
+    """A digest of all sources of this package, and of modules of a user with what these import.
+
+    What was computed is kept under it: a change of any of these files makes another digest.
+    """
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
+    given = {name for name in modules if name in sys.modules}
+    for module in sorted(given | _closure(name for name in given if _followed(name, "belman"))):
+        if module.split(".")[0] != "belman":
+            digest.update(f"{module}\n".encode() + _source(module))
+    return digest.hexdigest()[:24]

@@ -93,9 +93,9 @@ class ExplorationShares(Figure):
         columns: dict[str, list[object]] = {
             "player": list(names),
             "simple regret": [float(regret[name].mean()) for name in names],
-            "±": [float(half_width(regret[name])) for name in names],
+            "± simple regret": [float(half_width(regret[name])) for name in names],
             "error": [float(errors[name].mean()) for name in names],
-            "± ": [float(half_width(errors[name])) for name in names],
+            "± error": [float(half_width(errors[name])) for name in names],
             "least share": [float(shares[name].min()) for name in names],
             "largest": [float(shares[name].max()) for name in names],
             "of the best arm": [float(shares[name][0]) for name in names],

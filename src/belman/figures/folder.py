@@ -1,7 +1,7 @@
 """A figure on disk: `FOLDER/NAME/` holds its parts as NetCDF and CSV, and its picture.
 
-A part that is there and has the same description is not computed again; equal descriptions give
-files equal to the last byte.
+A part that is there, has the same description and was computed by the same code is not computed
+again; what is equal in these is equal to the last byte.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from belman.errors import SettingError, listing, nearest
 from belman.figures.figure import Effort, Figure, Part
 from belman.files import replacing, write_atomically
-from belman.lab.design import versions
+from belman.lab.design import sources, versions
 from belman.measures import curves_csv
 from belman.plots import style
 
@@ -35,7 +35,9 @@ def part_file(name: str) -> str:
 
 
 def kept_part(figure: Figure, name: str, part: Part, folder: Path) -> xarray.Dataset | None:
-    """A part's data from disk, if they are there and have this description."""
+    """A part's data from disk, if they are there and were computed from this description by this
+    code.
+    """
     return _read(folder / figure.name / f"{part_file(name)}.nc", _design(part))
 
 
@@ -67,7 +69,8 @@ def figure_data(
 
 
 def _design(part: Part) -> str:
-    return json.dumps({"part": part.description, "versions": versions()}, sort_keys=True)
+    made_by = {"versions": versions(), "sources": sources()}
+    return json.dumps({"part": part.description, **made_by}, sort_keys=True)
 
 
 def _read(path: Path, design: str) -> xarray.Dataset | None:

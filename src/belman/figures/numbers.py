@@ -53,12 +53,13 @@ def panel_table(
     }
     for variable in variables:
         ends = [last(parts, player, variable) for player in order]
-        columns[variable.replace("_", " ")] = [float(end.mean()) for end in ends]
-        columns["±" + " " * (len(columns) // 2)] = [float(half_width(end)) for end in ends]
+        name = variable.replace("_", " ")
+        columns[name] = [float(end.mean()) for end in ends]
+        columns[f"± {name}"] = [float(half_width(end)) for end in ends]
     if against in players:
         pairs = [paired(parts, player, against, variables[0]) for player in order]
         columns[f"less {against}"] = [pair[0] for pair in pairs]
-        columns["±" + " " * (len(columns) // 2)] = [pair[1] for pair in pairs]
+        columns[f"± less {against}"] = [pair[1] for pair in pairs]
     if published:
         columns["paper"] = [published.get(player, "–") for player in order]
     title = f"{panel.title}, turn {panel.horizon:,}; ± are half-widths of 95 % intervals"

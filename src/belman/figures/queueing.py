@@ -85,11 +85,11 @@ def _waits(panel: Panel, part: xarray.Dataset) -> Table:
     end = part.queue_regret_at.isel(mark=-1)
     columns = {
         "queue regret": end.mean("run"),
-        "±": half_width(end),
+        "± queue regret": half_width(end),
         "its peak": part.queue_regret.sel(statistic="mean").max("turn"),
         "unstable": part.unstable.mean("run"),
         "mean backlog": part.mean_backlog.mean("run"),
-        "± ": half_width(part.mean_backlog),
+        "± mean backlog": half_width(part.mean_backlog),
         **{f"wait {name}": part[f"waiting_{name}"].mean("run") for name in ("mean", "p95", "p99")},
     }
     order = part.mean_backlog.mean("run").values.argsort(kind="stable")

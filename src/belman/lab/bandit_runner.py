@@ -7,6 +7,7 @@ and `world` (the arms of a random problem).
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import call_address, entry, inlined_kernel, kernel, leaves, with_leaves
+from belman.errors import ArmError
 from belman.lab.design import Field, blank, checkpoints
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Floats, Ledger, Policy, record
@@ -217,7 +219,7 @@ class PythonRunner:
             for t in range(self._horizon):
                 if stop[0]:
                     return None
-                arm = int(player.ask())
+                arm = self._arm(player.ask())
                 value = problem.family.kernels.reward(law, theta[arm], luck[t])
                 player.tell(arm, value)
                 results.plays[r, arm] += 1
@@ -229,6 +231,18 @@ class PythonRunner:
                     results.reward[r, mark] = earned
                     mark += 1
         return results
+
+    def _arm(self, given: Any) -> int:
+        arms = self._problem.arms
+        try:
+            arm = operator.index(given)
+        except TypeError:
+            arm = -1
+        if not 0 <= arm < arms:
+            raise ArmError(
+                f"ask() gave {given!r}, which is no arm: give a whole number from 0 to {arms - 1}"
+            )
+        return arm
 
 
 @kernel

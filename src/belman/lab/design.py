@@ -9,7 +9,7 @@ import json
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import metadata
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from belman import spec
+from belman.engine.cache import source_digest
 from belman.errors import BelmanError
 from belman.problems.problem import Problem
 from belman.version import __version__
@@ -138,3 +139,25 @@ def versions() -> dict[str, str]:
     """What the numbers were made with."""
     libraries = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
     return {"belman": __version__, "python": platform.python_version(), **libraries}
+
+
+def sources(*played: Any) -> str:
+    """The digest of the code behind what is played: the package's, and that of a user's own classes
+    and functions.
+    """
+    return source_digest(*sorted({name for thing in played for name in _modules(thing)}))
+
+
+def _modules(thing: Any) -> Iterator[str]:
+    """The modules of the classes and functions of which something is made."""
+    if isinstance(thing, Mapping):
+        thing = tuple(thing.values())
+    if isinstance(thing, tuple):
+        for part in thing:
+            yield from _modules(part)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        yield type(thing).__module__
+        for field in fields(thing):
+            yield from _modules(getattr(thing, field.name))
+    elif callable(thing):
+        yield getattr(thing, "__module__", "builtins")

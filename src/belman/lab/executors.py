@@ -15,14 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from belman.errors import MissingExtraError
+from belman.errors import ArmError, needing
 from belman.lab.design import Design, Task
 
 Done = tuple[Task, Any]
 
 
-def _play(players: tuple[Any, ...], design: Design, task: Task, stop: Any) -> Any:
-    return design.runner(players[task.player]).play(task.first, task.runs, design.seed, stop)
+def _play(design: Design, task: Task, stop: Any) -> Any:
+    name, player = list(design.players.items())[task.player]
+    try:
+        return design.runner(player).play(task.first, task.runs, design.seed, stop)
+    except ArmError as error:
+        raise ArmError(f"player {name!r}: {error}") from None
 
 
 def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> Iterator[Done]:
@@ -35,7 +39,6 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
         if hasattr(os, "sched_getaffinity")
         else workers or os.cpu_count() or 1
     )
-    players = tuple(design.players.values())
     stop = np.zeros(1, dtype=np.int64)
     waiting = iter(tasks)
     pool = ThreadPoolExecutor(count, thread_name_prefix="belman")
@@ -43,7 +46,7 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
 
     def fill() -> None:
         for task in waiting:
-            running[pool.submit(_play, players, design, task, stop)] = task
+            running[pool.submit(_play, design, task, stop)] = task
             if len(running) > count:
                 return
 
@@ -63,7 +66,7 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
 
 
 def _play_remotely(design: Design, task: Task) -> Any:
-    return _play(tuple(design.players.values()), design, task, np.zeros(1, dtype=np.int64))
+    return _play(design, task, np.zeros(1, dtype=np.int64))
 
 
 def on_dask(
@@ -71,12 +74,11 @@ def on_dask(
 ) -> Iterator[Done]:
     """Do tasks on a Dask cluster: the scheduler's at `address`, or a local one of processes.
 
-    Tasks of a worker that dies are done again.
+    Every task carries the design, so that those of a worker that dies can be done again by whoever
+    is left or comes.
     """
-    try:
-        from dask.distributed import Client, LocalCluster, as_completed
-    except ImportError:
-        raise MissingExtraError("executor='dask'", "dask") from None
+    with needing("executor='dask'", "dask", "dask", "distributed"):
+        from distributed import Client, LocalCluster, as_completed
     with contextlib.ExitStack() as stack:
         if address is None:
             cluster = LocalCluster(
@@ -84,9 +86,8 @@ def on_dask(
             )
             address = stack.enter_context(cluster).scheduler_address
         client = stack.enter_context(Client(address))
-        shared = client.scatter(design, broadcast=True)
         futures = {
-            client.submit(_play_remotely, shared, task, pure=False, retries=3): task
+            client.submit(_play_remotely, design, task, pure=False, retries=3): task
             for task in tasks
         }
         try:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from belman.errors import MissingExtraError, StateError
+from belman.errors import StateError, needing
 from belman.files import write_atomically
-from belman.lab.design import Design, Task
+from belman.lab.design import Design, Task, sources
 
 _DESIGN = "belman-design.json"
 _MARKS = "belman-done"
@@ -27,10 +27,8 @@ class Store:
     """The results of one design in a directory."""
 
     def __init__(self, path: str | Path, design: Design) -> None:
-        try:
+        with needing("store=…", "store", "zarr"):
             import zarr
-        except ImportError:
-            raise MissingExtraError("store=…", "store") from None
         self._path = Path(path)
         self._claim(design)
         group = zarr.open_group(str(self._path), mode="a")
@@ -49,7 +47,8 @@ class Store:
     def _claim(self, design: Design) -> None:
         """Take an empty directory for this design, or make sure that it is this design's already."""
         record = self._path / _DESIGN
-        wanted = json.loads(json.dumps(design.describe()))
+        code = {"sources": sources(design.players, design.problem)}
+        wanted = json.loads(json.dumps(design.describe() | code))
         if record.exists():
             try:
                 found = json.loads(record.read_text(encoding="utf-8"))
@@ -60,6 +59,10 @@ class Store:
             differing = [
                 name for name in {**wanted, **found} if found.get(name) != wanted.get(name)
             ]
+            if differing == ["sources"]:
+                raise StateError(
+                    f"store {self._path} was made by other code than that of now, whose results may differ (choose another path, or remove it to play again)"
+                )
             if differing:
                 raise StateError(
                     f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"

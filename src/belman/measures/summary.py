@@ -99,9 +99,9 @@ def compare(
     """Players ranked by their mean at the last checkpoint, each with its paired difference to one
     of them.
 
-    `±` are half-widths of 95 % confidence intervals; `P(less)` is the share of runs in which the
-    player has less than the other, ties counting half; `verdict` says what the interval of the
-    difference allows.
+    Columns that start with `±` are half-widths of 95 % confidence intervals; `P(less)` is the share
+    of runs in which the player has less than the other, ties counting half; `verdict` says what the
+    interval of the difference allows.
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
@@ -113,9 +113,8 @@ def compare(
     last = _last(result, variable)
     mean, half = last.mean("run"), half_width(last, level)
     order = np.argsort(mean.values, kind="stable")
-    columns: dict[str, list[object]] = {
-        name: [] for name in ("player", variable, "±", "difference", "± ", "P(less)", "verdict")
-    }
+    numbers = (variable, f"± {variable}", "difference", "± difference", "P(less)")
+    columns: dict[str, list[object]] = {name: [] for name in ("player", *numbers, "verdict")}
     for place in order:
         name = str(result.player.values[place])
         paired = last.sel(player=name) - last.sel(player=rival)
@@ -139,7 +138,15 @@ def compare(
     return Table(columns, title)
 
 
+def _check(result: xarray.Dataset) -> None:
+    if not {"player", "run"} <= set(getattr(result, "sizes", ())):
+        raise SettingError(
+            f"a {type(result).__name__} has no players and runs to take means of: give the Dataset that belman.simulate or belman.explore returns"
+        )
+
+
 def _player(result: xarray.Dataset, name: str) -> str:
+    _check(result)
     known = [str(player) for player in result.player.values]
     if name not in known:
         raise SettingError(
@@ -149,6 +156,7 @@ def _player(result: xarray.Dataset, name: str) -> str:
 
 
 def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
+    _check(result)
     known = [
         str(found)
         for found, values in result.variables.items()

@@ -11,17 +11,15 @@ from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
 
-from belman.errors import BelmanError, MissingExtraError, ServiceError, SettingError
+from belman.errors import BelmanError, ServiceError, SettingError, needing
 from belman.version import __version__
 
-try:
+with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn"):
     import prometheus_client  # noqa: F401
     import uvicorn
     from fastapi import APIRouter, FastAPI
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
-except ImportError:
-    raise MissingExtraError("a service", "service") from None
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import random
 import ssl
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn, overload
 from urllib.parse import quote, urlencode, urlsplit
 
 from belman import errors, spec
-from belman.errors import BelmanError, ServiceError, SettingError, problem_type
+from belman.errors import BelmanError, RewardError, ServiceError, SettingError, problem_type
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.files import write_atomically
@@ -133,15 +134,20 @@ class RemoteStudy:
 
     def tell(self, ticket: str | RemoteTicket, reward: float) -> bool:
         """Learn the reward of a ticket: True if it was news, False if it was known."""
-        body = {"ticket": _id(ticket), "reward": float(reward)}
+        body = {"ticket": _id(ticket), "reward": _finite(reward)}
         return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
 
     def tell_many(
         self, tells: Iterable[tuple[str | RemoteTicket, float]]
     ) -> list[bool | BelmanError]:
-        """Learn many rewards at once; each has an answer of its own, be it an error."""
+        """Learn many rewards at once; each has an answer of its own, be it an error.
+
+        What is no finite number is refused before any is sent.
+        """
         body = {
-            "tells": [{"ticket": _id(ticket), "reward": float(reward)} for ticket, reward in tells]
+            "tells": [
+                {"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells
+            ]
         }
         answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
         return [
@@ -222,6 +228,17 @@ class RemoteStudy:
 
 def _id(ticket: str | RemoteTicket) -> str:
     return ticket if isinstance(ticket, str) else ticket.id
+
+
+def _finite(reward: Any) -> float:
+    """A reward that JSON can carry; what else it has to be is known to the service."""
+    try:
+        number = float(reward)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(f"reward {reward!r} is no finite number, and nothing was told")
+    return number
 
 
 def _arm_in(arm: Any) -> Hashable:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
-from belman.errors import MissingExtraError, SettingError, listing
+from belman.errors import SettingError, listing, needing
 
 BUSY_SECONDS = 60.0
 _SYNCHRONOUS = ("full", "normal")
@@ -112,13 +112,9 @@ class PostgreSQL:
     lock_schema = "SELECT pg_advisory_xact_lock(8)"
 
     def __init__(self, shown: str, parameters: Mapping[str, str]) -> None:
-        try:
+        with needing(f"a storage at {shown}", "postgresql", "psycopg"):
             import psycopg
             from psycopg.conninfo import make_conninfo
-        except ModuleNotFoundError as error:
-            if error.name != "psycopg":
-                raise
-            raise MissingExtraError(f"a storage at {shown}", "postgresql") from None
         self.error: type[Exception] = psycopg.Error
         self._shown = shown
         # what libpq knows, and no argument of psycopg's, which could turn off transactions

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from belman.errors import ArmError, MissingExtraError, SettingError, listing, nearest
+from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.tickets import ticket_id
@@ -57,8 +57,6 @@ def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
         with replacing(target) as draft:
             return writer(draft, rows)
     except OSError as error:
-        if isinstance(error, MissingExtraError):
-            raise
         raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
 
 
@@ -100,11 +98,9 @@ def _write_parquet(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
+    with needing("a Parquet file", "parquet", "pyarrow"):
         import pyarrow
         from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("a Parquet file", "parquet") from None
     return pyarrow, parquet
 
 
@@ -124,8 +120,6 @@ def past_data(
     try:
         rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        if isinstance(error, MissingExtraError):
-            raise
         raise SettingError(f"{source} cannot be read: {error}") from None
     names = {str(arm): arm for arm in arms}
     found: list[tuple[Hashable, float]] = []

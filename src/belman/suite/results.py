@@ -1,8 +1,9 @@
 """Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it
 comes.
 
-A player of a cell is played once: what is on disk with the same settings is not played again, so an
-interrupted call goes on where it stopped, and a new rival joins without the others playing anew.
+A player of a cell is played once: what the same code wrote to disk with the same settings is not
+played again, so an interrupted call goes on where it stopped, and a new rival joins without the
+others playing anew.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from belman import spec
 from belman.errors import PolicyError, StateError
 from belman.files import write_atomically
 from belman.lab import simulate
-from belman.lab.design import versions
+from belman.lab.design import sources, versions
 from belman.policies.policy import Policy
 from belman.suite.cells import Cell
 
@@ -54,6 +55,7 @@ def play(
             "runs": cell.runs,
             "seed": seed,
             "versions": versions(),
+            "sources": sources(player, cell.problem),
         }
         described = json.loads(json.dumps(design))
         if kept.get(name, {}).get("design") != described:
