@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from belman.lab.verdicts import Question
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +23,7 @@ from belman.exposure import EXPOSURES, Evidence, Exposure, Infinite, Schedule, T
 from belman.families import FAMILIES, Family, Gaussian
 from belman.families.mirror import Mirror
 from belman.figures import FIGURES, FULL
-from belman.lab.exploration import Exploration
+from belman.lab.exploration import Exploration, Question
 from belman.lab.simulation import Simulation
 from belman.policies import POLICIES, Forced, Phases, Policy, q_ths, q_ucb, qbelman
 from belman.problems import Problem, random_bernoulli
