@@ -116,7 +116,7 @@ def test_code_with_no_importable_home_lives_on():
 
 
 def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play():
-    """Two policies at arms, at a queue and in exploration: three loops, two hands that choose, two
+    """Two policies at arms, at a queue and in exploration: three loops, two calls that choose, two
     that advise.
     """
     script = """
@@ -132,7 +132,7 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play():
         print(all(call.stats.cache_hits for call, _ in bound._bound.values()))
     """
     finish(start(script))
-    loops, hands, found = finish(start(script))
+    loops, calls, found = finish(start(script))
     assert loops == "explore_runs play_runs serve_runs"
-    assert hands == "advising advising choosing choosing"
+    assert calls == "call_advice call_advice call_choose call_choose"
     assert found == "True"
