@@ -97,7 +97,8 @@ def simulate(
 
     `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask
     scheduler. `store` names a directory in which finished tasks are kept as they come; the same
-    call goes on where an interrupted one stopped. Ctrl-C stops within a second.
+    call goes on where an interrupted one stopped. Ctrl-C stops within a second. `progress` None
+    shows a bar on a terminal, True always, False nothing, not even that players are being compiled.
 
     >>> import belman
     >>> result = simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
