@@ -8,7 +8,7 @@ import numpy as np
 
 import belman
 from belman import chance
-from belman.engine import Address, call_bound, entry
+from belman.engine import call_address, entry
 from belman.lab.bandit_runner import play_arm
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Ledger, Policy
@@ -20,7 +20,7 @@ def play(family, law, ledger, theta, dials, nature, policy_call):
     """The bare loop: choose, draw, learn."""
     arm = NO_ARM
     for t in range(dials.size):
-        arm = call_bound(policy_call, arm, t + 1, dials[t])
+        arm = call_address(policy_call, arm, t + 1, dials[t])
         play_arm(family, law, theta, nature, ledger, arm)
 
 
@@ -43,21 +43,22 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
         mind,
         np.zeros(arms),
     )
-    start = entry(reset, {}, {"ledger": Ledger, "policy_call": Address})
-    loop = entry(
-        play,
-        {"family": (family.kernels, type(family).__module__)},
-        {"ledger": Ledger, "policy_call": Address},
+    start = entry(reset).hold(
+        policy_call=call.address,
+        prior=np.array(family.prior),
+        ledger=ledger,
+        block=np.zeros(0),
+        blank=np.zeros(0),
     )
-    head, rest = (
-        (*call, np.array(family.prior), *ledger, np.zeros(0), np.zeros(0)),
-        (theta, dials, nature, *call),
+    loop = entry(play, family=family.kernels).hold(
+        law=family.law,
+        ledger=ledger,
+        theta=theta,
+        dials=dials,
+        nature=nature,
+        policy_call=call.address,
     )
-    return (
-        best_cpu_seconds(lambda: loop(family.law, *ledger, *rest), repeats, lambda: start(*head))
-        / turns
-        * 1e6
-    )
+    return best_cpu_seconds(loop, repeats, start) / turns * 1e6
 
 
 def main() -> None:

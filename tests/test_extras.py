@@ -10,16 +10,16 @@ import pytest
 import belman
 from belman.errors import MissingExtraError
 from belman.lab.executors import on_dask
-from belman.studies import Storage, exchange
+from belman.studies import Storage, import_export
 from belman.table import Table
 
 DOORS = {
     "pandas": lambda folder: Table({"arm": ["a"]}).to_pandas(),
     "zarr": lambda folder: belman.simulate(
-        [belman.Random()], belman.bernoulli([0.1, 0.9]), 5, 2, store=folder / "store"
+        [belman.Random()], belman.problems.bernoulli([0.1, 0.9]), 5, 2, store=folder / "store"
     ),
     "distributed": lambda folder: next(on_dask(None, [], None, None)),
-    "pyarrow": lambda folder: exchange.write(folder / "log.parquet", iter(())),
+    "pyarrow": lambda folder: import_export.write(folder / "log.parquet", iter(())),
     "psycopg": lambda folder: Storage("postgresql://nobody@127.0.0.1:1/nothing"),
 }
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, Thompson
-from belman.engine import INTERPRETED
 from tests.members import CLOSED, member, random_rewards
 
 LONG = 10_000
@@ -59,7 +58,8 @@ def life(name: str) -> list[object]:
 @pytest.fixture(scope="module")
 def interpreter():
     """All lives, interpreted in a process of their own while this one compiles."""
-    script = "import json; from tests.agent.test_interpreted import INTERPRETED, LIVES, life; assert INTERPRETED;"
+    script = "import json; from tests.agent.test_interpreted import LIVES, life, tiers;"
+    script += "assert tiers.setting() == 'never';"
     script += "print(json.dumps({name: life(name) for name in LIVES}))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-W", "error", "-c", script]
@@ -83,7 +83,6 @@ def interpreted(interpreter, compiled):
     return json.loads(output)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize("name", LIVES)
 def test_compiled_and_interpreted_agents_make_the_same_choices(name, compiled, interpreted):
     turns = LIVES[name][-1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pytest
 
-from belman import Agent, BelMan, Forced, Phases, Thompson
+from belman import KLUCB, Agent, BelMan, Forced, Phases, Thompson, q_ucb, qbelman
 from belman.engine import entry, factory, kernel
 from belman.engine.kernels import at, recipe
 from belman.families import FAMILIES, bernoulli
@@ -38,6 +38,11 @@ def test_every_policy_can_be_made_again(name):
     policy = kind(**dict.fromkeys(needs, 100))
     for each in (policy, *([] if policy.sees_truth else [_inside(policy)])):
         assert made(each.kernels) == each.kernels
+
+
+def test_policies_inside_others_can_be_made_again():
+    for policy in (q_ucb(), qbelman(), Forced(KLUCB(divergence="exponential"))):
+        assert made(policy.kernels) is policy.kernels
 
 
 def _inside(policy: Policy) -> Policy:

@@ -18,7 +18,7 @@ from scipy import stats
 
 from belman import chance
 from belman.beliefs.quadrature import RewardLaw
-from belman.engine import INTERPRETED, kernel
+from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import BetaRewards, ChiSquared, Exponential, Family, OneParameter, Poisson
 from belman.families.generic import generic_kernels
@@ -542,7 +542,6 @@ def test_doors():
         GenericPoisson().parameter_of(-1.0)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="interpreted code has no cache")
 def test_code_from_the_cache_is_not_another_law(tmp_path):
     """The kernels of two laws share their names: a process that compiles one and loads the other
     must not mix them.

@@ -16,7 +16,6 @@ from belman.engine import entry
 from belman.lab.matching import Workspace, match
 from belman.policies.policy import pick
 
-_match = entry(match, {}, {"workspace": Workspace})
 MIND = chance.generator(1)
 
 
@@ -26,7 +25,14 @@ def matched(weights, open_rows=None, open_columns=None, mind=MIND):
     out = np.zeros(rows, np.int64)
     open_rows = np.ones(rows, np.bool_) if open_rows is None else open_rows
     open_columns = np.ones(columns, np.bool_) if open_columns is None else open_columns
-    count = _match(weights, open_rows, open_columns, mind, *Workspace.blank(rows, columns), out)
+    count = entry(match)(
+        weights=weights,
+        open_rows=open_rows,
+        open_columns=open_columns,
+        mind=mind,
+        workspace=Workspace.blank(rows, columns),
+        matched=out,
+    )
     pairs = {u: int(k) for u, k in enumerate(out) if k >= 0}
     assert len(pairs) == len(set(pairs.values())) == count
     return pairs
@@ -107,9 +113,8 @@ def test_equal_weights_are_matched_uniformly(rows, columns):
 def test_one_row_is_chosen_as_pick_chooses_draw_by_draw():
     rng = np.random.default_rng(3)
     one, other = chance.generator(5), chance.generator(5)
-    _pick = entry(pick, {}, {})
     for _ in range(500):
         index = rng.integers(0, 3, rng.integers(1, 7)).astype(float)
         index[rng.random(index.size) < 0.2] = np.inf
-        assert matched(index[None, :], mind=one)[0] == _pick(index, other)[0]
+        assert matched(index[None, :], mind=one)[0] == entry(pick)(index=index, mind=other)[0]
         assert (one == other).all()

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from belman.engine import entry
 from belman.families import Bernoulli, Exponential, Gaussian
 from belman.manifold import _centre, barycentre, divergence, least_kl_from_arms, least_kl_to_arms
 from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_beliefs
@@ -219,12 +218,11 @@ def test_corollary_the_barycentre_projects_the_mixture(name):
 
 def test_running_sums_do_not_drift():
     rng = np.random.default_rng(8)
-    replace = entry(barycentre.replace_point, {}, {})
     points, total, refreshes = np.zeros((2, 7)), np.zeros(2), np.zeros(1)
     for _ in range(20_000):
         point = -np.exp(rng.uniform(-7.0, 14.0, 2))
-        replace(points, total, refreshes, int(rng.integers(7)), point)
+        barycentre.replace_point(points, total, refreshes, int(rng.integers(7)), point)
         assert np.abs(total - points.sum(axis=1)).max() <= 1e-13 * 7 * math.exp(14.0)
     for arm in [*range(7), *range(7)]:
-        replace(points, total, refreshes, arm, np.array([-1e-3, -2e-3]))
+        barycentre.replace_point(points, total, refreshes, arm, np.array([-1e-3, -2e-3]))
     np.testing.assert_allclose(total, [-7e-3, -14e-3], rtol=1e-14)

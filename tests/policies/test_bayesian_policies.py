@@ -96,21 +96,19 @@ class Seen:
         self.index, self.shares, counts = np.empty(arms), np.full(arms, np.nan), np.zeros(arms + 1)
         counts[-1] = decisions
         dial = float(policy.dial(np.array([float(turn)]), arms)[0])
-        bundles = {
-            "policy": (policy.kernels, type(policy).__module__),
-            "family": (family.kernels, type(family).__module__),
-        }
-        act = entry(_act, bundles, {"ledger": Ledger, "memory": type(self.memory)})
-        rest = (
-            turn,
-            dial,
-            chance.generator(5),
-            self.index,
-            counts,
-            self.shares,
-            np.zeros(0, dtype=np.bool_),
+        entry(_act, policy=policy.kernels, family=family.kernels)(
+            law=family.law,
+            params=policy.params(family),
+            ledger=self.ledger,
+            memory=self.memory,
+            turn=turn,
+            dial=dial,
+            mind=chance.generator(5),
+            index=self.index,
+            counts=counts,
+            shares=self.shares,
+            closed=np.zeros(0, dtype=np.bool_),
         )
-        act(family.law, policy.params(family), *self.ledger, *self.memory, *rest)
         self.counts = counts[:-1]
 
 
@@ -195,27 +193,20 @@ def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> N
     arms, turns = len(means), 4000
     ledger = Ledger.blank(np.tile(prior, (arms, 1)))
     memory = policy.memory(arms, 2)
-    bundles = {
-        "policy": (policy.kernels, type(policy).__module__),
-        "family": (family.kernels, type(family).__module__),
-    }
-    call = entry(_compare, bundles, {"ledger": Ledger, "memory": type(memory)})
-    dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
-    minds = (chance.generator(3), chance.generator(3), chance.generator(4))
-    assert (
-        call(
-            family.law,
-            policy.params(family),
-            *ledger,
-            *memory,
-            dials,
-            means,
-            np.empty(arms),
-            np.empty(arms),
-            *minds,
-        )
-        == 0
+    wrong = entry(_compare, policy=policy.kernels, family=family.kernels)(
+        law=family.law,
+        params=policy.params(family),
+        ledger=ledger,
+        memory=memory,
+        dials=policy.dial(np.arange(1.0, turns + 1.0), arms),
+        means=means,
+        index=np.empty(arms),
+        other=np.empty(arms),
+        mind=chance.generator(3),
+        twin=chance.generator(3),
+        nature=chance.generator(4),
     )
+    assert wrong == 0
 
 
 def test_bayes_ucb_regret() -> None:

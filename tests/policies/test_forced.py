@@ -5,7 +5,6 @@ code.
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ import pytest
 import belman
 from belman import Agent, BelMan, Forced, Thompson
 from belman.cli import parse
-from belman.engine import entries as entry
 from belman.errors import PolicyError
 from belman.exposure import Paper
 
@@ -52,19 +50,6 @@ def test_so_many_turns_explore():
         (0.8 * chances * (1 - 0.8 * chances))[500:].sum(),
     )
     assert abs(float(late.mean()) - expected) < 5 * math.sqrt(variance / runs)
-
-
-def test_a_second_process_finds_the_kernels_by_name():
-    for policy in (
-        Forced(Thompson()),
-        belman.qbelman(),
-        belman.q_ucb(),
-        Forced(belman.KLUCB(divergence="exponential")),
-    ):
-        found = entry._home(policy.kernels, type(policy).__module__)
-        assert found is not None
-        module, expression = found
-        assert eval(f"module.{expression}", {"module": sys.modules[module]}) is policy.kernels
 
 
 def test_the_published_policies():

@@ -124,14 +124,7 @@ class Table:
         self.policy, self.family, self.ledger = policy, family, ledger
         self.arms = len(ledger.plays)
         self.memory = policy.memory(self.arms, family.dimension)
-        self._call = entry(
-            _act,
-            {
-                "policy": (policy.kernels, type(policy).__module__),
-                "family": (family.kernels, type(family).__module__),
-            },
-            {"ledger": Ledger, "memory": type(self.memory)},
-        )
+        self._entry = entry(_act, policy=policy.kernels, family=family.kernels)
         for a in range(self.arms):
             self.act(REFRESH, arm=a)
 
@@ -147,19 +140,21 @@ class Table:
         """The arm, the number of ties, the chance and the indices that a kernel gives."""
         dial = float(self.policy.dial(np.array([float(turn)]), self.arms)[0])
         index = np.zeros(self.arms)
-        arguments = (
-            what,
-            turn,
-            dial,
-            chance.generator(1) if mind is None else mind,
-            index,
-            np.array(closed, dtype=np.bool_),
+        found = self._entry(
+            law=self.family.law,
+            params=self.policy.params(self.family),
+            ledger=self.ledger,
+            memory=self.memory,
+            what=what,
+            turn=turn,
+            dial=dial,
+            mind=chance.generator(1) if mind is None else mind,
+            index=index,
+            closed=np.array(closed, dtype=np.bool_),
+            arm=arm,
+            ties=ties,
         )
-        params = self.policy.params(self.family)
-        return (
-            *self._call(self.family.law, params, *self.ledger, *self.memory, *arguments, arm, ties),
-            index,
-        )
+        return (*found, index)
 
     def indices(self, turn: int, mind: chance.Words | None = None) -> np.ndarray[Any, Any]:
         return self.act(INDICES, turn, mind)[3]  # type: ignore[no-any-return]

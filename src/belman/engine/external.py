@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 #: All of them, so that cached code finds them before it is loaded.
 EXTERNALS: list[External] = []
 
@@ -19,6 +22,10 @@ class External:
         EXTERNALS.append(self)
 
     def __call__(self, *values: float) -> float:
+        return float(self._function(*values))
+
+    @functools.cached_property
+    def _function(self) -> Callable[..., float]:
         from scipy import special
 
-        return float(getattr(special, self.name)(*values))
+        return getattr(special, self.name)

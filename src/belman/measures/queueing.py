@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from belman.errors import SettingError
 from belman.measures.summary import half_width
@@ -37,6 +36,8 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
     """
     _check(result)
     excess = _total(result["queue_regret"]).isel(turn=-1) > _EXCESS * result.attrs["horizon"]
+    from scipy.special import ndtri  # a fifth of a second, for those who queue
+
     return (excess | (_trend(result) > -float(ndtri(_FALSE_ALARM)))).rename("unstable")
 
 

@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from belman.engine import entry, kernel
 
@@ -157,6 +156,8 @@ def _harmonic_sums(discount: float, a: Floats) -> Floats:
         turns = np.arange(4000)[:, None]
         sums: Floats = (discount**turns / (turns + a)).sum(axis=0)
         return sums
+    from scipy import special
+
     chain = [special.hyp2f1(1.0, a[0], a[0] + 1.0, discount) / a[0]]
     for step in a[:-1]:
         chain.append((chain[-1] - 1.0 / step) / discount)

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import zeta
 
 from belman.engine import kernel
 from belman.errors import SettingError, listing, nearest
@@ -84,7 +83,7 @@ def _exponential_cost(x: float) -> float:
     """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2) with h(u) = u − ln u, the price of a mixture over all
     alternatives.
     """
-    y = 0.5 * (_inverse_h(1.0 + x) + math.log(2.0 * float(zeta(2.0))))
+    y = 0.5 * (_inverse_h(1.0 + x) + math.log(2.0 * (math.pi**2 / 6.0)))
     log_base = math.log(1.5)
     if y >= 1.0 / log_base + math.log(log_base):
         root = _inverse_h(y)
