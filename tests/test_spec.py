@@ -110,7 +110,7 @@ def test_whatever_is_chosen_comes_back(kind):
 
 SIMULATION = Simulation(
     {"BelMan": BelMan(Evidence(pool=math.inf)), "name": Thompson(), "import": q_ths()},
-    belman.bernoulli([0.8, 0.9]),
+    belman.problems.bernoulli([0.8, 0.9]),
     100,
     7,
     3,
@@ -126,12 +126,17 @@ PUBLIC = {
     "schedule without a function": BelMan(Schedule()),
     "infinite pool": BelMan(Evidence(pool=math.inf, reach=math.inf)),
     "mirror": Mirror(Mirror(Gaussian(sigma=0.1 + 0.2))),
-    "stationary": belman.bernoulli([0.8, 0.9], prior=(2, 1)),
+    "stationary": belman.problems.bernoulli([0.8, 0.9], prior=(2, 1)),
     "random": random_bernoulli(10, between=(0.1, 0.4)),
-    "queue": belman.queue([[0.5, 0.3], [0.3, 0.5]], [0.2, 0.1], service_law="geometric"),
+    "queue": belman.problems.queue([[0.5, 0.3], [0.3, 0.5]], [0.2, 0.1], service_law="geometric"),
     "simulation": SIMULATION,
     "exploration": Exploration(
-        {"u": belman.policies.Uniform()}, belman.poisson([1, 2]), 50, 2, 0, Question(1, 50, 0.1)
+        {"u": belman.policies.Uniform()},
+        belman.problems.poisson([1, 2]),
+        50,
+        2,
+        0,
+        Question(1, 50, 0.1),
     ),
 }
 
