@@ -28,11 +28,6 @@ _LEVELS = (1e-13, 1e-6, 0.01, 0.3, 0.5, 0.8, 0.999)
 
 
 @kernel
-def _imagine(family, law, belief):
-    family.imagine(law, belief)
-
-
-@kernel
 def _sample_means(family, law, belief, mind, out):
     for i in range(out.size):
         out[i] = family.sample_mean(law, belief, mind)
@@ -219,7 +214,7 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
     # with few counts only bounded rewards have a variance
     for belief in case.ordinary if family.reward_range else case.ordinary[-1:]:
         imagined = np.array(belief, dtype=np.float64)
-        family._run(_imagine, imagined)
+        family._run(family.kernels.imagine, imagined)
         thetas = family.sample_parameters(belief, chance.generator(6), 800)
         rewards = [family.sample_rewards(theta, nature, 1)[0] for theta in thetas]
         after = np.array(
@@ -230,7 +225,7 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
             yield f"imagine makes {row(imagined)} of {belief}, and rewards {mean.tolist()} on average"
     for belief in (*case.ordinary, *case.extreme) if family.summed else ():
         before, imagined = family.expected_reward(belief), np.array(belief, dtype=np.float64)
-        family._run(_imagine, imagined)
+        family._run(family.kernels.imagine, imagined)
         after_it = family.expected_reward(imagined)
         if math.isfinite(before) and not close(after_it, before, 1e-9, 1e-12):
             yield f"imagine moved the expected reward of {belief} from {before!r} to {after_it!r}"
@@ -279,7 +274,12 @@ def draws_follow_the_belief(case: FamilyCase) -> Faults:
     family, size = case.family, case.size
     for belief in case.ordinary:
         drawn = np.empty(size)
-        family._run(_sample_means, np.array(belief, dtype=float), chance.generator(12), drawn)
+        family.enter(
+            _sample_means,
+            belief=np.array(belief, dtype=float),
+            mind=chance.generator(12),
+            out=drawn,
+        )
         means = means_of(family, family.sample_parameters(belief, chance.generator(11), size))
         for name, values in (("sample", means), ("sample_mean", drawn)):
             if not uniform_enough([family.mean_cdf(belief, mean) for mean in values]):
@@ -301,7 +301,12 @@ def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
     family = case.family
     for belief in case.extreme:
         drawn = np.empty(1_500)
-        family._run(_sample_means, np.array(belief, dtype=float), chance.generator(13), drawn)
+        family.enter(
+            _sample_means,
+            belief=np.array(belief, dtype=float),
+            mind=chance.generator(13),
+            out=drawn,
+        )
         if np.isnan(drawn).any():
             yield f"sample_mean draws NaN from {belief}"
         for level in (0.3, 0.8):

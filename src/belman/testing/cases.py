@@ -124,7 +124,7 @@ def means_of(family: Family, thetas: ArrayLike) -> Floats:
     """E_θ[X] for each row of parameters."""
     rows = np.asarray(thetas, dtype=np.float64).reshape(-1, family.parameters)
     out = np.empty(len(rows))
-    family._run(_means, rows, out)
+    family.enter(_means, thetas=rows, out=out)
     return out
 
 

@@ -38,34 +38,34 @@ def _evidence(family, law, mean, other, spread, column, terms, weights):
     return family.evidence(terms, 0, weights)
 
 
-@kernel
-def _common_mean(family, law, weight, mean, other_weight, other):
-    return family.common_mean(law, weight, mean, 1.0, other_weight, other, 1.0)
-
-
-@kernel
-def _tilted(family, law, x, y, pull):
-    return family.tilted(law, x, y, pull)
-
-
 def rewards_at(family: Family, theta: ArrayLike, uniforms: Floats) -> Floats:
     """The rewards of f_θ at these quantiles."""
     out = np.empty(uniforms.size)
-    family._run(_rewards_at, np.asarray(theta, dtype=np.float64), uniforms, out)
+    parameters = np.asarray(theta, dtype=np.float64)
+    family.enter(_rewards_at, theta=parameters, uniforms=uniforms, out=out)
     return out
 
 
 def evidence_of(family: Family, mean: float, other: float, spread: float) -> tuple[float, float]:
     """What `terms`, `weights` and `evidence` make of two means, and the largest of the terms."""
     column, terms, weights = np.zeros(TERMS), np.zeros((TERMS, 1)), np.zeros(TERMS)
-    found = family._run(_evidence, mean, other, spread, column, terms, weights)
+    found = family.enter(
+        _evidence,
+        mean=float(mean),
+        other=float(other),
+        spread=float(spread),
+        column=column,
+        terms=terms,
+        weights=weights,
+    )
     return float(found), float(np.abs(column).max())
 
 
 def tilt_of(family: Family, belief: ArrayLike, pull: float) -> Floats:
     """The tilted log-partition at a belief, its gradient (2) and its Hessian (xx, xy, yy)."""
     x, y = np.asarray(belief, dtype=np.float64)
-    return np.array(family._run(_tilted, float(x), float(y), float(pull)))
+    assert family.kernels.tilted is not None
+    return np.array(family._run(family.kernels.tilted, float(x), float(y), float(pull)))
 
 
 def parameters_have_their_means(case: FamilyCase) -> Faults:
@@ -145,7 +145,11 @@ def common_mean_explains_two_arms_best(case: FamilyCase) -> Faults:
         def cost(x: float, w: float = weight, v: float = other_weight) -> float:
             return w * family.reward_divergence(low, x) + v * family.reward_divergence(high, x)
 
-        found = float(family._run(_common_mean, weight, low, other_weight, high))
+        found = float(
+            family._run(
+                family.kernels.common_mean, weight, float(low), 1.0, other_weight, float(high), 1.0
+            )
+        )
         best = min(cost(float(x)) for x in np.linspace(low, high, 101))
         if not (low <= found <= high and cost(found) <= best * (1.0 + 1e-9)):
             yield f"common_mean of {low} and {high} is {found!r}: others cost less"
