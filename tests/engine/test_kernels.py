@@ -22,6 +22,7 @@ from belman.engine import cache, entry, kernel
 from belman.engine import kernels as compile
 from belman.families import Bernoulli, bernoulli
 from tests.contracts.cases import CASES
+from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
 LEARN = """
@@ -47,7 +48,7 @@ def start(script: str, **environment: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str]) -> list[str]:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     return out.splitlines()
 

@@ -23,6 +23,7 @@ from belman.errors import (
 from belman.exposure import Constant
 from belman.studies import Study
 from tests.service.running import running
+from tests.waiting import HANG
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(service):
-    with belman.Client(service.url, retries=3) as found:
+    with belman.Client(service.url, retries=3, timeout=HANG) as found:
         yield found
 
 

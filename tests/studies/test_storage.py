@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 
 from belman import errors
 from belman.studies import Storage, open_study, schema, versions
+from tests.waiting import HANG
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ except belman.BelmanError as error:
     print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG, check=False
     )
     assert "pip install 'belman[studies]'" in done.stdout, done.stderr
 
