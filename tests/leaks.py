@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import threading
 import time
 import warnings
@@ -19,6 +20,7 @@ _PATIENCE = 60.0  # seconds for what is ending already
 # Libraries keep these for the whole process, from their first use on: pools of threads of asyncio,
 # Zarr and Dask, and the process in which multiprocessing keeps count.
 _KEPT_THREADS = ("asyncio_", "zarr", "Dask-", "TCP-Executor", "ThreadPoolExecutor-")
+_KEPT_FILES = re.compile("^/dev/|/site-packages/|/fonts/")  # Matplotlib's fonts stay open
 _KEPT_PROCESSES = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
 
@@ -68,7 +70,7 @@ def _connections() -> set[str]:
 def _opened(before: dict[str, str]) -> set[str]:
     """Files and connections that are open and were not."""
     new = {place for number, place in _descriptors().items() if before.get(number) != place}
-    files = {place for place in new if place.startswith("/") and not place.startswith("/dev/")}
+    files = {place for place in new if place.startswith("/") and not _KEPT_FILES.search(place)}
     sockets = {place for place in new if place.startswith("socket:")}
     return files | (sockets & _connections() if sockets else set())
 

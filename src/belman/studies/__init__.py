@@ -3,8 +3,8 @@
 from belman.errors import needing
 
 with needing("a study", "studies", "alembic", "sqlalchemy"):
+    import sqlalchemy  # noqa: F401, I001 (alembic imports it)
     import alembic  # noqa: F401
-    import sqlalchemy  # noqa: F401
 
 from belman.studies.desk import Ask, Tell
 from belman.studies.events import Draw, Event, Kind
