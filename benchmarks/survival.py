@@ -116,7 +116,7 @@ def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
                         os._exit(3)
                 children.append(child)
             size, started = _size(notes), time.monotonic()
-            while _size(notes) == size and time.monotonic() - started < 20.0:
+            while _size(notes) == size and time.monotonic() - started < 300.0:
                 time.sleep(
                     0.005
                 )  # until the first of them is at work; the others may be killed while they open the study

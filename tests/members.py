@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.families import FAMILIES, Family, OneParameter
+from tests.waiting import HANG
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def interpreted(script: str) -> Any:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-W", "error", "-c", script]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, env=environment, capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

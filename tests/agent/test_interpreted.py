@@ -14,6 +14,7 @@ import pytest
 
 from belman import Agent, BelMan, Thompson
 from tests.members import CLOSED, member, random_rewards
+from tests.waiting import HANG
 
 LONG = 10_000
 #: name: (family, policy, settings, turns)
@@ -78,7 +79,7 @@ def compiled(interpreter):
 
 @pytest.fixture(scope="module")
 def interpreted(interpreter, compiled):
-    output, errors = interpreter.communicate(timeout=300)
+    output, errors = interpreter.communicate(timeout=HANG)
     assert interpreter.returncode == 0, errors
     return json.loads(output)
 

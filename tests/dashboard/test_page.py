@@ -15,6 +15,7 @@ from belman import dashboard
 from belman.service.keys import Role
 from belman.studies import Study, open_study
 from tests.service.running import keys_of, running
+from tests.waiting import HANG, wait_until
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,7 +24,6 @@ browsed = pytest.mark.skipif(
     CHROMIUM is None,
     reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
 )
-WAIT = 30_000
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def service(tmp_path_factory):
 def tab_of(browser, width=1200, scheme="light", allowed="$^"):
     """A tab, and the list of what its console said that was not allowed."""
     tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    tab.set_default_timeout(WAIT)
+    tab.set_default_timeout(1_000 * HANG)
     heard = []
     tab.on(
         "console",
@@ -69,11 +69,7 @@ def wait_for_number(tab, least):
     """Wait until the page shows this event; by asking, because the page lets no script in that is
     not its own.
     """
-    for _ in range(WAIT // 100):
-        if number(tab) >= least:
-            return
-        tab.wait_for_timeout(100)
-    raise AssertionError(f"the page stands at {number(tab)}, and never came to {least}")
+    wait_until(lambda: number(tab) >= least or tab.wait_for_timeout(100))
 
 
 @browsed

@@ -24,6 +24,7 @@ from belman.service.registry import Registry
 from belman.service.views import jsonable
 from belman.studies import Event, Kind, Storage, Study, open_study
 from tests.service.running import running
+from tests.waiting import HANG
 
 
 def log(asks, rewards):
@@ -139,7 +140,7 @@ def test_pinned_arms_are_shown_beside_the_top_ones(storage):
 def test_a_stream_sends_a_view_when_something_happens(tmp_path):
     with running(tmp_path) as service:
         study = open_study("live", ["a", "b"], storage=service.storage)
-        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=HANG)
         connection.request("GET", "/api/studies/live/live")
         response = connection.getresponse()
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -184,9 +185,8 @@ def test_a_demo_ends_with_the_service(storage, monkeypatch):
         playing = registry.start_task(
             demo.play(registry, demo.new_study(storage, seed=7).name, seed=7)
         )
-        while not storage.names():
+        while not storage.names() or not Study("demo", storage).status()["outstanding"]:
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
         await registry.close()
         return playing.cancelled(), len(asyncio.all_tasks())
 

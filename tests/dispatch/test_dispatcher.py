@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import Counter
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 import belman
 from belman import Dispatcher
 from belman.errors import ArmError, BusyError, ServerError, SettingError, StateError
+from tests.waiting import HANG
 
 
 class Clock:
@@ -242,7 +242,7 @@ def test_threads_never_share_a_server():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(HANG)
     assert not clashes
     assert sum(done.values()) == 8 * 150
     assert dispatcher.waiting == 0
@@ -252,10 +252,8 @@ def test_threads_never_share_a_server():
 def test_a_thread_gives_up_when_its_time_is_over():
     dispatcher = Dispatcher(["a"], seed=1)
     dispatcher.assign()
-    started = time.monotonic()
     with pytest.raises(BusyError):
         dispatcher.assign(timeout=0.05)
-    assert time.monotonic() - started >= 0.05
     assert dispatcher.waiting == 0
 
 

@@ -1,5 +1,7 @@
-"""The worked example of the guide, with few tasks: it ends, and the dispatcher has found the two
-fastest processes.
+"""The worked example of the guide, with few tasks: it ends, and every task is done once.
+
+How well it does depends on how fast its processes really are, and is measured in
+`benchmarks/dispatch.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,11 +34,10 @@ def test_the_worked_example_runs(tmp_path):
         ),
     }
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env=environment
+        command, capture_output=True, text=True, timeout=HANG, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr
     assert "400 tasks" in done.stdout
     served = {name: int(count) for name, count in re.findall(r"'(\w+)': (\d+)", done.stdout)}
     assert sum(served.values()) == 400
-    assert served["desk"] + served["hall"] > 250
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -8,6 +8,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from tests.waiting import HANG
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,6 +25,6 @@ def start(script: str, **environment: str) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str]) -> list[str]:
     """What it printed, once it has ended well."""
-    out, err = process.communicate(timeout=600)
+    out, err = process.communicate(timeout=HANG)
     assert process.returncode == 0, err
     return out.splitlines()

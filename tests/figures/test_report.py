@@ -14,6 +14,7 @@ import pytest
 from belman.figures import FIGURES, Effort, figure_data
 from belman.figures.claims import CLAIMS
 from belman.figures.report import Watcher, reproduce
+from tests.waiting import HANG
 
 mpl.use("Agg")
 THREE = Effort("three runs", exactly=3)
@@ -104,6 +105,7 @@ def test_the_page_in_a_browser(report):
         browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for width, scheme in ((390, "light"), (1400, "dark")):
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            tab.set_default_timeout(1_000 * HANG)
             heard = []
             tab.on("console", lambda message, heard=heard: heard.append(message.text))
             tab.on("pageerror", lambda error, heard=heard: heard.append(str(error)))

@@ -5,7 +5,6 @@ their work.
 from __future__ import annotations
 
 import os
-import time
 from concurrent.futures import CancelledError, Future
 
 import pytest
@@ -14,6 +13,7 @@ import belman
 from belman.lab.exploration import Exploration, Question
 from belman.lab.precompile import Precompilation, WorkerProcesses
 from belman.lab.simulation import Simulation
+from tests.waiting import HANG, wait_until
 
 PLAYERS = {"Thompson": belman.Thompson(), "UCB": belman.UCB1(), "IMED": belman.policies.IMED()}
 COINS, WAITS = belman.problems.bernoulli([0.5, 0.6]), belman.problems.exponential([1.0, 2.0])
@@ -94,35 +94,42 @@ def test_a_figure_can_be_played_when_its_own_players_are_compiled():
         compiled.wait_for([more])
 
 
-def test_there_is_a_process_for_each_core_and_work_for_the_idle():
+def wait_for(path):
+    """Be at work until a file is there."""
+    wait_until(path.exists)
+
+
+def test_there_is_a_process_for_each_core_and_work_for_the_idle(tmp_path):
     with WorkerProcesses() as processes:
         here = [
             processes.submit(process, os.getpid)
             for process in range(len(processes))
             for _ in range(2)
         ]
-        pids = [future.result(60.0) for future in here]
+        pids = [future.result(HANG) for future in here]
         assert len(set(pids)) == len(processes) == os.cpu_count()
         assert os.getpid() not in pids
-        slow = processes.submit(0, time.sleep, 1.0)
+        slow = processes.submit(0, wait_for, tmp_path / "enough")
         assert processes.least_busy() != 0 or len(processes) == 1
-        slow.result()
+        (tmp_path / "enough").touch()
+        slow.result(HANG)
         assert processes.least_busy() == 0
 
 
-def interrupted(processes, given):
+def interrupted(processes, given, enough):
     """Something that goes wrong while there is much left to do."""
     with processes:
-        begun = processes.submit(0, time.sleep, 0.1)
-        given += [processes.submit(0, time.sleep, 0.5) for _ in range(20)]
-        begun.result(60.0)
+        begun = processes.submit(0, os.getpid)
+        given += [processes.submit(0, wait_for, enough) for _ in range(20)]
+        given[-1].add_done_callback(lambda last: enough.touch())
+        begun.result(HANG)
         raise KeyboardInterrupt
 
 
-def test_work_that_has_not_begun_is_dropped_with_an_error():
+def test_work_that_has_not_begun_is_dropped_with_an_error(tmp_path):
     given = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted(WorkerProcesses(), given)
+        interrupted(WorkerProcesses(), given, tmp_path / "enough")
     with pytest.raises(CancelledError):
         given[-1].result()
     assert sum(not future.cancelled() for future in given) <= 3  # under way, or handed over already

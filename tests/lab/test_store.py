@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
 import belman
 from belman.errors import SettingError, StateError
+from tests.waiting import process, wait_until
 
 pytest.importorskip("zarr", reason="needs the extra 'store'")
 
@@ -56,14 +55,10 @@ def test_it_resumes_after_kill_nine(tmp_path, exact):
         belman.simulate(players, belman.problems.bernoulli([0.8, 0.9]), 2_000, 300, 7, workers=1, store={str(store)!r})
         """
     )
-    process = subprocess.Popen([sys.executable, "-c", script])
     marks = store / "belman-done"
-    deadline = time.monotonic() + 120
-    while len(list(marks.glob("[0-9]*"))) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with process([sys.executable, "-c", script]) as playing:
+        wait_until(lambda: len(list(marks.glob("[0-9]*"))) >= 2)
+        playing.send_signal(signal.SIGKILL)
     before = len(list(marks.glob("[0-9]*")))
     assert belman.simulate(PLAYERS, PROBLEM, **DESIGN, store=store).identical(exact)
     assert before <= len(list(marks.glob("[0-9]*")))

@@ -14,6 +14,7 @@ from belman.dashboard import application
 from belman.service.app import bind
 from belman.service.keys import Keys, Role
 from belman.studies import Storage
+from tests.waiting import HANG
 
 
 class Answer(NamedTuple):
@@ -34,7 +35,7 @@ class Running:
         self.url = f"http://127.0.0.1:{port}"
 
     def send(self, method, path, body=None, *, key=None, raw=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         given = {"Content-Type": "application/json"} if body is not None or raw is not None else {}
         if key is not None:
             given["Authorization"] = f"Bearer {key}"
@@ -54,7 +55,8 @@ def running(folder, port=0, **options):
     storage = Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")
     app = application(storage, **options)
     listening = bind("127.0.0.1", port)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=int(HANG))
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
@@ -64,8 +66,9 @@ def running(folder, port=0, **options):
     finally:
         app.state.registry.stopping.set()
         server.should_exit = True
-        thread.join(20)
+        thread.join(HANG)
         listening.close()
+        assert not thread.is_alive()
 
 
 def keys_of(storage):

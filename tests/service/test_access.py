@@ -5,6 +5,8 @@ nothing that breaks it.
 from __future__ import annotations
 
 import logging
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,7 +109,16 @@ def test_keys_are_stored_as_hashes_and_never_logged(service, caplog):
     assert not any(secret in str(row) for row in rows)
 
 
-def test_wrong_keys_are_slowed_down(tmp_path):
+@pytest.fixture
+def clock(monkeypatch):
+    """The time of the access control, which stands still until it is set."""
+    found = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
+    found.monotonic = lambda: found.now
+    monkeypatch.setattr("belman.service.access.time", found)
+    return found
+
+
+def test_wrong_keys_are_slowed_down(tmp_path, clock):
     with running(tmp_path, require_keys=True) as service:
         found = [service.send("GET", "/api/studies", key=f"belman_0_{i}").status for i in range(15)]
         assert found[0] == 401
@@ -115,7 +126,7 @@ def test_wrong_keys_are_slowed_down(tmp_path):
         assert service.send("GET", "/healthz").status == 200
 
 
-def test_the_rate_of_one_caller(tmp_path):
+def test_the_rate_of_one_caller(tmp_path, clock):
     with running(tmp_path, rate=2.0) as service:
         found = [service.send("GET", "/api/studies") for _ in range(8)]
         assert found[0].status == 200
@@ -123,13 +134,11 @@ def test_the_rate_of_one_caller(tmp_path):
         assert found[-1].headers["retry-after"] == "1"
 
 
-def test_a_bucket_fills_again(monkeypatch):
-    now = 100.0
-    monkeypatch.setattr("belman.service.access.time.monotonic", lambda: now)
+def test_a_bucket_fills_again(clock):
     rate = RateLimit(2.0)
     assert [rate.allows("a") for _ in range(5)] == [True] * 4 + [False]
     assert rate.allows("b")
-    now = 100.5
+    clock.now += 0.5
     assert [rate.allows("a") for _ in range(2)] == [True, False]
 
 

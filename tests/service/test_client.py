@@ -26,6 +26,7 @@ from belman.exposure import Constant, Evidence, Infinite, two_phase
 from belman.policies import Forced, Phases, q_ths, qbelman
 from belman.studies import Study
 from tests.service.running import running
+from tests.waiting import HANG
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(service):
-    with belman.Client(service.url, retries=3) as found:
+    with belman.Client(service.url, retries=3, timeout=HANG) as found:
         yield found
 
 

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tests.waiting import HANG
+
 REASON = "PostgreSQL is not installed (make postgresql)"
 
 
@@ -70,7 +72,7 @@ class Postgres:
             self.data,
             "-w",
             "-t",
-            "60",
+            str(int(HANG)),
             "-l",
             str(self.folder / "log"),
             "-o",
@@ -90,7 +92,7 @@ class Postgres:
         before = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
         command = [*before, str(self._programs / program), *arguments]
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=120, check=False, cwd=self.folder
+            command, capture_output=True, text=True, timeout=HANG, check=False, cwd=self.folder
         )
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 

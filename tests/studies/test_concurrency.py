@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from belman.studies import Kind, Storage, open_study
+from tests.waiting import HANG
 
 PROCESS = textwrap.dedent(
     """
@@ -48,7 +49,7 @@ PROCESS = textwrap.dedent(
 def test_processes_that_share_a_study_lose_and_double_nothing(url):
     """Half of them use the study object that they were forked with."""
     command = [sys.executable, "-W", "error", "-c", PROCESS, url, "4", "100"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
     storage = Storage(url)
     study = open_study("shared", storage=storage)

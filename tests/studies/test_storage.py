@@ -9,6 +9,7 @@ import pytest
 
 from belman import errors
 from belman.studies import Storage, open_study, schema
+from tests.waiting import HANG
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ except belman.BelmanError as error:
         [sys.executable, "-c", script, url],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG,
         check=False,
     )
     assert done.stdout.startswith("True\n"), done.stderr

@@ -15,13 +15,14 @@ import pytest
 from belman import errors
 from belman.studies import Kind, Storage, open_study
 from belman.studies.drivers import SQLite
+from tests.waiting import HANG, wait_until
 
 ROUNDS = 12  # 200 in benchmarks/survival.py
 
 
 def test_writers_that_are_killed_lose_nothing(url):
     command = [sys.executable, "-m", "benchmarks.survival", str(ROUNDS), url]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
     toll = json.loads(done.stdout)
     assert toll["rounds"] == ROUNDS
@@ -64,6 +65,12 @@ def test_a_full_disk_refuses_and_loses_nothing(tmp_path, monkeypatch):
     storage.close()
 
 
+def one_more(things):
+    """Wait until there is one more of them."""
+    before = len(things)
+    wait_until(lambda: len(things) > before)
+
+
 def test_a_server_that_restarts_is_found_again_and_nothing_is_lost(postgres):
     """Writers retry with the same key until they are answered; each key then has exactly one
     ticket, told once.
@@ -95,16 +102,17 @@ def test_a_server_that_restarts_is_found_again_and_nothing_is_lost(postgres):
     writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
     for writer in writers:
         writer.start()
-    for _ in range(3):
-        time.sleep(0.3)
-        postgres.stop("immediate")
-        time.sleep(0.2)
-        postgres.start()
-    time.sleep(0.3)
-    done.set()
-    for writer in writers:
-        writer.join()
-    assert failures
+    try:
+        for _ in range(3):
+            one_more(answered)
+            postgres.stop("immediate")
+            one_more(failures)
+            postgres.start()
+        one_more(answered)
+    finally:
+        done.set()
+        for writer in writers:
+            writer.join()
     keyed = {event.key: event for event in study.events() if event.key}
     assert {key.removesuffix("/0") for key in keyed} == set(answered)
     assert all(

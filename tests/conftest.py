@@ -1,0 +1,27 @@
+"""For all tests: none leaves anything behind, and none is in a hurry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+from tests.leaks import nothing_left_behind
+
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _module_leaves_nothing() -> Iterator[None]:
+    with nothing_left_behind():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
+    with nothing_left_behind(in_use=True):
+        yield
