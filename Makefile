@@ -11,10 +11,10 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test browser postgresql dashboard bench images constraints clean distclean
+.PHONY: help reproduce report test test-numba browser postgresql dashboard bench images constraints clean distclean
 
 help: ## say what there is to make
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
 		printf 'make %-12s %s\n' "$$name" "$$words"; done
 
 reproduce: $(READY) ## play every figure of the paper with few runs, and write report/index.html (about two minutes)
@@ -29,6 +29,12 @@ test: $(TOOLS) ## check style, types, layers, and every test and example
 	@echo "== types: mypy" && $(BIN)/mypy
 	@echo "== layers: import-linter" && $(BIN)/lint-imports
 	@echo "== tests and examples: pytest" && $(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-numba: $(VENV)/.numba-oldest $(VENV)/.numba-newest ## run the tests of the engine on the oldest and on the newest Numba
+	@for numba in oldest newest; do \
+		$(VENV)/numba-$$numba/bin/python -c 'import numba; print("== tests of the engine: numba", numba.__version__)' && \
+		$(VENV)/numba-$$numba/bin/python -m pytest tests/engine tests/agent/test_interpreted.py tests/lab/test_reference_values.py \
+			|| exit 1; done
 
 browser: ## install Chromium, in which the pages are tested (Debian, Ubuntu)
 	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
@@ -73,6 +79,15 @@ $(READY): pyproject.toml constraints.txt
 $(TOOLS): $(READY)
 	@echo "== installing what the tests need into $(VENV)"
 	@$(call install,.[dev])
+	@touch $@
+
+# NumPy 2.2 is the oldest that this package takes, and the newest that the oldest Numba takes.
+$(VENV)/.numba-oldest: numba = 'numba==0.61.2' 'numpy==2.2.*'
+$(VENV)/.numba-newest: numba = numba
+$(VENV)/.numba-%: $(READY)
+	@echo "== installing the $* Numba into $(VENV)/numba-$*"
+	@$(BIN)/python -m venv $(VENV)/numba-$*
+	@$(VENV)/numba-$*/bin/pip install --quiet --disable-pip-version-check -e . $(numba) pytest pytest-xdist hypothesis
 	@touch $@
 
 $(VENV)/.peers: $(TOOLS)
