@@ -150,7 +150,7 @@ def test_loops_are_compiled_for_a_family_and_policies_wherever_they_play(tmp_pat
         finish(start(script, BELMAN_CACHE=str(tmp_path)))
         compiled.append(sorted(path.name for path in tmp_path.rglob("*.nbc")))
     texts = "".join(path.read_text() for path in tmp_path.glob("entry_*.py"))
-    names = ["play_runs", "serve_runs", "explore_runs", "choosing", "advising"]
+    names = ["play_runs", "serve_runs", "explore_runs", "call_choose", "call_advice"]
     assert [texts.count(f"'{name}')\n") for name in names] == [1, 1, 1, 2, 2]
     assert compiled[0] == compiled[1]
 

@@ -16,6 +16,10 @@ from belman.special import beta_cdf, beta_quantile, beta_survival, beta_upper_qu
 _FAR = 1e4
 
 
+_TINY = 1e-300
+_LONG = 2.0**53  # from where every float is a whole number
+
+
 @kernel
 def update(law, belief, reward):
     belief[0] += 1.0
@@ -74,7 +78,8 @@ def mean(law, theta):
 def reward(law, theta, uniform):
     if theta[0] >= 1.0:
         return 1.0
-    return max(1.0, math.ceil(math.log1p(-uniform) / math.log1p(-theta[0])))
+    turns = math.log1p(-uniform) / min(math.log1p(-theta[0]), -_TINY)
+    return turns if turns > _LONG else max(1.0, math.ceil(turns))
 
 
 @kernel
