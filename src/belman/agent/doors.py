@@ -1,6 +1,4 @@
-"""What an agent lets in: names, numbers and policies, each refused with a reason before anything
-changes.
-"""
+"""What an agent lets in: names, numbers, policies; each refused with a reason, changing nothing."""
 
 from __future__ import annotations
 

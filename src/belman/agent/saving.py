@@ -1,6 +1,4 @@
-"""An agent to its text and back: everything that the next turn needs, so that it goes on as if it
-had never stopped.
-"""
+"""An agent to its text and back: all that the next turn needs, so that it goes on where it was."""
 
 from __future__ import annotations
 

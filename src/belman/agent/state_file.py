@@ -1,6 +1,4 @@
-"""An agent as text: versioned JSON that a person can read, exact to the last bit, with a checksum
-that tells damage from data.
-"""
+"""An agent as text: versioned JSON for people, exact to the last bit, a checksum against damage."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def encode_arm(arm: Hashable) -> Any:
-    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when
-    loading.
-    """
+    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given anew."""
     if isinstance(arm, np.generic):
         arm = arm.item()
     if (
@@ -134,9 +130,7 @@ def decode_arm(text: Any, source: str) -> Hashable:
 
 
 def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
-    """Run a reader of content that passed its checksum; anything missing or misshapen still becomes
-    a StateError.
-    """
+    """Read content that passed its checksum; what is missing or misshapen becomes a StateError."""
     try:
         return build()
     except (KeyError, TypeError, IndexError, ValueError) as error:

@@ -1,6 +1,4 @@
-"""What an agent may know before its first turn: another agent's rewards, those of a saved one, or
-counts.
-"""
+"""What an agent may know before its first turn: an agent's rewards, a saved one's, or counts."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from belman.policies import Ledger
 
 
 class Known(NamedTuple):
-    """What is known of some arms: their names, the rewards told of each, its prior and its row of
-    the ledger.
-    """
+    """What is known of some arms: names, rewards told, priors and rows of the ledger."""
 
     arms: tuple[Hashable, ...]
     tells: NDArray[np.int64]

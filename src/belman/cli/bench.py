@@ -84,9 +84,7 @@ def regret(
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
 ) -> None:
-    """Play BelMan and its rivals over a suite of problems: ranks, ratios to the best, and the worst
-    cell; resumes.
-    """
+    """Play BelMan and its rivals over a suite: ranks, ratios to the best, worst cells; resumes."""
     if split not in (*SPLITS, "both"):
         raise SettingError(
             f"unknown split {split!r}: there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
@@ -146,9 +144,7 @@ def speed(
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
     repeats: Annotated[int, typer.Option(help="Times each is measured; the best counts.")] = 3,
 ) -> None:
-    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, one thread, through
-    `simulate`.
-    """
+    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, on one thread."""
     names = (
         [*POLICIES, *spec.PRESETS]
         if policies == "all"

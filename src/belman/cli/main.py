@@ -1,6 +1,4 @@
-"""The command line: `belman list | run | queue | figure | reproduce | bench | study | serve | …`,
-and `python -m belman`.
-"""
+"""The command line: `belman list | run | queue | figure | reproduce | study | serve | …`."""
 
 from __future__ import annotations
 

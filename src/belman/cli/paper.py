@@ -76,9 +76,7 @@ def reproduce(
         list[str] | None, typer.Option(help="Only this figure; may be repeated.")
     ] = None,
 ) -> None:
-    """Play every figure of the paper, judge its claims, and write the report; goes on where an
-    interrupted call stopped.
-    """
+    """Play every figure of the paper, judge its claims, and write the report; resumes."""
     for name in only or []:
         _check(name)
     from belman.figures import FULL, QUICK

@@ -47,9 +47,7 @@ def queue(
         "belman-queue"
     ),
 ) -> None:
-    """Simulate queues and servers: a table of regret, backlog and waiting times here, a picture and
-    the data on disk.
-    """
+    """Simulate queues: a table of regret, backlog and waiting times, a picture and data."""
     rows = [parse.numbers(row, "services") for row in services.split(";")]
     rates: Any = rows if ";" in services else rows[0]
     coming = parse.numbers(arrivals, "arrivals")

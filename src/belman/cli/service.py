@@ -1,6 +1,4 @@
-"""`belman serve`, `belman dashboard` and `belman demo`: a service on this machine, and `belman key`
-for those who may use it.
-"""
+"""`belman serve`, `dashboard` and `demo`: a service on this machine; `key`: who may use it."""
 
 from __future__ import annotations
 

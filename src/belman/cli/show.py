@@ -13,9 +13,7 @@ _NO_LIMIT = 10_000  # columns
 
 
 def show(table: Table) -> None:
-    """Print a table with lines around it, or plain where it would not fit: wrapped rows can be
-    read, cut cells cannot.
-    """
+    """Print a table with lines around it, or plain where those would cut its cells."""
     drawn = RichTable(title=table.title or None, title_justify="left", header_style="bold")
     for name, values in table.columns.items():
         numeric = all(isinstance(value, (int, float)) for value in values)

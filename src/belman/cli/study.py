@@ -134,9 +134,7 @@ def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
 
 @app.command("show")
 def show_(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
-    """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of
-    being best.
-    """
+    """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
     study = _open(name, storage)
     console.print(repr(study), highlight=False)
     show(study.beliefs())

@@ -1,6 +1,4 @@
-"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns, and
-why.
-"""
+"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ class Feed:
 
 
 async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> AsyncIterator[bytes]:
-    """Server-sent events: `view` when the study moved, `trouble` while its storage cannot be
-    reached.
-    """
+    """Server-sent events: `view` when the study moved, `trouble` while its storage is away."""
     known, spoke, began = -1, time.monotonic(), time.monotonic()
     registry.metrics.watchers.inc()
     try:

@@ -69,9 +69,7 @@ async def overview(
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Response:
-    """The studies and their counts, as the first page lists them; one of a class that is not
-    imported here is left out.
-    """
+    """The studies and their counts for the first page; those of unknown classes are left out."""
     registry = registry_of(request)
     names = await registry.names(query)
     found = []

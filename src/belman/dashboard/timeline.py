@@ -15,9 +15,7 @@ MAX_SHARES = 48  # points of the shares, so that each stands for enough decision
 
 
 class Shares(NamedTuple):
-    """The share of each arm of the register in the decisions up to each point since the point
-    before.
-    """
+    """The share of each arm of the register in the decisions between one point and the next."""
 
     decisions: NDArray[np.int64]  # (n)
     share: NDArray[np.float64]  # (n, K)

@@ -58,9 +58,7 @@ class SomeArms:
 
 
 class Snapshot:
-    """All that is known of a study after one of its events, worked out once for everybody who
-    watches.
-    """
+    """All that is known of a study after an event, worked out once for everybody who watches."""
 
     def __init__(
         self, number: int, agent: Agent, register: Sequence[Hashable], status: dict[str, Any]
@@ -135,9 +133,7 @@ class Snapshot:
         }
 
     def _earned(self, timeline: Timeline) -> dict[str, Any]:
-        """The sum of rewards beside what uniform play would have earned: n · the mean of what is
-        believed of the arms now.
-        """
+        """The sum of rewards, beside n · the mean belief of the arms now, as by uniform play."""
         count, total = timeline.earnings()
         quantity = next(name for name in self.table.columns if name.startswith("expected"))
         means = np.array(self.table[quantity], dtype=float)

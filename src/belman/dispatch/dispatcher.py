@@ -1,6 +1,4 @@
-"""Which server gets the next job: an agent per queue that chooses among the servers that are free,
-and learns from every end.
-"""
+"""Which server gets the next job: an agent per queue chooses a free one, and learns how it went."""
 
 from __future__ import annotations
 
@@ -137,9 +135,7 @@ class Dispatcher:
             return waiter.server
 
     async def assign_async(self, queue: Hashable = None) -> Any:
-        """The server for the next job of a queue, as soon as one is free and those who came before
-        have theirs.
-        """
+        """The server for the next job of a queue, once one is free and nobody came before."""
         with self._lock:
             self._agent(queue)
             server = self._give(queue) if not len(self._line) else None
@@ -169,9 +165,7 @@ class Dispatcher:
             self._end(server)
 
     def failed(self, server: Hashable, *, time: float | None = None) -> None:
-        """A job has failed; where times are learnt it counts as `penalty` times the average time,
-        or the time given if longer.
-        """
+        """A failure: where times are learnt, `penalty` average times, or the time given if longer."""
         with self._lock:
             job = self._job(server)
             spent = self._duration(job, time)
@@ -204,9 +198,7 @@ class Dispatcher:
             self.completed(server)
 
     def job(self, queue: Hashable = None) -> AbstractAsyncContextManager[Any]:
-        """`async with dispatcher.job() as server:` waits for a server, and tells how it went: an
-        exception is a failure.
-        """
+        """`async with dispatcher.job() as server:` waits for one; an exception is a failure."""
 
         @asynccontextmanager
         async def run() -> Any:
@@ -226,9 +218,7 @@ class Dispatcher:
             self._serve()
 
     def remove_server(self, server: Hashable) -> None:
-        """Take a server out of service for ever, with all that was learnt of it; a busy one must
-        end its job first.
-        """
+        """Take a server out of service for ever, with all that was learnt; it must not be busy."""
         with self._lock:
             self._known(server)
             if server in self._jobs:
@@ -278,9 +268,7 @@ class Dispatcher:
             return len(self._line)
 
     def beliefs(self, queue: Hashable = None) -> Table:
-        """Per server: jobs, the expected time in seconds (or chance of success) with its interval,
-        and P(best).
-        """
+        """Per server: jobs, expected seconds (or chance of success) with interval, and P(best)."""
         with self._lock:
             table = self._agent(queue).beliefs()
             columns = {
@@ -321,9 +309,7 @@ class Dispatcher:
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, atomically; jobs under way are in it, callers that wait
-        are not.
-        """
+        """Write the state to a file, atomically, with jobs under way, without waiting callers."""
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
@@ -357,9 +343,7 @@ class Dispatcher:
         policy: Policy | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
-        """The dispatcher of a state file; jobs that were under way still are, until they are
-        completed, failed or released.
-        """
+        """The dispatcher of a state file; jobs that were under way still are, until they end."""
         return cls.from_json(
             state_file.fetch(path), source=os.fspath(path), policy=policy, clock=clock
         )

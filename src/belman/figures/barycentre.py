@@ -1,6 +1,4 @@
-"""Theorem 1: the pseudobelief is the one minimum of the sum of KL from the arms, and the projection
-of their mixture.
-"""
+"""Theorem 1: the pseudobelief is the one minimum of the sum of KL, and the mixture's projection."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def _beliefs(name: str, mind: np.random.Generator) -> np.ndarray:
 
 
 def _lines(name: str) -> xarray.Dataset:
-    """The objective on lines through the barycentre, the mismatch of its mean parameters, and the
-    mixture's projection.
-    """
+    """The objective on lines through the barycentre, its mismatch, the mixture's projection."""
     family, mind = FAMILIES[name], np.random.default_rng(SEED)
     arms = _beliefs(name, mind)
     centre = least_kl_from_arms(family, arms)

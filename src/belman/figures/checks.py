@@ -1,5 +1,4 @@
-"""What claims are tested by: paired differences, runs that are locked, growth over the last
-doubling of time.
+"""What claims are tested by: paired differences, runs that are locked, growth over a doubling.
 
 "BelMan (paper)" is judged, as the paper has it; tests of our default, of causes and of other
 readings are shown and not counted.
@@ -63,9 +62,7 @@ def locked(part: xarray.Dataset, player: str) -> Check:
 def growth(
     part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t"
 ) -> Check:
-    """Regret per doubling of time does not grow by half: it is equal if regret is linear in ln t
-    and doubles if it is in t.
-    """
+    """Regret per doubling of time does not grow by half (linear in ln t: equal; in t: doubled)."""
     regret = part.regret_at.sel(player=player)
     last_octave, before = (
         regret.isel(mark=-1) - regret.isel(mark=-2),

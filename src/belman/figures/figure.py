@@ -1,5 +1,4 @@
-"""The contract of a figure: what is simulated, what is drawn of it, what the paper shows. A figure
-is frozen data.
+"""The contract of a figure, frozen data: what is simulated, what is drawn, what the paper shows.
 
 The parts of a figure are computed one by one and kept on disk under their names (see
 `belman.figures.folder`), so that an interrupted figure goes on where it stopped, and a picture can
@@ -34,9 +33,7 @@ Data = Mapping[str, "xarray.Dataset"]
 
 
 class Effort(NamedTuple):
-    """How much to play: a share of the full figure's runs, at least some; or a number of runs; or
-    as many as the paper has.
-    """
+    """How much to play: a share of the full figure's runs, a number of runs, or the paper's."""
 
     name: str
     share: float = 1.0
@@ -61,8 +58,7 @@ AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 
 class Part(NamedTuple):
-    """A piece of a figure's data: a description in JSON's terms that settles it to the last digit,
-    and how to compute it.
+    """A piece of a figure's data: a JSON description that settles it to the last digit, and how.
 
     `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does,
     so that its players can be compiled beforehand.
@@ -75,9 +71,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure(ABC):
-    """A figure by its name; `shows` says what is to be seen, `paper` what the paper's picture shows
-    (empty if it has none).
-    """
+    """A figure by its name: what it shows, and what the paper's picture does (empty if none)."""
 
     name: str
     title: str
@@ -99,9 +93,7 @@ class Figure(ABC):
 
 @dataclass(frozen=True)
 class Panel:
-    """A simulation: who plays what, how long and how often. `slow` players play the first
-    `slow_runs` runs only.
-    """
+    """A simulation: who plays what, how long, how often; `slow` players play `slow_runs` runs."""
 
     title: str
     problem: Problem
@@ -180,9 +172,7 @@ class Curves(Figure):
 
 
 def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
-    """The slope of Lai and Robbins' bound, drawn over the last decade and a half under the lowest
-    curve.
-    """
+    """The slope of Lai and Robbins' bound over the last decade and a half, under all curves."""
     assert isinstance(panel.problem, Stationary)
     turns = np.geomspace(panel.horizon / 30.0, panel.horizon, 50)
     line = 0.9 * end + lai_robbins(panel.problem) * np.log(turns / panel.horizon)

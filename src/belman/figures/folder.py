@@ -35,9 +35,7 @@ def part_file(name: str) -> str:
 
 
 def kept_part(figure: Figure, name: str, part: Part, folder: Path) -> xarray.Dataset | None:
-    """A part's data from disk, if they are there and were computed from this description by this
-    code.
-    """
+    """A part's data from disk, if they were computed from this description by this code."""
     return _read(folder / figure.name / f"{part_file(name)}.nc", _design(part))
 
 

@@ -1,6 +1,4 @@
-"""The numbers of a panel: each player's mean at the end with its interval, and the paired
-difference to one of them.
-"""
+"""The numbers of a panel: each player's final mean with interval, and paired differences to one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The report as one page of HTML that needs no other file: contents, verdicts, a section for each
-figure.
-"""
+"""The report as one page of HTML that needs no other file: contents, verdicts, figures."""
 
 from __future__ import annotations
 

@@ -82,9 +82,7 @@ EXPONENTIAL: dict[str, Policy] = {
 
 
 class BetaThompson:
-    """Thompson sampling with Beta beliefs on rewards divided by the bound, whatever their law: a
-    player in plain Python.
-    """
+    """Thompson sampling with Beta beliefs on rewards divided by the bound, in plain Python."""
 
     def __init__(self, arms: int, mind: np.random.Generator) -> None:
         self._mind = mind

@@ -1,6 +1,4 @@
-"""Pure exploration on the seven instances of Audibert, Bubeck and Munos (2010), and the turns that
-a given risk costs.
-"""
+"""Pure exploration on the instances of Audibert, Bubeck, Munos (2010), and the price of a risk."""
 
 from __future__ import annotations
 

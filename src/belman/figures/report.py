@@ -31,9 +31,7 @@ TITLE = "BelMan, reproduced"
 
 
 class Watcher(NamedTuple):
-    """Who is told what is going on: a step in words, and how far some work is, as (which work,
-    done, all).
-    """
+    """Who is told what is going on: a step in words, and progress as (which work, done, all)."""
 
     say: Callable[[str], None]
     step: Callable[[str, int, int], None]
@@ -49,8 +47,7 @@ class Report(NamedTuple):
 def reproduce(
     output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None
 ) -> Report:
-    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not
-    played again.
+    """Play, draw, judge, and write `output/index.html`; what is finished is not played again.
 
     Players are compiled, and pictures drawn, in other processes, while this one plays what is
     compiled already: the first figure of those that wait for nothing.

@@ -64,9 +64,7 @@ def _grown(part: xarray.Dataset, window: int, first: int, last: int) -> xarray.D
 
 
 def _transition(part: xarray.Dataset, window: int) -> Check:
-    """Regret a turn at least halves: over the last octave but one after the window against the
-    octave before it ends.
-    """
+    """Regret a turn at least halves, from the octave before the window ends to the last but one."""
     marks = part.mark.values
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)

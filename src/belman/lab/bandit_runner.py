@@ -27,9 +27,7 @@ STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
 
 @kernel
 def draw_world(family, law, world, generator, theta):
-    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1
-    are scaled to.
-    """
+    """θ of every arm from the belief that heads `world`, which ends with where 0 and 1 scale to."""
     prior = world[: world.size - 2]
     low, high = world[world.size - 2], world[world.size - 1]
     for a in range(len(theta)):
@@ -72,9 +70,7 @@ def play_runs(
     family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators, dials,
     checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
-    finished before a stop.
-    """
+    """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = dials.size
     for r in range(len(regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
@@ -120,9 +116,7 @@ FIELDS = {
 
 
 def in_one_block(record: Any) -> tuple[Floats, Any]:
-    """A record whose arrays are laid out anew in one block, so that all of them can be put away and
-    brought back by one copy.
-    """
+    """A record whose arrays are laid out anew in one block, to be put away and back by one copy."""
     given = [np.asarray(array, dtype=np.float64) for array in leaves(record)]
     block = np.concatenate([array.ravel() for array in given])
     parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
@@ -182,8 +176,7 @@ class BanditRunner:
 
 
 class PythonRunner:
-    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have
-    `ask()` and `tell(arm, reward)`.
+    """A player in plain Python: called with (arms, mind) once per run, it has `ask` and `tell`.
 
     Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same
     nature as compiled players.

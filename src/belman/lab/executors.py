@@ -1,5 +1,4 @@
-"""Where tasks are done: threads of this machine (kernels release the lock), or the workers of a
-Dask cluster.
+"""Where tasks are done: threads here (kernels release the lock), or workers of a Dask cluster.
 
 An executor yields (task, results) in any order. Numbers depend on the task alone, so every executor
 gives the same.

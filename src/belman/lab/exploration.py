@@ -1,5 +1,4 @@
-"""Pure exploration: players and a problem in, what they recommend, and how often they are wrong,
-out.
+"""Pure exploration: players and a problem in, what they recommend and how often wrongly, out.
 
 The recommendation draws its ties from the generator of the world, which the run no longer needs, so
 that asking for it changes nothing of what the player does.
@@ -60,8 +59,7 @@ BUDGET, EVIDENCE, OWN = 0, 1, 2
 @spec.member
 @dataclass(frozen=True)
 class Question:
-    """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
-    are known up to a risk δ.
+    """What a run is asked: the m best arms, after `horizon` turns or once known up to a risk δ.
 
     `threshold` names how much evidence is enough, or is 'own' for the policy's rule.
     """
@@ -80,9 +78,7 @@ class Question:
 
 
 class ExplorationResults(NamedTuple):
-    """What came of some runs: judgements at the marks (runs × marks), turns played, and plays per
-    arm (runs × arms).
-    """
+    """Results of some runs: judgements (runs × marks), turns played, plays (runs × arms)."""
 
     simple_regret: Floats
     error: NDArray[np.bool_]
@@ -139,8 +135,7 @@ def explore(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player look for the m best arms, with a budget of turns or until they are known up
-    to a risk δ.
+    """Let every player look for the m best arms, in some turns or until known up to a risk δ.
 
     With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the
     best) and error (whether one of them is none of the best) at the checkpoints, and plays at the
@@ -285,9 +280,7 @@ def _best_sum(means, m, generator, score, chosen):
 
 @kernel
 def _judge(means, total, least, chosen):
-    """How much less the chosen arms have than the best, and whether any of them is none of the
-    best.
-    """
+    """How much less the chosen arms have than the best, and whether one is none of the best."""
     lost, wrong = total, False
     for a in range(means.size):
         if chosen[a] > 0.0:
@@ -309,9 +302,7 @@ def explore_runs(
     dials, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call, simple_regret,
     error, turns, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … until their budget is spent or the stopping rule is met;
-    returns how many were finished.
-    """
+    """Play runs first, first + 1, … until the budget or the stopping rule ends them: how many did."""
     for r in range(len(turns)):
         prepare_run(family, law, world, seed, first + r, generators, theta, means)
         nature, luck = generators[NATURE], generators[WORLD]

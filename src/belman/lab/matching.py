@@ -1,5 +1,4 @@
-"""Maximum-weight matching of queues with servers: shortest augmenting paths with potentials
-(Hungarian), O(n³).
+"""Maximum-weight matching of queues with servers: shortest augmenting paths (Hungarian), O(n³).
 
 As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come
 first, as many of them as can be, and negative infinite ones last; then the sum of the others
@@ -24,9 +23,7 @@ _LARGEST = 1e150  # of a finite weight, so that sums stay finite
 
 
 class Workspace(NamedTuple):
-    """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns
-    (m).
-    """
+    """Room to work: the lesser of rows and columns as rows (n), the greater as columns (m)."""
 
     cost: Floats  # (m, m)
     row_price: Floats  # (m)
@@ -52,9 +49,7 @@ class Workspace(NamedTuple):
 
 @kernel
 def _tame(weights, workspace, few):
-    """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more
-    than any sum of the others.
-    """
+    """Costs of the open pairs, at most as many rows as columns; ±∞ beats any sum of the others."""
     rows, columns, count, wide = few
     low, high = np.inf, -np.inf
     for i in range(count):
@@ -144,9 +139,7 @@ def _enter(row, workspace, wide, mind):
 
 @kernel
 def match(weights, open_rows, open_columns, mind, workspace, matched):
-    """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns
-    how many got one.
-    """
+    """Fill `matched` with the column of each row, −1 for none; returns how many got one."""
     rows, columns = 0, 0
     for u in range(open_rows.size):
         matched[u] = NOBODY

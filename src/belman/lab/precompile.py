@@ -27,8 +27,7 @@ _OBJECTS = 500_000  # made between two looks for garbage
 
 
 class WorkerProcesses:
-    """As many processes as there are cores, started when they get work, each with a queue of its
-    own.
+    """As many processes as cores, started when they get work, each with a queue of its own.
 
     What Numba has compiled in one of them it need not compile again there, so it matters who does
     what. They seldom look for garbage: compiling makes millions of objects, and to look through
@@ -89,8 +88,7 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
 
 
 class Precompilation:
-    """Every player of some designs being compiled, once for each family and loop; `say(done, all)`
-    is called as it goes on.
+    """Every player of some designs being compiled, once a family and loop; says `(done, all)`.
 
     Players of a family are compiled in the same process, for most of what they are made of is the
     family's, unless that were more than its share. Within a process the order is that of the

@@ -125,9 +125,7 @@ class QueueRunner:
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
-    """The groups of a player's arms, with the ledger and the memory of the one at hand, which are
-    parts of its block.
-    """
+    """The groups of a player's arms, and the ledger and memory at hand, parts of its block."""
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
     parts = (Ledger.blank(np.zeros((arms, dimension))), policy.memory(arms, dimension))
     block, (ledger, memory) = in_one_block(parts)

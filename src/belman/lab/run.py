@@ -1,6 +1,4 @@
-"""How a design is run: task by task wherever the executor does them, with a bar to watch and a store
-to resume from.
-"""
+"""How a design is run: task by task on an executor, with a bar to watch, a store to resume from."""
 
 from __future__ import annotations
 
@@ -108,9 +106,7 @@ class _TurnsPerSecond(ProgressColumn):
 
 @contextlib.contextmanager
 def progress_bar(total: int, show: bool | None, console: Console | None = None) -> Iterator[Screen]:
-    """A bar with turns per second and time left; `show` None means a bar on a terminal and lines
-    elsewhere, False neither.
-    """
+    """A bar with turns per second and time left; `show` None: lines where no terminal is."""
     console = console or Console(stderr=True)
     visible = console.is_terminal if show is None else show
     columns = (
@@ -135,9 +131,7 @@ def progress_bar(total: int, show: bool | None, console: Console | None = None) 
 
 
 def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
-    """A problem, and whole numbers that are not less than they may be, given as name=(number,
-    least).
-    """
+    """Check a problem, and that whole numbers given as name=(number, least) are large enough."""
     for name, (value, least) in sizes.items():
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or value < least:

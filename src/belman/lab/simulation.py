@@ -27,9 +27,7 @@ Players = Mapping[str, Any] | Iterable[Policy]
 
 
 class Loop(NamedTuple):
-    """A way to play: the fields of its results, the record that holds them, and who runs a
-    player.
-    """
+    """A way to play: the fields of its results, the record of them, and who runs a player."""
 
     fields: Mapping[str, Field]
     record: Callable[..., Any]
@@ -85,8 +83,7 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player play the problem, run by run against the same nature, and return what
-    happened.
+    """Let every player play the problem, run by run against the same nature: what happened.
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see
     `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints) and arm,

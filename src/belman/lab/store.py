@@ -1,5 +1,4 @@
-"""Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on
-where it stopped.
+"""Results on disk: a Zarr group that grows task by task, so that it can be resumed.
 
 A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or
 does not match it, is done again.

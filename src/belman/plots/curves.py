@@ -1,5 +1,4 @@
-"""Curves of a simulation: the mean of each player with its confidence interval and the middle half
-of the runs.
+"""Curves of a simulation: each player's mean with its interval, and the middle half of the runs.
 
 Named at the right edge.
 """
@@ -80,8 +79,7 @@ def draw_curves(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Draw curves; a dark band is the 95 % interval of the mean, a pale one the middle half of the
-    runs.
+    """Draw curves: the 95 % interval of the mean is dark, the middle half of the runs pale.
 
     `log` is for the axis of time, `logarithmic` for the other.
     """
@@ -133,9 +131,7 @@ def _look(place: int) -> tuple[str, Any]:
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
-    """Write each name at the end of its curve, led there by its line, moved apart where names would
-    overlap.
-    """
+    """Write each name at the end of its curve, led there by its line, apart from the others."""
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     style.lay_out(figure)
@@ -178,17 +174,13 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
-    """Heights in the same order, at least `least` apart and inside [low, high], with the least sum
-    of squared moves.
-    """
+    """Heights in the same order in [low, high], `least` apart, with the least squared moves."""
     steps = least * np.arange(len(wanted))
     return np.clip(_rising(wanted - steps), low, high - steps[-1]) + steps
 
 
 def _rising(values: Floats) -> Floats:
-    """The nearest sequence that does not fall: neighbours that would are pooled (SciPy has it, half
-    a second away).
-    """
+    """The nearest sequence that does not fall, by pooling (SciPy has it, half a second away)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         mean, count = float(value), 1

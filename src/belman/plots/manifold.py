@@ -1,6 +1,4 @@
-"""Arms and pseudobelief as points on the manifold of beliefs, mean against precision, with the
-trail of the last turns.
-"""
+"""Arms and pseudobelief as points on the manifold, mean against precision, with a trail."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard de
 
 
 class Paths(NamedTuple):
-    """Where K arms and the pseudobelief stood at each of n turns; NaN where an arm was not there
-    yet.
-    """
+    """Where K arms and the pseudobelief stood at each of n turns; NaN before an arm came."""
 
     arms: tuple[Hashable, ...]
     turns: tuple[int, ...]  # (n)
@@ -59,8 +55,7 @@ class _Moment(NamedTuple):
 
 
 class Trail:
-    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if
-    None).
+    """Remembers where the beliefs of an agent stood in its last `turns` turns (None: in all).
 
     Feed it the agent every turn.
 
@@ -181,9 +176,7 @@ def manifold(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent as points, mean against precision; a `Trail` shows also how they came
-    there.
-    """
+    """The beliefs of an agent as points, mean against precision; a `Trail` adds how they came."""
     trail = shown
     if not isinstance(trail, Trail):
         trail = Trail(turns=1)

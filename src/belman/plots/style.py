@@ -1,6 +1,4 @@
-"""Colours that a colour-blind reader can tell apart, sizes for screen and print, labels that stand
-beside what they name.
-"""
+"""Colours for colour-blind readers too, sizes for screen and print, labels beside their things."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def colour(place: int) -> str:
 
 @contextmanager
 def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
-    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark'), for what
-    is drawn inside.
-    """
+    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark')."""
     for given, known in ((size, SIZES), (ground, _INK)):
         if given not in known:
             raise SettingError(
@@ -86,9 +82,7 @@ def new_axes(ax: Axes | None, size: str = "screen") -> Axes:
 
 @contextmanager
 def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
-    """The axes given, as they are; or new ones, and the style of that size for what is drawn on
-    them.
-    """
+    """The axes given, as they are; or new ones, and the style of that size to draw on them."""
     with nullcontext() if ax else theme(size):
         yield new_axes(ax, size)
 
@@ -149,9 +143,7 @@ class Label(NamedTuple):
 
 
 def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
-    """Write each label just above its point, the highest first; it steps aside or up where it would
-    cover one written before.
-    """
+    """Write each label just above its point, the highest first; it steps aside or up for others."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     lay_out(figure)

@@ -1,6 +1,4 @@
-"""Access control: authentication by key, authorization by role, rate limits and a limit on bodies,
-all checked before anything reads a request.
-"""
+"""Access control: keys, roles, limits on rates and bodies, checked before a request is read."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ class RateLimit:
 
 
 class AccessControl:
-    """Middleware that lets a request through with the role of its caller, or answers with a
-    problem; it counts both, and adds the security headers.
-    """
+    """Middleware: lets a request in with its caller's role, or answers a problem; counts both."""
 
     def __init__(self, app: ASGIApp, registry: Registry, max_body: int, rate: float) -> None:
         self.app, self.registry, self.max_body = app, registry, max_body
@@ -162,9 +158,7 @@ class AccessControl:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too
-    much.
-    """
+    """Read on, keeping nothing, so that a caller who is still sending gets to read why not."""
     read = 0
     while read < MAX_DRAINED:
         message = await receive()
@@ -174,9 +168,7 @@ async def _drain(receive: Receive) -> None:
 
 
 def _check_origin(request: Request) -> None:
-    """Where no key is asked for, a page of another site must not act through the browser of whoever
-    runs the service.
-    """
+    """Without keys, no other site's page may act through the browser of whoever runs this."""
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     if host not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")

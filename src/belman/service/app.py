@@ -1,6 +1,4 @@
-"""The service as an ASGI application, and the server that listens for it: on loopback unless told
-otherwise, stopping without dropping anybody.
-"""
+"""The service as an ASGI application, and its server: on loopback by default, dropping nobody."""
 
 from __future__ import annotations
 
@@ -197,9 +195,7 @@ class _Server(uvicorn.Server):
             self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop once what is under way is done, or at once at a second SIGINT; the process ends well
-        then, not by a signal.
-        """
+        """Stop once what is under way is done, at a second SIGINT at once; the exit is clean."""
         self._registry.stopping.set()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True

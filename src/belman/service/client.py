@@ -37,9 +37,7 @@ _ERRORS = {
 
 
 class RemoteTicket(NamedTuple):
-    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was
-    chosen.
-    """
+    """One decision: hand in `id` with the reward; `probability` is the chance `arm` had."""
 
     id: str
     arm: Hashable
@@ -75,9 +73,7 @@ class Client:
         return study
 
     def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
-        """The study of that name, created with these settings of `belman.open_study` where there is
-        none.
-        """
+        """The study of that name, created with these settings of `belman.open_study` if new."""
         body = {"name": name, "arms": [_arm_out(arm) for arm in arms]}
         self.call(
             "POST",
@@ -124,9 +120,7 @@ class RemoteStudy:
     @overload
     def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch; the same idempotency `key`
-        gives the same tickets.
-        """
+        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
         body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
         found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
@@ -206,9 +200,7 @@ class RemoteStudy:
         )
 
     def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
-        """Explore more or less from here on: an exposure, or a dial from 0 (explore) over ½ to 1
-        (exploit).
-        """
+        """Explore more or less: by an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
         chosen = (
             {"exposure": _described(exposure)}
             if isinstance(exposure, Exposure)
@@ -266,9 +258,7 @@ def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:
 
 
 class Transport:
-    """Sends JSON over a pool of connections that are kept open. After a failure that may pass it
-    waits, longer each time, and tries again.
-    """
+    """Sends JSON over a pool of open connections; waits and retries where a failure may pass."""
 
     def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
         parts = urlsplit(url)

@@ -1,5 +1,4 @@
-"""The fast path of ask and tell: the answers of their routes in the OpenAPI document, at a fraction
-of the cost.
+"""The fast path of ask and tell: what their routes answer in OpenAPI, at a fraction of the cost.
 
 Most requests of a service are these two, and most of what one costs on the way through FastAPI is
 finding out what its route wants.

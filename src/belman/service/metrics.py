@@ -1,6 +1,4 @@
-"""What Prometheus reads: requests by route and status, how long they took, and how many went into a
-transaction.
-"""
+"""What Prometheus reads: requests by route and status, their duration, how many a transaction."""
 
 from __future__ import annotations
 

@@ -35,9 +35,7 @@ def _example(**content: Any) -> ConfigDict:
 
 
 class NewStudy(_Model):
-    """Settings of a study, those of `belman.open_study`; a family, policy or exposure is a name, or
-    a name with settings.
-    """
+    """Settings of a study, as of `belman.open_study`; objects by their name, or name and settings."""
 
     model_config = _example(
         name="checkout-button",
@@ -74,9 +72,7 @@ class NewStudy(_Model):
 
 
 class AskBody(_Model):
-    """How many tickets, and a key of your own that makes it safe to send again: the same key, the
-    same tickets.
-    """
+    """How many tickets, and an idempotency key: the same key, the same tickets."""
 
     model_config = _example(tickets=1, key="order-4711")
 
@@ -128,9 +124,7 @@ class NewArmBody(ArmBody):
 
 
 class ExposureBody(ReasonBody):
-    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure by its name
-    and settings.
-    """
+    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure."""
 
     model_config = _example(dial=0.75, reason="we know enough")
 

@@ -1,6 +1,4 @@
-"""Errors over HTTP: application/problem+json (RFC 9457), with the words of ours and never a stack
-trace.
-"""
+"""Errors over HTTP: application/problem+json (RFC 9457), in our words, never a stack trace."""
 
 from __future__ import annotations
 
@@ -86,9 +84,7 @@ def problem_of(error: BelmanError) -> Response:
 
 
 def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
-    """The response for a request that is not what its route takes: where it is not, and what is
-    wrong there.
-    """
+    """The response for a request that its route cannot take: where, and what is wrong there."""
     listed = [
         {"where": printable(".".join(map(str, place))), "what": printable(words)}
         for place, words in found[:20]

@@ -1,6 +1,4 @@
-"""The studies that a service has open, each behind a group commit, and the threads that work on
-them.
-"""
+"""The studies that a service has open, each behind a group commit, and threads to work on them."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ KEY_CACHE_SECONDS = 5.0  # for so long a revoked key may still work, and a new o
 
 
 class GroupCommit:
-    """Asks and tells of one study, answered in the order in which they came. Those that come while
-    the disk is busy go into the next transaction together.
-    """
+    """Asks and tells of one study, in their order; a busy disk gathers them in one transaction."""
 
     def __init__(self, study: Study, executor: Executor, watch: Callable[[int], None]) -> None:
         self.study = study
@@ -85,9 +81,7 @@ def _own(error: Exception) -> Exception:
 
 
 class Registry:
-    """Opens studies at their first use. Whatever blocks runs in a thread, so that the event loop of
-    the service never waits.
-    """
+    """Opens studies at their first use; what blocks runs in a thread, never on the event loop."""
 
     def __init__(self, storage: Storage, metrics: Metrics, require_keys: bool) -> None:
         self.storage, self.metrics = storage, metrics
@@ -143,9 +137,7 @@ class Registry:
         return await self._cached(given, lambda: self.keys.find(given))
 
     async def requires_key(self) -> bool:
-        """Whether a request needs a key: anywhere but on loopback, and as soon as there ever was
-        one.
-        """
+        """Whether a request needs a key: off loopback, and as soon as there ever was one."""
         return self._require_keys or await self._cached("", self.keys.any)
 
     async def _cached(self, what: str, look: Callable[[], T]) -> T:

@@ -1,6 +1,4 @@
-"""What a study shows through the service, as plain data, and the changes that need more than one
-call.
-"""
+"""What a study shows through the service, as plain data, and changes that need several calls."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def create(new: NewStudy, storage: Storage) -> Study:
 
 
 def status(study: Study) -> dict[str, Any]:
-    """Counts of all kinds, and where the dial stands: None where no dial is (`has_exposure` says
-    whether one may be set).
-    """
+    """Counts of all kinds, and the dial: None where there is none (see `has_exposure`)."""
     given: Exposure | None = getattr(study.policy, "exposure", None)
     return {
         **study.status(),
@@ -45,9 +41,7 @@ def status(study: Study) -> dict[str, Any]:
 
 
 def set_exposure(study: Study, exposure: Exposure, reason: str) -> None:
-    """Set the exposure, after a copy of the agent has tried it: what has to be compiled then keeps
-    nobody waiting.
-    """
+    """Set the exposure, after a copy of the agent tried it, so that no caller waits."""
     policy = study.policy
     if hasattr(policy, "exposure"):
         trial = study.agent()

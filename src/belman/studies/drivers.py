@@ -1,6 +1,4 @@
-"""The two databases behind one protocol: SQLite by the standard library's `sqlite3`, PostgreSQL by
-`psycopg`.
-"""
+"""The two databases behind one protocol: SQLite by `sqlite3`, PostgreSQL by `psycopg`."""
 
 from __future__ import annotations
 
@@ -56,9 +54,7 @@ class Driver(Protocol):
 
 
 class SQLite:
-    """A file with a write-ahead log (WAL); a transaction that writes is the only one, from its
-    beginning to its end.
-    """
+    """A file with a write-ahead log (WAL); whoever writes is alone until the transaction ends."""
 
     error: type[Exception] = sqlite3.Error
     serial = "INTEGER"
@@ -150,9 +146,7 @@ def _with_percents(sql: str) -> str:
 
 
 def _turn_to_wal(connection: sqlite3.Connection) -> None:
-    """Where several open a new file at once, SQLite refuses this step to all but one without
-    waiting: so we wait.
-    """
+    """SQLite refuses this to all but one of those who open a new file at once: so we wait."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:

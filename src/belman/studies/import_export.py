@@ -25,9 +25,7 @@ _CHUNK = 50_000
 def lines(
     events: Iterable[Event], register: Sequence[Hashable], secret: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Events as a person reads them, in the order of `COLUMNS`; what an event does not have is
-    None.
-    """
+    """Events as a person reads them, in the order of `COLUMNS`; None for what one does not have."""
     for event in events:
         number = event.number if event.kind == Kind.ASKED else event.ticket
         yield (
@@ -44,9 +42,7 @@ def lines(
 
 
 def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
-    """Write lines of a log to a file whose name ends in .csv or .parquet, whole or not at all;
-    gives their count.
-    """
+    """Write lines of a log to a .csv or .parquet file, whole or not at all; gives their count."""
     target = Path(path)
     writer = {".csv": _write_csv, ".parquet": _write_parquet}.get(target.suffix)
     if writer is None:
@@ -107,8 +103,7 @@ def _arrow() -> tuple[Any, Any]:
 def past_data(
     path: str | os.PathLike[str], arms: Iterable[Hashable]
 ) -> list[tuple[Hashable, float]]:
-    """The (arm, reward) pairs of a file with columns `arm` and `reward`, rows without a reward left
-    out.
+    """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
 
     An arm is found by its name as text, since a file may know no other.
     """

@@ -93,9 +93,7 @@ def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int =
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:
-    """The kinds of draws to use, uniform ones or all that leave every arm a chance, whichever let
-    more turns be lived.
-    """
+    """The kinds of draws to use, uniform or all that left every arm a chance: the more."""
     best: tuple[float, set[int], float] = (0.0, set(), 1.0)
     for draws in ({int(Draw.UNIFORM)}, {int(Draw.UNIFORM), int(Draw.RANDOM)}):
         chances = [
@@ -117,9 +115,7 @@ def _walk(
     least: float,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Let the policy live along the log: the weight and the reward of every usable ask, and how
-    many turns it lived.
-    """
+    """Live along the log: the weight and reward of every usable ask, and the turns lived."""
     state = State(replace(settings, policy=policy, uniform_share=0.0))
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)

@@ -1,5 +1,4 @@
-"""The tables of a storage, as numbered steps that lead from none to those that this code works
-with: studies, the log of their events, snapshots of their states, and keys of a service.
+"""The tables of a storage as numbered steps: studies, their events and snapshots, service keys.
 
 An event is never changed and never removed. Two indices make promises that no program can break: a
 ticket is settled once (told or expired), and a request that carries an idempotency key is answered

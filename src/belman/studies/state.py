@@ -48,16 +48,12 @@ class State:
     # Deciding
 
     def choose(self, words: chance.Words, number: int) -> int:
-        """The place of the arm that the policy chooses, with its `number`-th generator forked from
-        `words`.
-        """
+        """The place of the arm that the policy chooses, with its `number`-th fork of `words`."""
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
         return self.places[self.agent.ask()]
 
     def decide(self, count: int) -> list[tuple[int, int, float]]:
-        """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding
-        at once.
-        """
+        """(place, draw, probability) of the next `count` asks, outstanding from now on."""
         uniform = (
             self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
         )
@@ -72,9 +68,7 @@ class State:
         return draws
 
     def _uniform_draws(self, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the
-        policy.
-        """
+        """Which of the next asks the uniform share takes, with their arms; None for the policy's."""
         arms = self.agent.arms
         self._fork(self.number + 1, 1)
         taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]

@@ -23,9 +23,7 @@ class LostConnectionError(StorageError):
 
 
 class Pool:
-    """A connection pool: a list of those that nobody uses, since more bookkeeping would cost as
-    much as a transaction. A process that was forked opens its own.
-    """
+    """A connection pool, as a list of idle ones, for speed; a forked process opens its own."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -56,9 +54,7 @@ class Pool:
         self._idle.append(connection)
 
     def roll_back(self, connection: Any) -> bool:
-        """Undo what was not committed, and give the connection back, or up if it is lost: whether
-        it was.
-        """
+        """Undo what was not committed, and keep the connection unless lost: whether it was."""
         lost = self.driver.is_lost(connection)
         if not lost:
             try:
@@ -148,8 +144,7 @@ class Transaction:
 
 
 class Storage:
-    """A database that keeps studies, opened by its URL: `sqlite:///studies.db` or
-    `postgresql://user@host/name`.
+    """A database that keeps studies: `sqlite:///studies.db` or `postgresql://user@host/name`.
 
     Opening creates the tables in an empty database and refuses one whose tables are of another
     version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
@@ -219,9 +214,7 @@ class Storage:
 
 
 def migrate(url: str) -> str:
-    """Bring the tables of a storage to the version of this belman, which it gives back; those up to
-    date are left alone.
-    """
+    """Bring the tables of a storage to the version of this belman, which it gives back."""
     Storage(url, migrating=True).close()
     return schema.HEAD
 

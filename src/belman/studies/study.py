@@ -31,8 +31,7 @@ from belman.table import Table
 
 
 class Study:
-    """A named, durable agent that any number of threads and processes may use at once; `open_study`
-    opens one.
+    """A named, durable agent for any number of threads and processes; `open_study` opens one.
 
     Every method that changes the study is one short transaction: it waits its turn, takes in what
     others have committed, decides, and writes its events down. When it returns, they are on disk;
@@ -85,8 +84,7 @@ class Study:
     def record(
         self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = ""
     ) -> int:
-        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives
-        the count.
+        """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
         """
@@ -98,9 +96,7 @@ class Study:
         return self._replica.transact(lambda unit: unit.record(rows, reason))
 
     def expire(self) -> int:
-        """Let every ticket expire that is due (asks and tells do so too, when they come); gives the
-        count.
-        """
+        """Let every ticket expire that is due (asks and tells do so too); gives the count."""
         return self._replica.transact(lambda unit: unit.overdue)
 
     # Changing it while it runs
@@ -120,9 +116,7 @@ class Study:
         )
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
-        """Take in a new arm, or one that was retired, with what was learnt of it (which takes no
-        prior).
-        """
+        """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
         name = check_arm(arm)
 
         def body(state: State) -> dict[str, Any]:
@@ -145,9 +139,7 @@ class Study:
         self._change(Kind.ARM_ADDED, reason, body)
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
-        """Play an arm no more; rewards of tickets that are out still count for it, and it may come
-        back.
-        """
+        """Play an arm no more; rewards of its tickets still count, and it may come back."""
 
         def body(state: State) -> dict[str, Any]:
             state.agent.belief(arm)  # refuses an arm that it does not play
@@ -268,15 +260,11 @@ class Study:
         )
 
     def agent(self) -> Agent:
-        """An agent that believes what the study believes at this moment; what is done to it does
-        nothing to the study.
-        """
+        """An agent that believes what the study believes now; the study does not notice it."""
         return Agent.from_json(self._replica.look(lambda state: state.agent.to_json()))
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm that is played: rewards told, expected reward, credible interval and probability
-        of being best.
-        """
+        """Per arm played: rewards told, expected reward, credible interval, P(best)."""
         return self.agent().beliefs(level)
 
     def explain(self) -> Table:
@@ -298,9 +286,7 @@ class Study:
         return [ticket_of(event, register, self._replica.secret) for event in asks]
 
     def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time, and with its reason where it has one; or
-        the `last` so many.
-        """
+        """The log as a table: every event with its time and reason; or the `last` so many."""
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
         rows = list(self._lines(after))
         return Table(
@@ -317,9 +303,7 @@ class Study:
         return import_export.lines(events, register, self._replica.secret)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
-        """What another policy would have earned, as the log tells; ReplayError, and why, where it
-        cannot honestly.
-        """
+        """What another policy would have earned by the log; ReplayError where it cannot tell."""
         settings, family, arms = self._replica.look(
             lambda s: (s.settings, s.agent.family, len(s.register))
         )
@@ -333,9 +317,7 @@ class Study:
             yield from self._replica.log.after(transaction, after)
 
     def check(self) -> str:
-        """Fold the whole log anew and compare: the digest of the state, or StateError where it
-        differs in a single bit.
-        """
+        """The digest of the state; StateError where the log folded anew differs in a single bit."""
         ours = self._replica.look(State.to_text)
         log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
         if ours != log:

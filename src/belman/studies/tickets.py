@@ -11,8 +11,7 @@ from belman.studies.event_log import Draw, Event
 
 
 class Ticket(NamedTuple):
-    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was
-    chosen.
+    """One decision: hand in `id` with the reward; `probability` is the chance that `arm` had.
 
     `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
     that of such a draw then, and that of the policy otherwise.
@@ -36,8 +35,7 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
 
 
 def ticket_id(number: int, secret: str) -> str:
-    """The number of the ask in its study's log and a check that no other study and no slip of the
-    pen gets right.
+    """An ask's number in the log, and a check that other studies and slips of the pen get wrong.
 
     >>> ticket_id(17, "secret")
     '17-hn9691'

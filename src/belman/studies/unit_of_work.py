@@ -1,6 +1,4 @@
-"""A unit of work: what is asked of a study and told to it in one transaction, in which its state is
-up to date and nobody else writes.
-"""
+"""A unit of work: what a study is asked and told in one transaction, alone and up to date."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Tell(NamedTuple):
 
 
 class UnitOfWork:
-    """Decides, learns and writes down, on a state that holds every event so far; tickets that are
-    due expire first.
-    """
+    """Decides, learns and writes down, on a state that is up to date; due tickets expire first."""
 
     def __init__(
         self,
@@ -175,9 +171,7 @@ class UnitOfWork:
                 self._log.keep_snapshot(self._transaction, self.state.number, self.state.to_text())
 
     def _expire(self) -> int:
-        """The rule for tickets that nobody tells: those older than `expire_after` are settled by
-        it, oldest first.
-        """
+        """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
         rule = self.state.settings
         if rule.expire_after is None:
             return 0

@@ -1,6 +1,4 @@
-"""Who decides best: a suite of problems, played by BelMan and its rivals on the same luck, and what
-it says.
-"""
+"""Who decides best: a suite of problems, played by BelMan and its rivals on the same luck."""
 
 from belman.suite.cells import SPLITS, Cell, Suite, suite
 from belman.suite.results import Records, play

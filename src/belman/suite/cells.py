@@ -1,6 +1,4 @@
-"""The suite as data: `suite.toml` read into cells, each a class of problems with a number of arms
-and a horizon.
-"""
+"""The suite as data: `suite.toml` read into cells: a class of problems, arms, a horizon."""
 
 from __future__ import annotations
 

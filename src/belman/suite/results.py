@@ -1,5 +1,4 @@
-"""Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it
-comes.
+"""Playing the suite: the regret of every run at the horizon, one JSON file per cell as it comes.
 
 A player of a cell is played once: what the same code wrote to disk with the same settings is not
 played again, so an interrupted call goes on where it stopped, and a new rival joins without the
@@ -36,9 +35,7 @@ def play(
     workers: int | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Records:
-    """The final regrets of these players in a cell, read from `folder` where they are there, else
-    played and written.
-    """
+    """The final regrets of these players in a cell, read from `folder` or played and written."""
     path = folder / f"{cell.key}.json"
     kept = _read(path)
     records: Records = {}

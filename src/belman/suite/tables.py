@@ -1,5 +1,4 @@
-"""What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the
-worst cell.
+"""What the suite says: ranks, ratios to the best rival, their geometric mean, the worst cell.
 
 Only anytime rivals with a guarantee are ranked with *ours*, BelMan unless another is asked for;
 those that know the horizon and those without a guarantee are set apart. All players of a cell meet
@@ -53,9 +52,7 @@ def _ratio(records: Records, ours: str, rival: str | None) -> float:
 def cell_table(
     given: Suite, played: Mapping[Cell, Records], split: str, ours: str = "belman"
 ) -> Table:
-    """One row a cell: the regret of ours, its rank among anytime rivals with a guarantee, and
-    ratios of regrets.
-    """
+    """A row a cell: our regret, its rank among anytime rivals with guarantees, the ratios."""
     columns: dict[str, list[object]] = {
         name: []
         for name in (
@@ -104,9 +101,7 @@ def cell_table(
 
 
 def summary_table(tables: Mapping[str, Table]) -> Table:
-    """One row a split: geometric means and worst cells of the ratios, and how often the 99th
-    percentile is no worse.
-    """
+    """A row a split: geometric means, worst cells, how often the 99th percentile is no worse."""
     columns: dict[str, list[object]] = {
         name: []
         for name in (
@@ -134,9 +129,7 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
 
 
 def player_csv(given: Suite, played: Mapping[Cell, Records], ours: str = "belman") -> str:
-    """Every player of every cell: mean, interval, tail, and the paired difference ours − player
-    with its interval.
-    """
+    """Every player of every cell: mean, interval, tail, paired difference ours − player."""
     lines = [
         "split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"
     ]
