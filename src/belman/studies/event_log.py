@@ -94,12 +94,7 @@ class EventLog:
 
     def keep_snapshot(self, transaction: Transaction, number: int, content: str) -> None:
         """Write a snapshot down, and drop those before it."""
-        transaction.execute(
-            "DELETE FROM belman_snapshots WHERE study = ? AND number < ?", self.study, number
-        )
-        transaction.execute(
-            "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)",
-            self.study,
-            number,
-            content,
-        )
+        drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
+        insert = "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)"
+        transaction.execute(drop, self.study, number)
+        transaction.execute(insert, self.study, number, content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, TypeVar
 
 from belman.errors import StorageError, UnknownStudyError, listing, nearest
@@ -118,12 +117,7 @@ class Transaction:
                 self._undo(error)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None and self._write:
             self.committing = True
             try:
@@ -138,9 +132,8 @@ class Transaction:
         """Roll back; an error of the driver is raised as one of ours."""
         lost = self._pool.roll_back(self._connection)
         if isinstance(error, self.driver.error):
-            raise _failure(
-                self.driver, error, "written" if self._write else "read", lost
-            ) from error
+            done = "written" if self._write else "read"
+            raise _failure(self.driver, error, done, lost) from error
 
 
 class Storage:
@@ -204,12 +197,9 @@ class Storage:
         found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
         if not found:
             names = self.names()
-            there = (
-                f"there are {listing(names)}{nearest(name, names)}" if names else "there is none"
-            )
-            raise UnknownStudyError(
-                f"no study {name!r} in {self}: {there} (give arms=[…] to create it)"
-            )
+            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
+            remedy = "(give arms=[…] to create it)"
+            raise UnknownStudyError(f"no study {name!r} in {self}: there {there} {remedy}")
         return found[0]
 
 

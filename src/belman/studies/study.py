@@ -29,6 +29,10 @@ from belman.studies.tickets import Ticket, ticket_of
 from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_reason
 from belman.table import Table
 
+Clock = Callable[[], float]
+Change = Callable[[State], dict[str, Any] | None]
+PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
+
 
 class Study:
     """A named, durable agent for any number of threads and processes; `open_study` opens one.
@@ -38,9 +42,7 @@ class Study:
     when it raises, nothing has happened. Objects are safe to share between threads.
     """
 
-    def __init__(
-        self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, name: str, storage: Storage, *, clock: Clock = time.time) -> None:
         self._replica = Replica(name, storage, clock)
         self._replica.look(lambda state: None)
 
@@ -81,9 +83,7 @@ class Study:
 
         return self._replica.transact(answers) if requests else []
 
-    def record(
-        self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = ""
-    ) -> int:
+    def record(self, rewards: PastData, reason: str = "") -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
@@ -103,17 +103,19 @@ class Study:
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed; tells are welcome all the same."""
-        self._change(
-            Kind.PAUSED,
-            reason,
-            lambda state: _require(not state.paused, self.name, "is paused already"),
-        )
+        self._set_paused(True, reason)
 
     def resume(self, reason: str = "") -> None:
         """Decide again."""
-        self._change(
-            Kind.RESUMED, reason, lambda state: _require(state.paused, self.name, "is not paused")
-        )
+        self._set_paused(False, reason)
+
+    def _set_paused(self, paused: bool, reason: str) -> None:
+        def check(state: State) -> None:
+            if state.paused == paused:
+                words = "is paused already" if paused else "is not paused"
+                raise StudyError(f"study {self.name!r} {words}")
+
+        self._change(Kind.PAUSED if paused else Kind.RESUMED, reason, check)
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
         """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
@@ -123,18 +125,14 @@ class Study:
             doors.check_new(name, state.agent.arms)
             if name in state.places:
                 if prior is not None:
-                    raise ArmError(
-                        f"arm {name!r} was retired and comes back with what was learnt of it: it takes no prior"
-                    )
+                    back = f"arm {name!r} was retired and comes back with what was learnt of it"
+                    raise ArmError(f"{back}: it takes no prior")
                 return {"arm": state.places[name]}
             family = state.agent.family
             belief = family.check_belief(family.prior if prior is None else prior)
             state.agent.policy.check(family, len(state.agent.arms) + 1)
-            return {
-                "arm": len(state.register),
-                "name": state_file.encode_arm(name),
-                "prior": belief,
-            }
+            encoded = state_file.encode_arm(name)
+            return {"arm": len(state.register), "name": encoded, "prior": belief}
 
         self._change(Kind.ARM_ADDED, reason, body)
 
@@ -171,18 +169,14 @@ class Study:
 
         self._change(Kind.POLICY_CHANGED, reason, body)
 
-    def _change(
-        self, kind: Kind, reason: str, body: Callable[[State], dict[str, Any] | None]
-    ) -> None:
+    def _change(self, kind: Kind, reason: str, body: Change) -> None:
         check_reason(reason)
 
         def work(unit: UnitOfWork) -> None:
             content = body(unit.state) or {}
-            unit.write(
-                kind,
-                arm=content.pop("arm", None),
-                body=json.dumps({"reason": reason, **content}, ensure_ascii=False),
-            )
+            arm = content.pop("arm", None)
+            text = json.dumps({"reason": reason, **content}, ensure_ascii=False)
+            unit.write(kind, arm=arm, body=text)
 
         self._replica.transact(work)
 
@@ -212,7 +206,7 @@ class Study:
     def retired(self) -> tuple[Hashable, ...]:
         """The arms that were retired."""
         return self._replica.look(
-            lambda state: tuple(state.register[place] for place in state.retired)
+            lambda state: tuple(map(state.register.__getitem__, state.retired))
         )
 
     @property
@@ -278,23 +272,18 @@ class Study:
             return dict(state.outstanding), list(state.register)
 
         out, register = self._replica.look(read)
-        asks = (
-            (event for event in self.events(min(out, default=1) - 1) if event.number in out)
-            if out
-            else ()
-        )
-        return [ticket_of(event, register, self._replica.secret) for event in asks]
+        asks = self.events(min(out) - 1) if out else ()
+        secret = self._replica.secret
+        return [ticket_of(event, register, secret) for event in asks if event.number in out]
 
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason; or the `last` so many."""
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
-        rows = list(self._lines(after))
-        return Table(
-            {name: [row[i] for row in rows] for i, name in enumerate(import_export.COLUMNS)}
-        )
+        rows, names = list(self._lines(after)), import_export.COLUMNS
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Write the log to a file whose name ends in .csv or .parquet; gives the number of events."""
+        """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
         return import_export.write(path, self._lines(0))
 
     def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
@@ -304,11 +293,9 @@ class Study:
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
-        settings, family, arms = self._replica.look(
-            lambda s: (s.settings, s.agent.family, len(s.register))
-        )
+        family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
         doors.check_policy(policy, family, arms)
-        return replay(settings, self.events(), policy, seed)
+        return replay(self.settings, self.events(), policy, seed)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
@@ -326,17 +313,7 @@ class Study:
 
     def __repr__(self) -> str:
         now = self.status()
-        counts = [
-            (now["arms"], "arm", ""),
-            (now["told"], "reward", " told"),
-            (now["outstanding"], "ticket", " out"),
-        ]
-        words = ", ".join(
-            f"{count} {noun}{'s' * (count != 1)}{rest}" for count, noun, rest in counts
-        )
+        nouns = {"arms": "arm{}", "told": "reward{} told", "outstanding": "ticket{} out"}
+        counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
+        words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
-
-
-def _require(condition: bool, name: str, words: str) -> None:
-    if not condition:
-        raise StudyError(f"study {name!r} {words}")

@@ -28,10 +28,8 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     """The ticket of an ask."""
     assert event.arm is not None
     assert event.probability is not None
-    uniform = event.draw == Draw.UNIFORM
-    return Ticket(
-        ticket_id(event.number, secret), register[event.arm], event.probability, uniform, event.time
-    )
+    arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
+    return Ticket(ticket_id(event.number, secret), arm, event.probability, uniform, event.time)
 
 
 def ticket_id(number: int, secret: str) -> str:
@@ -50,13 +48,8 @@ def ticket_number(ticket: object, secret: str, study: str) -> int:
     text = ticket.id if isinstance(ticket, Ticket) else ticket
     if isinstance(text, str):
         head, dash, _ = text.partition("-")
-        if (
-            dash
-            and head.isascii()
-            and head.isdigit()
-            and len(head) < 19
-            and ticket_id(int(head), secret) == text
-        ):
+        is_number = dash and head.isascii() and head.isdigit() and len(head) < 19
+        if is_number and ticket_id(int(head), secret) == text:
             return int(head)
     raise unknown(ticket, study)
 
@@ -65,9 +58,8 @@ def unknown(ticket: object, study: str) -> UnknownTicketError:
     """The error for a ticket that a study never gave."""
     shown = repr(ticket.id if isinstance(ticket, Ticket) else ticket)
     shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-    return UnknownTicketError(
-        f"unknown ticket {shown}: study {study!r} never gave it (a ticket looks like '17-hn9691')"
-    )
+    looks = "a ticket looks like '17-hn9691'"
+    return UnknownTicketError(f"unknown ticket {shown}: study {study!r} never gave it ({looks})")
 
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
