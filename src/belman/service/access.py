@@ -31,14 +31,12 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 _PROTECTED = ("/api/", "/metrics")
 _ROLE = "x-role"
 _PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": "What is wrong."}
+_POLICY = b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 _SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
-    (
-        b"content-security-policy",
-        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    ),
+    (b"content-security-policy", _POLICY),
 )
 
 
@@ -88,9 +86,8 @@ class AccessControl:
             await self._check(Request(scope), receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
-            await problem(error.status_code, error.detail, headers=error.headers)(
-                scope, receive, answer
-            )
+            response = problem(error.status_code, error.detail, headers=error.headers)
+            await response(scope, receive, answer)
         except StorageError as error:
             log.warning("storage: %s", error)
             await problem_of(error)(scope, receive, answer)
@@ -98,9 +95,8 @@ class AccessControl:
             log.exception("%s %s broke", scope["method"], _route(scope))
             if began:
                 raise
-            await problem(500, "this is a fault of the service; its log says more")(
-                scope, receive, answer
-            )
+            response = problem(500, "this is a fault of the service; its log says more")
+            await response(scope, receive, answer)
         finally:
             route = _route(scope)
             self.registry.metrics.requests.labels(scope["method"], route, status).inc()
@@ -127,14 +123,12 @@ class AccessControl:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
-            raise RefusedError(
-                401, "give your key in the header 'Authorization: Bearer belman_…'", challenge
-            )
+            detail = "give your key in the header 'Authorization: Bearer belman_…'"
+            raise RefusedError(401, detail, challenge)
         key = await self.registry.key(given.strip()) if len(given) < 200 else None
         if key is None and not self._wrong_keys.allows(address):
-            raise RefusedError(
-                429, "too many wrong keys from this address: slow down", {"Retry-After": "1"}
-            )
+            detail = "too many wrong keys from this address: slow down"
+            raise RefusedError(429, detail, {"Retry-After": "1"})
         if key is None:
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
         return key
@@ -173,11 +167,8 @@ def _check_origin(request: Request) -> None:
     if host not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
     origin = request.headers.get("origin")
-    if (
-        request.method not in _SAFE
-        and origin
-        and urlsplit(origin).netloc != request.headers.get("host")
-    ):
+    foreign = origin and urlsplit(origin).netloc != request.headers.get("host")
+    if foreign and request.method not in _SAFE:
         raise RefusedError(403, "a page of another site may not do this")
 
 

@@ -61,9 +61,8 @@ class Client:
 
     def studies(self, query: str = "") -> list[str]:
         """The names of the studies, or of those with `query` in their name."""
-        found: list[str] = self.call(
-            "GET", f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
-        )["studies"]
+        path = f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
+        found: list[str] = self.call("GET", path)["studies"]
         return found
 
     def study(self, name: str) -> RemoteStudy:
@@ -75,11 +74,8 @@ class Client:
     def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
         """The study of that name, created with these settings of `belman.open_study` if new."""
         body = {"name": name, "arms": [_arm_out(arm) for arm in arms]}
-        self.call(
-            "POST",
-            "/api/studies",
-            body | {key: _described(value) for key, value in settings.items()},
-        )
+        body |= {key: _described(value) for key, value in settings.items()}
+        self.call("POST", "/api/studies", body)
         return RemoteStudy(self, name)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
@@ -138,18 +134,9 @@ class RemoteStudy:
 
         What is no finite number is refused before any is sent.
         """
-        body = {
-            "tells": [
-                {"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells
-            ]
-        }
-        answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
-        return [
-            _ERRORS.get(one["problem"]["type"], BelmanError)(one["problem"]["detail"])
-            if "problem" in one
-            else bool(one["news"])
-            for one in answers
-        ]
+        body = [{"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells]
+        answers = self.client.call("POST", f"{self._path}/tells", {"tells": body})["answers"]
+        return [_told(answer) for answer in answers]
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
@@ -157,7 +144,7 @@ class RemoteStudy:
         return found
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm: rewards told, expected reward, credible interval and probability of being best."""
+        """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
 
     def explain(self) -> Table:
@@ -172,10 +159,8 @@ class RemoteStudy:
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the log to a file whose name ends in .csv or .parquet."""
-        ending = Path(path).suffix.removeprefix(".")
-        write_atomically(
-            path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}")
-        )
+        query = urlencode({"format": Path(path).suffix.removeprefix(".")})
+        write_atomically(path, self.client.call("GET", f"{self._path}/export?{query}"))
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed."""
@@ -189,24 +174,19 @@ class RemoteStudy:
         self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = ""
     ) -> None:
         """Take in a new arm, or one that was retired."""
-        self.client.call(
-            "POST", f"{self._path}/arms", {"arm": _arm_out(arm), "prior": prior, "reason": reason}
-        )
+        body = {"arm": _arm_out(arm), "prior": prior, "reason": reason}
+        self.client.call("POST", f"{self._path}/arms", body)
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
         """Play an arm no more."""
-        self.client.call(
-            "POST", f"{self._path}/arms/retire", {"arm": _arm_out(arm), "reason": reason}
-        )
+        body = {"arm": _arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/arms/retire", body)
 
     def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
-        """Explore more or less: by an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
-        chosen = (
-            {"exposure": _described(exposure)}
-            if isinstance(exposure, Exposure)
-            else {"dial": float(exposure)}
-        )
-        self.client.call("PUT", f"{self._path}/exposure", {**chosen, "reason": reason})
+        """Explore more or less: an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
+        chosen = _described(exposure) if isinstance(exposure, Exposure) else float(exposure)
+        name = "exposure" if isinstance(exposure, Exposure) else "dial"
+        self.client.call("PUT", f"{self._path}/exposure", {name: chosen, "reason": reason})
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
@@ -216,6 +196,13 @@ class RemoteStudy:
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r})"
+
+
+def _told(answer: dict[str, Any]) -> bool | BelmanError:
+    if "problem" not in answer:
+        return bool(answer["news"])
+    problem = answer["problem"]
+    return _ERRORS.get(problem["type"], BelmanError)(problem["detail"])
 
 
 def _id(ticket: str | RemoteTicket) -> str:
@@ -263,13 +250,11 @@ class Transport:
     def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise SettingError(
-                f"url={url!r} is no address of a service: write http://127.0.0.1:8000"
-            )
+            remedy = "write http://127.0.0.1:8000"
+            raise SettingError(f"url={url!r} is no address of a service: {remedy}")
         if retries < 0 or not timeout > 0.0:
-            raise SettingError(
-                f"timeout={timeout!r} and retries={retries!r}: give seconds above 0, and a number from 0 up"
-            )
+            allowed = "give seconds above 0, and a number from 0 up"
+            raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
@@ -284,9 +269,8 @@ class Transport:
                 status, kind, answer = self._send_once(method, path, data)
             except (OSError, http.client.HTTPException) as error:
                 if not left:
-                    raise ServiceError(
-                        f"{self} cannot be reached: {error or type(error).__name__}"
-                    ) from error
+                    words = error or type(error).__name__
+                    raise ServiceError(f"{self} cannot be reached: {words}") from error
             else:
                 if status not in _RETRIED or not left:
                     return status, kind, answer
@@ -317,12 +301,10 @@ class Transport:
             return self._pool.pop()
         except IndexError:
             pass
+        place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
         if self._secure:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._timeout, context=context
-            )
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
+        return http.client.HTTPConnection(**place)
 
     def close(self) -> None:
         """Close the connections that nobody uses; the next request opens a new one."""
@@ -330,4 +312,5 @@ class Transport:
             self._pool.pop().close()
 
     def __str__(self) -> str:
-        return f"{'https' if self._secure else 'http'}://{self._host}:{self._port or (443 if self._secure else 80)}{self._path}"
+        scheme, usual = ("https", 443) if self._secure else ("http", 80)
+        return f"{scheme}://{self._host}:{self._port or usual}{self._path}"

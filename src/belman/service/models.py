@@ -35,14 +35,9 @@ def _example(**content: Any) -> ConfigDict:
 
 
 class NewStudy(_Model):
-    """Settings of a study, as of `belman.open_study`; objects by their name, or name and settings."""
+    """Settings of a study, as of `belman.open_study`; objects by name, or name and settings."""
 
-    model_config = _example(
-        name="checkout-button",
-        arms=["blue", "green", "red"],
-        family="bernoulli",
-        uniform_share=0.05,
-    )
+    model_config = _example(name="button", arms=["blue", "green", "red"], uniform_share=0.05)
 
     name: Name
     arms: Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)]
@@ -59,9 +54,8 @@ class NewStudy(_Model):
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        plain = self.model_dump(
-            exclude={"name", "arms", "family", "policy", "range"}, exclude_none=True
-        )
+        built = {"name", "arms", "family", "policy", "range"}
+        plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
             "family": None if self.family is None else spec.build(self.family, Family),

@@ -37,11 +37,8 @@ class GroupCommit:
     def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
         """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
         if len(self._waiting) >= MAX_WAITING:
-            raise RefusedError(
-                503,
-                f"{MAX_WAITING:,} requests wait for this study already: try again",
-                {"Retry-After": "1"},
-            )
+            detail = f"{MAX_WAITING:,} requests wait for this study already: try again"
+            raise RefusedError(503, detail, {"Retry-After": "1"})
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._worker is None:
@@ -53,10 +50,10 @@ class GroupCommit:
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
             self._watch(len(batch))
+            requests = [request for request, _ in batch]
             try:
-                answers = await loop.run_in_executor(
-                    self._executor, self.study.together, [request for request, _ in batch]
-                )
+                together = self.study.together
+                answers = await loop.run_in_executor(self._executor, together, requests)
             except Exception as error:
                 for _, future in batch:
                     _settle(future, error)
@@ -108,9 +105,8 @@ class Registry:
         found = self._open.get(name)
         if found is None:
             study = await self.in_thread(self._opened, name)
-            found = self._open.setdefault(
-                name, GroupCommit(study, self._threads, self.metrics.batch_size.observe)
-            )
+            opened = GroupCommit(study, self._threads, self.metrics.batch_size.observe)
+            found = self._open.setdefault(name, opened)
             while len(self._open) > MAX_OPEN_STUDIES:
                 self._open.popitem(last=False)
         self._open.move_to_end(name)
@@ -125,12 +121,8 @@ class Registry:
             return Study(name, self.storage)
         except UnknownStudyError:
             names = self.storage.names()
-            there = (
-                f"there are {listing(names)}{nearest(name, names)}"
-                if names
-                else "there is none yet"
-            )
-            raise UnknownStudyError(f"no study {name!r}: {there}") from None
+            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"
+            raise UnknownStudyError(f"no study {name!r}: there {there}") from None
 
     async def key(self, given: str) -> Key | None:
         """The key that was given, as the storage knew it at most a few seconds ago."""
