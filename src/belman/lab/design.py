@@ -48,8 +48,12 @@ class Field(NamedTuple):
     words: str
 
 
+Sizes = Mapping[str, int]  # of the dimensions
+Stop = NDArray[np.int64]  # one number: kernels end soon after it is no longer 0
+
+
 def blank(
-    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Mapping[str, int]
+    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Sizes
 ) -> Results:
     """The record of some runs, with zeros in every field.
 

@@ -40,11 +40,8 @@ class Workspace(NamedTuple):
         """Room for that many rows and columns."""
         size = max(rows, columns)
         floats = (np.zeros((size, size)), np.zeros(size), np.zeros(size + 1), np.zeros(size + 1))
-        return cls(
-            *floats,
-            *(np.zeros(size + 1, dtype=np.int64) for _ in range(3)),
-            *(np.zeros(size, np.int64) for _ in range(2)),
-        )
+        whole = [np.zeros(size + extra, dtype=np.int64) for extra in (1, 1, 1, 0, 0)]
+        return cls(*floats, *whole)
 
 
 @kernel
@@ -93,11 +90,8 @@ def _nearest_column(workspace, wide, mind):
         return any_column
     rank = chance.below(mind, free) if free > 1 else 0
     for j in range(wide):
-        if (
-            workspace.done[j] == 0
-            and workspace.nearest[j] == least
-            and workspace.owner[j] == NOBODY
-        ):
+        is_least = workspace.done[j] == 0 and workspace.nearest[j] == least
+        if is_least and workspace.owner[j] == NOBODY:
             if rank == 0:
                 return j
             rank -= 1

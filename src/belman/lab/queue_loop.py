@@ -345,8 +345,8 @@ def serve_runs(
     horizon, queues, servers = dials.size, rates.size, scratch.open_columns.size
     for r in range(len(results.queue)):
         begin_run(
-            family, law, rules, theta, throughput, rates, ratios, generators, genie, player, scratch,
-            workspace, diary, seed, first + r,
+            family, law, rules, theta, throughput, rates, ratios, generators, genie, player,
+            scratch, workspace, diary, seed, first + r,
         )  # fmt: skip
         for group in range(groups.rounds.size):
             turn_to(group, groups)
