@@ -67,22 +67,9 @@ def renew(policy, family, law, params, truth, working, memory, pending, stale):
 
 @kernel
 def decide(
-    policy,
-    family,
-    law,
-    params,
-    truth,
-    working,
-    memory,
-    pending,
-    stale,
-    index,
-    mind,
-    closed,
-    limited: bool,
-    turn: int,
-    dial: float,
-):
+    policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed,
+    limited: bool, turn: int, dial: float,
+):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
     renew(policy, family, law, params, truth, working, memory, pending, stale)
     for a in range(index.size):
