@@ -99,8 +99,8 @@ class Barycentre(Figure):
 FIGURE = Barycentre(
     name="barycentre",
     title="The pseudobelief is the barycentre",
-    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the barycentre, in logarithms of the "
-    "coordinates. Every line has its least at the barycentre.",
+    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the "
+    "barycentre, in logarithms of the coordinates. Every line has its least at the barycentre.",
     paper="Theorem 1 and its corollary, proved there.",
 )
 
@@ -140,7 +140,8 @@ def _theorem_1(everything: AllData) -> Judgement:
 CLAIM = Claim(
     12,
     "Theorem 1 and its corollary",
-    "The barycentre is unique, its mean parameters are the arms' average, and it is the projection of their mixture.",
+    "The barycentre is unique, its mean parameters are the arms' average, and it is the "
+    "projection of their mixture.",
     ("barycentre",),
     _theorem_1,
 )

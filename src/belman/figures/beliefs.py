@@ -113,6 +113,7 @@ class Beliefs(Figure):
 FIGURE = Beliefs(
     name="beliefs",
     title="What an agent believes",
-    shows="One agent on the twenty arms, the four best of them named. Each belief about an expected reward narrows where the "
-    "agent looks; the dashed pseudobelief sums up what is known of all.",
+    shows="One agent on the twenty arms, the four best of them named. Each belief about an "
+    "expected reward narrows where the agent looks; the dashed pseudobelief sums up what is known "
+    "of all.",
 )

@@ -16,7 +16,8 @@ FIGURE = Curves(
     name="bernoulli-2",
     title="Two arms, 0.8 and 0.9",
     shows="Few arms with a gap of 0.1: what it costs to be too sure too soon.",
-    paper="BelMan is comparable to the others, turns to exploitation sooner, and varies less between runs.",
+    paper="BelMan is comparable to the others, turns to exploitation sooner, and varies less "
+    "between runs.",
     panels=(
         Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), bernoulli_players(1_000), slow=SLOW),
     ),
@@ -67,5 +68,6 @@ CLAIM = Claim(
     "BelMan is comparable, reaches exploitation sooner, with significantly less variance.",
     ("bernoulli-2",),
     _two_arms,
-    "The paper's exposure is the same for both arms and shrinks fast: a run whose better arm starts badly never returns to it.",
+    "The paper's exposure is the same for both arms and shrinks fast: a run whose better arm "
+    "starts badly never returns to it.",
 )

@@ -13,7 +13,8 @@ HORIZON = 50_000
 FIGURE = Curves(
     name="bernoulli-20-long",
     title="Twenty arms over 50,000 turns",
-    shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and Robbins' bound.",
+    shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and "
+    "Robbins' bound.",
     paper="BelMan's regret becomes linear in ln t.",
     panels=(
         Panel(

@@ -87,9 +87,10 @@ class CentralLimit(Figure):
 FIGURE = CentralLimit(
     name="central-limit",
     title="A central limit theorem for the pseudobelief",
-    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's mean parameters, scaled by √T, "
-    "comes to the normal law whose covariance Theorem 2 gives.",
-    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the plays.",
+    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's "
+    "mean parameters, scaled by √T, comes to the normal law whose covariance Theorem 2 gives.",
+    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the "
+    "plays.",
 )
 
 
@@ -129,7 +130,8 @@ def _theorem_2(everything: AllData) -> Judgement:
 CLAIM = Claim(
     13,
     "Theorem 2, central limit",
-    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with covariance Σ λ_a Σ_a.",
+    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with "
+    "covariance Σ λ_a Σ_a.",
     ("central-limit",),
     _theorem_2,
     "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",

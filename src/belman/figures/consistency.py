@@ -42,7 +42,8 @@ class PerTurn(Curves):
 FIGURE = PerTurn(
     name="consistency",
     title="Does the average reward tend to the best mean?",
-    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels off is not.",
+    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels "
+    "off is not.",
     paper="Theorem 3: with the paper's exposure the average reward tends to the best mean.",
     panels=(
         Panel(
@@ -82,5 +83,6 @@ CLAIM = Claim(
     "The average reward tends to the best mean.",
     ("consistency",),
     _theorem_3,
-    "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly ever comes.",
+    "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly ever "
+    "comes.",
 )

@@ -106,7 +106,8 @@ class ExplorationShares(Figure):
         return [
             Table(
                 columns,
-                f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs; shares are relative to uniform",
+                f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs; shares are relative "
+                "to uniform",
             )
         ]
 
@@ -119,9 +120,10 @@ def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
 FIGURE = ExplorationShares(
     name="exploration-shares",
     title="What pure exploration looks at",
-    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part for how narrow a belief is, "
-    "which evens out the plays, and one for where it lies, which keeps away from the arm that stands out: the one sought, or "
-    "one whose first rewards were lucky and are never put to the test. Without the second part (widest belief) the best arm "
+    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part "
+    "for how narrow a belief is, which evens out the plays, and one for where it lies, which "
+    "keeps away from the arm that stands out: the one sought, or one whose first rewards were "
+    "lucky and are never put to the test. Without the second part (widest belief) the best arm "
     "gets more plays, not fewer.",
     paper="Pure exploration plays the arms almost uniformly.",
 )
@@ -175,6 +177,7 @@ CLAIM = Claim(
     "Pure exploration plays the arms almost uniformly.",
     ("exploration-shares",),
     _almost_uniform,
-    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs come near to that but for the best "
-    "arm; in nearly every run, though, some arm is left with next to no plays, because its first rewards made it stand out.",
+    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs "
+    "come near to that but for the best arm; in nearly every run, though, some arm is left with "
+    "next to no plays, because its first rewards made it stand out.",
 )

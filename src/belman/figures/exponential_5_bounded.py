@@ -17,8 +17,8 @@ _SLOW = {**SLOW, "Thompson (Beta)": BetaThompson}
 FIGURE = Curves(
     name="exponential-5-bounded",
     title="Five exponential arms cut at 10",
-    shows="Rewards min(X, 10). UCB-tuned without its cap and Thompson sampling with Beta beliefs on x/10 are the rivals whose "
-    "sizes match the paper's picture.",
+    shows="Rewards min(X, 10). UCB-tuned without its cap and Thompson sampling with Beta beliefs "
+    "on x/10 are the rivals whose sizes match the paper's picture.",
     paper="BelMan is better than Thompson, UCB-tuned, KL-UCB and KL-UCB-exp.",
     panels=(
         Panel(
@@ -75,6 +75,6 @@ CLAIM = Claim(
     "BelMan is better than Thompson, UCB-tuned, KL-UCB and KL-UCB-exp.",
     ("exponential-5-bounded",),
     _bounded,
-    "The paper's parameters are rates in the experiment that it repeats. Its sizes for the rivals are met by UCB-tuned without "
-    "its cap and by Thompson sampling with Beta beliefs on x/10.",
+    "The paper's parameters are rates in the experiment that it repeats. Its sizes for the rivals "
+    "are met by UCB-tuned without its cap and by Thompson sampling with Beta beliefs on x/10.",
 )

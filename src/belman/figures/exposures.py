@@ -55,7 +55,8 @@ class Exposures(Curves):
 FIGURE = Exposures(
     name="exposures",
     title="Exposures",
-    shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where the plays go.",
+    shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where "
+    "the plays go.",
     panels=(
         Panel(
             "Bernoulli 0.05 to 0.95",

@@ -48,6 +48,7 @@ class Focal(Figure):
 FIGURE = Focal(
     name="focal",
     title="The focal law",
-    shows="How strongly high rewards are in focus under the paper's schedule: not at all at first, then more and more.",
+    shows="How strongly high rewards are in focus under the paper's schedule: not at all at "
+    "first, then more and more.",
     paper="The law steepens towards 1 as t grows.",
 )

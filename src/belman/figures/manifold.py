@@ -95,6 +95,7 @@ class Manifold(Figure):
 FIGURE = Manifold(
     name="manifold",
     title="Beliefs on the manifold",
-    shows="Every belief is a point, its mean against its precision, with its trail over 300 turns: exploration lifts all arms "
-    "alike, exploitation lifts the best, two phases do one after the other. The pseudobelief follows.",
+    shows="Every belief is a point, its mean against its precision, with its trail over 300 "
+    "turns: exploration lifts all arms alike, exploitation lifts the best, two phases do one "
+    "after the other. The pseudobelief follows.",
 )

@@ -99,8 +99,8 @@ def wide(table: str) -> str:
 
 def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
     rows = "".join(
-        f"<tr><td>{claim.number}</td><td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
-        f"<td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
+        f"<tr><td>{claim.number}</td><td><a "
+        f"href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td><td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
         for claim, judgement in judged
     )
     head = "".join(
@@ -135,7 +135,8 @@ def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder
     ]
     return "\n".join(
         [
-            f"<section aria-labelledby='{figure.name}'><h2 id='{figure.name}'>{html.escape(figure.title)}</h2>",
+            f"<section aria-labelledby='{figure.name}'><h2 "
+            f"id='{figure.name}'>{html.escape(figure.title)}</h2>",
             f"<p>{html.escape(figure.shows)}</p>{paper}",
             _picture(section, folder),
             *(wide(table._repr_html_()) for table in section.tables),

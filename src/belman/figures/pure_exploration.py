@@ -255,7 +255,8 @@ def _budget_table(name: str, found: xarray.Dataset) -> Table:
         columns[title] = [float(row[variable][place]) for place in order]
     return Table(
         columns,
-        f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % intervals",
+        f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % "
+        "intervals",
     )
 
 
@@ -276,14 +277,16 @@ def _risk_table(name: str, found: xarray.Dataset) -> Table:
     bound = found.attrs["bound"]
     return Table(
         columns,
-        f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns",
+        f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than "
+        f"{bound:,.0f} turns",
     )
 
 
 FIGURE = PureExploration(
     name="pure-exploration",
     title="Pure exploration: a budget, or a risk",
-    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven instances of Audibert, Bubeck "
-    "and Munos (2010). Lower half: what the recommended arm lacks. Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 "
-    "(filled: 0.5, 0.45, 0.43, 0.4; open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
+    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven "
+    "instances of Audibert, Bubeck and Munos (2010). Lower half: what the recommended arm lacks. "
+    "Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 (filled: 0.5, 0.45, 0.43, 0.4; "
+    "open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
 )

@@ -98,16 +98,19 @@ def _waits(panel: Panel, part: xarray.Dataset) -> Table:
     }
     return Table(
         rows,
-        f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of 95 % intervals",
+        f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of "
+        "95 % intervals",
     )
 
 
 FIGURE = Queues(
     name="queueing",
     title="One queue, five servers of unknown speed",
-    shows="Jobs more in the queue than with the best server from the start, on the same arrivals and the same luck.",
-    paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; Q-UCB peaks at 15–33 near turn "
-    "1,000 and returns to 0; BelMan peaks at about 8 near turn 200 and returns to 0.",
+    shows="Jobs more in the queue than with the best server from the start, on the same arrivals "
+    "and the same luck.",
+    paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; "
+    "Q-UCB peaks at 15–33 near turn 1,000 and returns to 0; BelMan peaks at about 8 near turn 200 "
+    "and returns to 0.",
     panels=tuple(
         QueuePanel(
             f"queue {place + 1}",
@@ -175,6 +178,7 @@ CLAIM = Claim(
     "BelMan is more stable and efficient than Q-UCB, Q-ThS and Thompson sampling.",
     ("queueing",),
     _queueing,
-    "The rivals called Thompson and Q-ThS toss a coin with the drawn chance in the authors' code, which throws away most of the "
-    "draw: against those QBelMan's claim holds. Against Thompson sampling proper, without forced exploration, it does not.",
+    "The rivals called Thompson and Q-ThS toss a coin with the drawn chance in the authors' code, "
+    "which throws away most of the draw: against those QBelMan's claim holds. Against Thompson "
+    "sampling proper, without forced exploration, it does not.",
 )

@@ -159,16 +159,18 @@ def _settings(name: str, part: Part) -> str:
 def _intro(effort: Effort, seconds: float) -> str:
     made = ", ".join(f"{name} {version}" for name, version in versions().items())
     quick = (
-        "<p>This is the quick report: a twentieth of the runs, wider intervals, more verdicts left open. The full one takes "
-        "minutes: <code>belman reproduce</code>.</p>"
+        "<p>This is the quick report: a twentieth of the runs, wider intervals, more verdicts "
+        "left open. The full one takes minutes: <code>belman reproduce</code>.</p>"
         if effort.name == "quick"
         else ""
     )
     return (
-        "<p>Every figure of “BelMan: an information-geometric approach to stochastic bandits” (Basu, Senellart, Bressan), played "
-        "anew, and every claim judged by checks with 95 % intervals. <em>BelMan (paper)</em> is the paper to the letter, "
-        "<em>BelMan</em> our default. Lines are means over runs, dark bands their 95 % intervals, pale bands the middle half of "
-        f"the runs; all players of a run meet the same luck.</p>{quick}"
-        f"<p>Seed {SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all "
-        f"on {os.cpu_count()} cores, with what had to be compiled ({html.escape(platform.machine())}); {html.escape(made)}.</p>"
+        "<p>Every figure of “BelMan: an information-geometric approach to stochastic bandits” "
+        "(Basu, Senellart, Bressan), played anew, and every claim judged by checks with 95 % "
+        "intervals. <em>BelMan (paper)</em> is the paper to the letter, <em>BelMan</em> our "
+        "default. Lines are means over runs, dark bands their 95 % intervals, pale bands the "
+        f"middle half of the runs; all players of a run meet the same luck.</p>{quick}<p>Seed "
+        f"{SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all on "
+        f"{os.cpu_count()} cores, with what had to be compiled "
+        f"({html.escape(platform.machine())}); {html.escape(made)}.</p>"
     )

@@ -40,10 +40,11 @@ def _name(window: int) -> str:
 FIGURE = Curves(
     name="two-phase",
     title="Two phases: explore, then exploit",
-    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure exploration, with all that was "
-    "learnt carried over. The window is paid for in full; what matters is how much less regret grows afterwards.",
-    paper="A sharp transition when the window ends; after it, regret grows less than without exploration, and the longer the "
-    "window the sharper.",
+    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure "
+    "exploration, with all that was learnt carried over. The window is paid for in full; what "
+    "matters is how much less regret grows afterwards.",
+    paper="A sharp transition when the window ends; after it, regret grows less than without "
+    "exploration, and the longer the window the sharper.",
     panels=(
         _panel(_PAPER, _belman(Paper())),
         _panel(_OURS, _belman(Evidence())),
@@ -102,10 +103,11 @@ def _two_phases(everything: AllData) -> Judgement:
 CLAIM = Claim(
     9,
     "Two phases",
-    "A sharp transition when the exploration window ends; after it, regret grows less than without exploration; the longer the "
-    "window the sharper.",
+    "A sharp transition when the exploration window ends; after it, regret grows less than "
+    "without exploration; the longer the window the sharper.",
     ("two-phase",),
     _two_phases,
-    "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by early luck, so a longer window is not "
-    "better knowledge of it: the figure of exploration shares shows that.",
+    "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by early "
+    "luck, so a longer window is not better knowledge of it: the figure of exploration shares "
+    "shows that.",
 )
