@@ -100,7 +100,8 @@ def run(
     policies: Annotated[
         str | None,
         typer.Option(
-            help="Policies, separated by commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
+            help="Policies, separated by commas; settings after a colon: "
+            "belman,epsilon-greedy:epsilon=0.05."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,

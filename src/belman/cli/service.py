@@ -125,9 +125,8 @@ def add_key(
     from belman.service.keys import Keys, role_named
     from belman.studies import Storage
 
-    console.print(
-        Keys(Storage(storage)).add(name, role_named(role)), highlight=False, soft_wrap=True
-    )
+    key = Keys(Storage(storage)).add(name, role_named(role))
+    console.print(key, highlight=False, soft_wrap=True)
 
 
 @keys.command("list")

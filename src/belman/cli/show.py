@@ -20,10 +20,8 @@ def show(table: Table) -> None:
         drawn.add_column(name.strip(), justify="right" if numeric else "left")
     for row in table:
         drawn.add_row(*(number(cell) for cell in row.values()))
-    if (
-        console.measure(drawn, options=console.options.update(max_width=_NO_LIMIT)).maximum
-        > console.width
-    ):
+    options = console.options.update(max_width=_NO_LIMIT)
+    if console.measure(drawn, options=options).maximum > console.width:
         console.print(str(table), soft_wrap=True, markup=False, highlight=False)
     else:
         console.print(drawn)

@@ -37,9 +37,8 @@ class Averages(Curves):
         columns = []
         for panel in self.panels:
             parts = panel.data(data)
-            ends = {
-                str(name): last(parts, str(name)) for part in parts for name in part.player.values
-            }
+            names = [str(name) for part in parts for name in part.player.values]
+            ends = {name: last(parts, name) for name in names}
             means = {name: float(end.mean()) for name, end in ends.items()}
             widths = {name: float(half_width(end)) for name, end in ends.items()}
             columns.append(Rows(panel.title, f"regret at turn {panel.horizon:,}", means, widths))

@@ -57,9 +57,8 @@ def _log_variance(values: xarray.DataArray) -> tuple[float, float]:
     """ln of a variance and the half-width of its interval, from the fourth moment."""
     off = values.values - values.values.mean()
     square = float((off**2).mean())
-    return float(np.log(square)), SCORE * float(
-        np.sqrt(max((off**4).mean() / square**2 - 1.0, 0.0) / off.size)
-    )
+    spread = max((off**4).mean() / square**2 - 1.0, 0.0) / off.size
+    return float(np.log(square)), SCORE * float(np.sqrt(spread))
 
 
 CLAIM = Claim(

@@ -91,7 +91,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper by its number: what it says, the figures it rests on, how it is judged."""
+    """A claim of the paper by its number: what it says, the figures it rests on, its judge."""
 
     number: int
     title: str

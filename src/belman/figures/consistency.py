@@ -30,10 +30,8 @@ class PerTurn(Curves):
         found = curve_data(data[self.panels[0].title])
         width, height, _ = style.SIZES["screen"]
         figure, ax = pyplot.subplots(figsize=(width, height))
-        rows = {
-            name: getattr(found, name) / found.turn
-            for name in ("mean", "low", "high", "q25", "q75")
-        }
+        lines = ("mean", "low", "high", "q25", "q75")
+        rows = {name: getattr(found, name) / found.turn for name in lines}
         draw_curves(found._replace(**rows), ax, log=True, logarithmic=True, quartiles=False)
         ax.set_ylabel("regret per turn")
         return figure
@@ -63,18 +61,11 @@ def _theorem_3(everything: AllData) -> Judgement:
 
     def tends(player: str) -> Check:
         estimate, half, runs = interval(last(parts, player) / turn)
-        return Check(
-            f"{player}: regret per turn below 0.001 at turn {turn:,}",
-            estimate,
-            half,
-            0.001,
-            runs=runs,
-        )
+        words = f"{player}: regret per turn below 0.001 at turn {turn:,}"
+        return Check(words, estimate, half, 0.001, runs=runs)
 
-    return Judgement(
-        [tends(PAPER)],
-        [locked(parts[0], PAPER), tends(OURS), tends("Thompson"), growth(parts[0], OURS)],
-    )
+    causes = [locked(parts[0], PAPER), tends(OURS), tends("Thompson"), growth(parts[0], OURS)]
+    return Judgement([tends(PAPER)], causes)
 
 
 CLAIM = Claim(

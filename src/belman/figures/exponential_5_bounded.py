@@ -63,7 +63,8 @@ def _bounded(everything: AllData) -> Judgement:
         ("KL-UCB-exp", 252.0),
     ):
         off = abs(last(rates, player, "suboptimal_draws").mean() / published - 1.0)
-        words = f"{player} (rates): suboptimal draws within 15 % of the paper's {published:.0f} (relative difference)"
+        size = f"the paper's {published:.0f} (relative difference)"
+        words = f"{player} (rates): suboptimal draws within 15 % of {size}"
         half = float(half_width(last(rates, player, "suboptimal_draws"))) / published
         causes.append(Check(words, float(off), half, 0.15, runs=last(rates, player).size))
     return Judgement(tests, causes)

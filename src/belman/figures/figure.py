@@ -44,8 +44,10 @@ class Effort(NamedTuple):
     def runs(self, full: int, paper: int = 25) -> int:
         """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
 
-        >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000), Effort("mine", exactly=7).runs(1_000)
-        (50, 1000, 25, 7)
+        >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000)
+        (50, 1000, 25)
+        >>> Effort("mine", exactly=7).runs(1_000)
+        7
         """
         if self.exactly is not None:
             return self.exactly
@@ -108,9 +110,8 @@ class Panel:
         """One simulation for the players, one for the slow ones."""
         found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
         if self.slow:
-            found[f"{self.title}, slow"] = self._part(
-                self.slow, effort.runs(self.slow_runs, self.paper_runs)
-            )
+            runs = effort.runs(self.slow_runs, self.paper_runs)
+            found[f"{self.title}, slow"] = self._part(self.slow, runs)
         return found
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
@@ -139,9 +140,8 @@ class Curves(Figure):
     ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
     against: str = "Thompson"
     bound: bool = False  # draw the slope of Lai and Robbins
-    published: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the paper's numbers of the first panel, by player
+    #: the paper's numbers of the first panel, by player
+    published: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
@@ -153,9 +153,8 @@ class Curves(Figure):
             columns[panel.title] = [
                 together(*(curve_data(part, name) for part in found)) for name in self.variables
             ]
-        picture = draw_grid(
-            columns, log=self.log, logarithmic=self.logarithmic, ceiling=self.ceiling
-        )
+        look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling}
+        picture = draw_grid(columns, log=self.log, **look)
         if self.bound:
             for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
                 _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))

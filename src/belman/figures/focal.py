@@ -37,9 +37,8 @@ class Focal(Figure):
         from matplotlib import pyplot
 
         kept = data["densities"]
-        found = FocalDensities(
-            TURNS, kept.tau.values, kept.x.values, np.asarray(kept.density.values)
-        )
+        density = np.asarray(kept.density.values)
+        found = FocalDensities(TURNS, kept.tau.values, kept.x.values, density)
         picture, ax = pyplot.subplots()
         draw_focal(found, ax)
         return picture

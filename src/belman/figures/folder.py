@@ -46,7 +46,7 @@ def figure_data(
     say: Callable[[str], object],
     progress: bool | None = None,
 ) -> dict[str, xarray.Dataset]:
-    """The data of a figure, from disk where they are there, computed and kept where they are not."""
+    """The data of a figure, from disk where they are there, else computed and kept."""
     here = folder / figure.name
     here.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -100,9 +100,8 @@ def draw_into(
     import matplotlib as mpl
 
     if ending not in FORMATS:
-        raise SettingError(
-            f"unknown format {ending!r}: there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
-        )
+        known = f"there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
+        raise SettingError(f"unknown format {ending!r}: {known}")
     mpl.use("Agg")
     from matplotlib import pyplot
 

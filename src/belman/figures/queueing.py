@@ -53,21 +53,13 @@ class QueuePanel(Panel):
 
         def compute(progress: bool | None) -> xarray.Dataset:
             result = simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
-            kept = result[
-                ["queue_regret", "mean_backlog", "waiting_mean", "waiting_p95", "waiting_p99"]
-            ]
-            kept = kept.drop_vars("queue", errors="ignore").assign(
-                unstable=unstable(result).astype(float)
-            )
+            waiting = ["waiting_mean", "waiting_p95", "waiting_p99"]
+            kept = result[["queue_regret", "mean_backlog", *waiting]]
+            kept = kept.drop_vars("queue", errors="ignore")
+            kept = kept.assign(unstable=unstable(result).astype(float))
             if "queue" in kept.dims:
-                waits = kept[
-                    [name for name in kept.data_vars if str(name).startswith("waiting")]
-                ].mean("queue")
-                kept = kept.assign(
-                    queue_regret=kept.queue_regret.sum("queue"),
-                    mean_backlog=kept.mean_backlog.sum("queue"),
-                )
-                kept = kept.assign(waits)
+                sums = {name: kept[name].sum("queue") for name in ("queue_regret", "mean_backlog")}
+                kept = kept.assign(kept[waiting].mean("queue")).assign(sums)
             return condense(kept.assign_attrs(result.attrs))
 
         return Part(design.describe(), compute, design)

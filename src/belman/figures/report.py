@@ -62,15 +62,13 @@ def reproduce(
     with WorkerProcesses() as processes:
         to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
         designs = itertools.chain.from_iterable(to_play.values())
-        compiled = Precompilation(
-            designs, processes, functools.partial(watcher.step, "compiling players")
-        )
+        say = functools.partial(watcher.step, "compiling players")
+        compiled = Precompilation(designs, processes, say)
         waiting = list(figures)
         while waiting:
             watcher.step("playing figures", len(everything), len(figures))
-            figure = next(
-                (each for each in waiting if compiled.is_over(to_play[each.name])), waiting[0]
-            )
+            ready = (each for each in waiting if compiled.is_over(to_play[each.name]))
+            figure = next(ready, waiting[0])
             waiting.remove(figure)
             compiled.wait_for(to_play[figure.name])
             watcher.say(f"figure {len(everything) + 1} of {len(figures)}: {figure.name}")
@@ -84,11 +82,8 @@ def reproduce(
             )
         watcher.step("playing figures", len(figures), len(figures))
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
-        judged = [
-            (claim, claim.judge(everything))
-            for claim in CLAIMS
-            if all(name in everything for name in claim.figures)
-        ]
+        known = [claim for claim in CLAIMS if all(name in everything for name in claim.figures)]
+        judged = [(claim, claim.judge(everything)) for claim in known]
         for place, (name, future) in enumerate(drawn.items()):
             watcher.step("drawing pictures", place, len(figures))
             took[name] += future.result()
@@ -105,9 +100,8 @@ def reproduce(
         for figure in figures
     ]
     path = output / "index.html"
-    write_atomically(
-        path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output)
-    )
+    intro = _intro(effort, time.perf_counter() - started)
+    write_atomically(path, page(TITLE, intro, sections, judged, output))
     return Report(path, judged)
 
 

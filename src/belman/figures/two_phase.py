@@ -17,11 +17,8 @@ from belman.problems import bernoulli
 
 WINDOWS = (0, 100, 200, 500, 1_000)
 _HORIZON = 5_000
-_PAPER, _OURS, _RIVAL = (
-    "BelMan (paper) after exploring",
-    "BelMan after exploring",
-    "top-two Thompson, then Thompson",
-)
+_PAPER, _OURS = "BelMan (paper) after exploring", "BelMan after exploring"
+_RIVAL = "top-two Thompson, then Thompson"
 
 
 def _belman(then: Exposure) -> Callable[[int], Policy]:
@@ -70,15 +67,15 @@ def _transition(part: xarray.Dataset, window: int) -> Check:
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
     estimate, half, runs = interval(after - 0.5 * during)
-    words = f"{window:,} turns: after the window regret grows less than half as fast (regret a turn, less half of before)"
+    slower = "regret grows less than half as fast (regret a turn, less half of before)"
+    words = f"{window:,} turns: after the window {slower}"
     return Check(words, estimate, half, 0.0, runs=runs)
 
 
 def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Check:
     """Regret after every window has ended grows less with one than with another."""
-    estimate, half, runs = interval(
-        3_750.0 * (_grown(part, window, -3, -1) - _grown(part, other, -3, -1))
-    )
+    grown = _grown(part, window, -3, -1) - _grown(part, other, -3, -1)
+    estimate, half, runs = interval(3_750.0 * grown)
     words = f"{who}{window:,} turns: less regret from turn 1,250 to 5,000 than with {other:,}"
     return Check(words, estimate, half, 0.0, runs=runs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -69,9 +69,8 @@ def highlighted(
     places = {arm: place for place, arm in enumerate(arms)}
     for arm in highlight:
         if arm not in places:
-            raise ArmError(
-                f"unknown arm {arm!r}: this picture shows {listing(arms)}{nearest(arm, arms)}"
-            )
+            shown = f"this picture shows {listing(arms)}{nearest(arm, arms)}"
+            raise ArmError(f"unknown arm {arm!r}: {shown}")
     return [places[arm] for arm in highlight]
 
 
@@ -139,9 +138,8 @@ def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
     )
     low, high = sorted(units.of(ends).tolist())
     best = np.array(table["P(best)"])
-    return BeliefDensities(
-        agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), units.quantity
-    )
+    named = (agent.arms, x[:-1], density[:-1], best)
+    return BeliefDensities(*named, x[-1], density[-1], (low, high), units.quantity)
 
 
 def _snapped(end: float, other: float, bounds: Sequence[float]) -> float:
@@ -161,26 +159,19 @@ def draw_beliefs(
     with style.canvas(ax, size) as ax:
         coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
-            ax.plot(
-                data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1
-            )
+            thin: Any = {"color": style.GREY, "linewidth": 0.7, "alpha": 0.7, "zorder": 1}
+            ax.plot(data.x[a], data.density[a], **thin)
         middle = _peak(data, data.pseudobelief_x, data.pseudobelief_density)
         labels = [style.Label(*middle, "pseudobelief", style.ink(ax))]
         for rank, a in enumerate(coloured):
             shade = style.colour(rank)
             ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
-            ax.fill_between(
-                data.x[a], data.density[a], color=shade, alpha=0.1, linewidth=0.0, zorder=2
-            )
+            pale: Any = {"color": shade, "alpha": 0.1, "linewidth": 0.0, "zorder": 2}
+            ax.fill_between(data.x[a], data.density[a], **pale)
             peak = _peak(data, data.x[a], data.density[a])
             labels.append(style.Label(*peak, str(data.arms[a]), style.letters(ax, shade)))
-        ax.plot(
-            data.pseudobelief_x,
-            data.pseudobelief_density,
-            color=style.ink(ax),
-            linestyle=(0, (4, 2)),
-            zorder=4,
-        )
+        dashed: Any = {"color": style.ink(ax), "linestyle": (0, (4, 2)), "zorder": 4}
+        ax.plot(data.pseudobelief_x, data.pseudobelief_density, **dashed)
         heights = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
         ax.set_xlim(*data.window)
         ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))

@@ -39,8 +39,8 @@ def focal_densities(
     given = Paper() if schedule is None else exposure(schedule)
     if given.per_arm:
         raise ExposureError(
-            f"{given!r} has one focal law per arm and none for all: give another exposure, such as belman.exposure.Paper(), "
-            "or see the exposure of each arm in Agent.explain()"
+            f"{given!r} has one focal law per arm and none for all: give another exposure, such "
+            "as belman.exposure.Paper(), or see the exposure of each arm in Agent.explain()"
         )
     x = np.linspace(0.0, 1.0, points)
     pull = given.pull(np.array(turns, dtype=np.float64), arms)[:, None]
