@@ -139,7 +139,8 @@ def main() -> None:
     print(
         Table(
             columns,
-            f"{count} crowds of {PROCESSES} processes x {DECISIONS:,} decisions, all counts exact; at most 1.1",
+            f"{count} crowds of {PROCESSES} processes x {DECISIONS:,} decisions, all counts "
+            "exact; at most 1.1",
         )
     )
     if any(ratio - error > 1.1 for ratio in ratios):

@@ -66,7 +66,8 @@ def main() -> None:
         plain = simulated(policy)
         budget, risk = rate(policy, budget=HORIZON), rate(policy, delta=1e-300, most=HORIZON)
         notes[name] = (
-            f"{plain / 1e6:.2f} M turns/s in simulate, {budget / 1e6:.2f} with a budget, {risk / 1e6:.2f} with a risk"
+            f"{plain / 1e6:.2f} M turns/s in simulate, {budget / 1e6:.2f} with a budget, "
+            f"{risk / 1e6:.2f} with a risk"
         )
         if name != "uniform":  # of which a turn is nothing but a search for the least count
             claims.append(

@@ -31,7 +31,7 @@ ARMS = [f"arm {i}" for i in range(10)]
 
 
 class Caller:
-    """One client on one connection, without a library that would cost more than the service does."""
+    """One client on one connection, without a library that would cost more than the service."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -44,7 +44,8 @@ class Caller:
     async def send(self, method: str, path: str, body: Any, due: float | None = None) -> Any:
         data = json.dumps(body).encode()
         kind = "Content-Type: application/json"
-        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\nContent-Length: {len(data)}\r\n\r\n"
+        length = f"Content-Length: {len(data)}"
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\n{length}\r\n\r\n"
         started = time.perf_counter() if due is None else due
         self.writer.write(head.encode() + data)
         answer = await self.reader.readuntil(b"\r\n\r\n")
@@ -73,23 +74,25 @@ class Caller:
         return done
 
 
-#: A server that reads each request and gives an answer of the same size: what HTTP alone costs
-#: here.
+#: A server that gives each request an answer of the same size: what HTTP alone costs here.
 NOTHING = """
 import json, socket, sys, uvicorn
-answer = json.dumps({"tickets": [{"id": "1-abcdef", "arm": "arm 1", "probability": 0.1, "uniform": False, "time": 1.0}]}).encode()
+ticket = {"id": "1-abcdef", "arm": "arm 1", "probability": 0.1, "uniform": False, "time": 1.0}
+answer = json.dumps({"tickets": [ticket]}).encode()
+headers = [(b"content-length", str(len(answer)).encode())]
 async def app(scope, receive, send):
     if scope["type"] == "lifespan":
         return
     while (await receive()).get("more_body"):
         pass
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(answer)).encode())]})
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": answer})
 listening = socket.socket()
 listening.bind(("127.0.0.1", 0))
 listening.listen(64)
 print(f"http://127.0.0.1:{listening.getsockname()[1]}/", flush=True)
-uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")).run([listening])
+config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")
+uvicorn.Server(config).run([listening])
 """
 
 
@@ -106,7 +109,7 @@ def process(*arguments: str) -> Iterator[str]:
 
 
 async def load(address: str, seconds: float, rate: float = FLOOD) -> tuple[float, float, int]:
-    """Pairs a second, the 99th percentile of a request in milliseconds, and the number of errors."""
+    """Pairs a second, the 99th percentile of a request in milliseconds, and how many errors."""
     callers = [Caller(int(address.rpartition(":")[2])) for _ in range(CLIENTS)]
     await asyncio.gather(*(caller.open() for caller in callers))
     every, started = CLIENTS / rate, time.perf_counter()
@@ -155,7 +158,8 @@ def main() -> None:
     ]
     load_average = os.getloadavg()[0]
     notes = {
-        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the service: {most / bare:.2f} of it",
+        "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the "
+        f"service: {most / bare:.2f} of it",
         "counted": f"{told:,} rewards, and the state is the fold of the log",
         "machine": f"{os.cpu_count()} cores, load average {load_average:.1f}",
     }

@@ -130,8 +130,10 @@ def main() -> None:
         ]
         size = Path(folder, "long.db").stat().st_size / EVENTS
     notes = {
-        "pairs per second": f"{rate:.0f}, waiting for the disk at every commit, as the bare loop does",
-        "with synchronous=normal": f"{quick_rate:.0f} pairs per second, {quick:.2f} of the bare rate: nobody waits for the disk",
+        "pairs per second": f"{rate:.0f}, waiting for the disk at every commit, as the bare loop "
+        "does",
+        "with synchronous=normal": f"{quick_rate:.0f} pairs per second, {quick:.2f} of the bare "
+        "rate: nobody waits for the disk",
         "bytes per event": f"{size:.0f}",
     }
     report(f"durable studies on SQLite, {ARMS} arms, default policy", claims, notes)

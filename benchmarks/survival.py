@@ -115,11 +115,10 @@ def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
                     finally:
                         os._exit(3)
                 children.append(child)
+            # until the first of them is at work; others may be killed while they open the study
             size, started = _size(notes), time.monotonic()
             while _size(notes) == size and time.monotonic() - started < 300.0:
-                time.sleep(
-                    0.005
-                )  # until the first of them is at work; the others may be killed while they open the study
+                time.sleep(0.005)
             time.sleep(luck.uniform(0.0, 0.3))
             for child in children:
                 os.kill(child, signal.SIGKILL)

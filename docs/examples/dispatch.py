@@ -60,7 +60,7 @@ async def work_off(
 
 
 async def compare(tasks: int) -> tuple[belman.Dispatcher, dict[str, list[tuple[float, str]]]]:
-    """The same tasks with a dispatcher that learns and with one that is told which servers to use."""
+    """The same tasks with a dispatcher that learns and with one that is told the servers."""
     pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
     spawn = asyncio.create_subprocess_exec
     servers = {
@@ -97,7 +97,8 @@ def main(tasks: int, picture: str | None) -> None:
     print(learner.beliefs())
     print("served:", dict(Counter(name for _, name in runs["dispatcher"])))
     print(
-        f"{tasks:,} tasks: {seconds['dispatcher']:.2f} s; the oracle needed {seconds['oracle']:.2f} s"
+        f"{tasks:,} tasks: {seconds['dispatcher']:.2f} s; the oracle needed "
+        f"{seconds['oracle']:.2f} s"
     )
     print(f"ratio {seconds['dispatcher'] / seconds['oracle']:.3f}")
     if picture:

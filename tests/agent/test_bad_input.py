@@ -1,4 +1,4 @@
-"""Every bad call raises its own error, with a message that helps, and leaves the agent as it was."""
+"""Every bad call raises its own error, with words that help, and leaves the agent as it was."""
 
 from __future__ import annotations
 
@@ -314,7 +314,8 @@ MAKES = {
     "joint for Gaussians": (
         lambda: Agent(ARMS, "gaussian", BelMan.paper("joint")),
         PolicyError,
-        r"reading 'joint' does not exist for gaussian rewards: .*never exploit \(use 'barycentre' or 'natural'\)",
+        r"reading 'joint' does not exist for gaussian rewards: "
+        r".*never exploit \(use 'barycentre' or 'natural'\)",
     ),
     "joint for costs": (
         lambda: Agent(ARMS, minimise=True, policy=BelMan.paper("joint")),
@@ -324,7 +325,8 @@ MAKES = {
     "unknown reading": (
         lambda: BelMan(reading="barycenter"),
         PolicyError,
-        r"unknown reading 'barycenter': there are 'barycentre', 'natural', 'joint' \(did you mean 'barycentre'\?\)",
+        r"unknown reading 'barycenter': there are 'barycentre', 'natural', 'joint' "
+        r"\(did you mean 'barycentre'\?\)",
     ),
     "exposure by name": (
         lambda: BelMan("paper"),
@@ -449,7 +451,8 @@ MAKES = {
     "range of unbounded rewards": (
         lambda: Agent(ARMS, "poisson", range=(0, 5)),
         SettingError,
-        r"range=\(0, 5\) is for rewards in \[0, 1\] on another scale: poisson rewards have their own",
+        r"range=\(0, 5\) is for rewards in \[0, 1\] on another scale: "
+        r"poisson rewards have their own",
     ),
     "no variance": (
         lambda: Gaussian(sigma=0.0),

@@ -1,4 +1,4 @@
-"""An agent whose asks are decided elsewhere, whose arms leave and return, and whose policy changes."""
+"""An agent whose asks are decided elsewhere, whose arms come and go, whose policy changes."""
 
 from __future__ import annotations
 

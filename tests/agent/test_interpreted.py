@@ -32,7 +32,7 @@ LIVES = {
 
 
 def life(name: str) -> list[object]:
-    """The choices of an agent whose rewards come from a fixed stream, and in the end its beliefs."""
+    """The choices of an agent whose rewards come from a fixed stream, and its last beliefs."""
     family, policy, settings, turns = LIVES[name]
     agent = Agent(range(5), member(family), policy, seed=17, **settings)
     rng = np.random.default_rng(18)

@@ -89,7 +89,8 @@ from belman import Agent
 from tests.agent.test_state_file import check_exact
 from tests.members import member
 for name in {BY_QUADRATURE!r}:
-    check_exact(lambda: Agent(["a", "b"], member(name), seed=5), pathlib.Path({str(tmp_path)!r}, name), turns=4, before=3)
+    path = pathlib.Path({str(tmp_path)!r}, name)
+    check_exact(lambda: Agent(["a", "b"], member(name), seed=5), path, turns=4, before=3)
 print("true")
 """
     assert interpreted(script) is True
@@ -107,8 +108,9 @@ from belman.policies import POLICIES
 from tests.agent.test_state_file import check_exact
 for name, kind in POLICIES.items():
     if not kind.sees_truth:
-        demanded = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
-        quick = {{"discount": 0.5}} if name == "gittins" else {{}}  # its table is long in the making, interpreted
+        demanded = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
+        # its table is long in the making, interpreted
+        quick = {{"discount": 0.5}} if name == "gittins" else {{}}
         policy = kind(**dict.fromkeys(demanded, 20), **quick)
         path = pathlib.Path({str(tmp_path)!r}, name)
         check_exact(lambda: Agent(range(4), policy=policy, seed=5), path, turns=30, before=20)

@@ -91,12 +91,14 @@ for name in CLOSED:
     if family.summed:
         for minimise in (False, True):
             draws = random_rewards(family, np.random.default_rng(3), 40)
-            told, rest = Agent(["a"], family, minimise=minimise, seed=1), (40, sum(draws), sum(x * x for x in draws))
+            told = Agent(["a"], family, minimise=minimise, seed=1)
+            rest = (40, sum(draws), sum(x * x for x in draws))
             for x in draws:
                 told.tell("a", x)
             counted = Agent(["a"], family, minimise=minimise, start={"a": rest}, seed=1)
             gap = np.abs(np.array(counted.belief("a")) / np.array(told.belief("a")) - 1.0).max()
-            gap = max(gap, *(float(abs(one[0] - two[0]) / abs(two[0])) for one, two in zip(counted._truth[1:], told._truth[1:])))
+            pairs = zip(counted._truth[1:], told._truth[1:])
+            gap = max(gap, *(float(abs(one[0] - two[0]) / abs(two[0])) for one, two in pairs))
             gaps[f"{name}, {minimise}"] = float(gap)
 print(json.dumps(gaps))
 """

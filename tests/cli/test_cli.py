@@ -198,8 +198,9 @@ def test_settings_and_several_policies_on_one_line():
 
 def test_policies_and_exposures_inside_others():
     phases = Phases(EpsilonGreedy(0.2), belman.BelMan(belman.exposure.two_phase(5)), 20)
+    then = "(belman:exposure=(two-phase:explore=5))"
     for words, wanted in {
-        "phases:turns=20,first=epsilon-greedy:epsilon=0.2,then=(belman:exposure=(two-phase:explore=5))": phases,
+        f"phases:turns=20,first=epsilon-greedy:epsilon=0.2,then={then}": phases,
         "belman:exposure=paper": belman.BelMan.paper(),
         "belman:exposure=(evidence:pool=inf,gain=1),reading=natural": belman.BelMan(
             belman.exposure.Evidence(pool=math.inf, gain=1), "natural"

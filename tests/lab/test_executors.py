@@ -43,7 +43,7 @@ def test_dask_gives_the_same_numbers(exact, cluster):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("milliseconds", [2**power for power in range(10)])
 def test_dask_survives_a_killed_worker(exact, cluster, milliseconds):
-    """At any moment: while the tasks are handed out, while they are played, while results come in."""
+    """At any moment: while tasks are handed out, while they are played, while results come in."""
     with distributed.Client(cluster) as client:
         client.wait_for_workers(2, HANG)  # the one that was killed before is replaced
     victim = next(iter(cluster.workers.values()))
@@ -64,7 +64,8 @@ def test_ctrl_c_stops_a_run_and_keeps_what_is_finished(tmp_path):
         import belman
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
         problem = belman.problems.bernoulli([0.8, 0.9, 0.3])
-        belman.simulate(players, problem, 200_000, 1_000, seed=1, workers=1, store={str(tmp_path / "s")!r})
+        store = {str(tmp_path / "s")!r}
+        belman.simulate(players, problem, 200_000, 1_000, seed=1, workers=1, store=store)
         """
     )
     marks = tmp_path / "s" / "belman-done"

@@ -1,4 +1,4 @@
-"""What a person sees while a design is run: a line where there is no bar and compiling takes long."""
+"""What a person sees while a design is run: a line where no bar is and compiling takes long."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_the_genie_has_no_regret_and_nobody_beats_it_on_the_same_luck():
 
 @pytest.mark.parametrize("law", ["bernoulli", "poisson"])
 def test_queues_start_in_the_stationary_law_of_the_genie(law):
-    """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6 each)."""
+    """The mean length at turns 1 and 300 is the exact one; 5-sigma limits (false alarm 1e-6)."""
     result = belman.simulate(
         [belman.Oracle()],
         belman.problems.queue(PAPER[0], 0.35, arrival_law=law),
@@ -237,9 +237,12 @@ def test_compiled_and_interpreted_queues_are_the_same():
     script = f"""
 import json, belman
 players = {{"T": belman.Thompson(), "Q": belman.q_ucb()}}
-one = belman.simulate(players, belman.problems.queue({PAPER[2]}, 0.35), horizon=120, runs=2, seed=11)
-three = belman.simulate({{"T": players["T"]}}, belman.problems.queue({PAPER}, [0.3, 0.25, 0.2]), horizon=60, runs=2, seed=11)
-print(json.dumps([one.plays.values.tolist(), one.queue.values.tolist(), three.plays.values.tolist(), three["queue"].values.tolist()]))
+single = belman.problems.queue({PAPER[2]}, 0.35)
+one = belman.simulate(players, single, horizon=120, runs=2, seed=11)
+several = belman.problems.queue({PAPER}, [0.3, 0.25, 0.2])
+three = belman.simulate({{"T": players["T"]}}, several, horizon=60, runs=2, seed=11)
+found = [one.plays, one.queue, three.plays, three["queue"]]
+print(json.dumps([array.values.tolist() for array in found]))
 """
     players = {"T": belman.Thompson(), "Q": belman.q_ucb()}
     one = belman.simulate(

@@ -74,7 +74,7 @@ def test_chunking_does_not_matter(result, monkeypatch):
 
 
 def test_players_of_a_run_meet_the_same_nature():
-    """With one arm there is nothing to choose, so equal nature means equal rewards, turn by turn."""
+    """With one arm there is nothing to choose: equal nature means equal rewards, turn by turn."""
     one = belman.simulate(PLAYERS, belman.problems.bernoulli([0.5]), horizon=60, runs=10, seed=3)
     assert (one.reward.sel(player="BelMan") == one.reward.sel(player="Thompson")).all()
     assert float(one.reward.isel(turn=-1).std()) > 0
@@ -143,12 +143,12 @@ def test_an_arm_that_is_not_there_is_refused_with_the_name_of_who_gave_it(given)
 
 def test_compiled_and_interpreted_runs_are_the_same():
     script = (
-        "import belman, sys\n"
-        "problems = [belman.problems.bernoulli([0.4, 0.6, 0.5]), belman.problems.gaussian([0.0, 1.0]), belman.problems.exponential([1.0, 2.0])]\n"
-        "players = {'B': belman.BelMan(), 'P': belman.BelMan.paper(), 'T': belman.Thompson()}\n"
-        "for problem in problems:\n"
-        "    result = belman.simulate(players, problem, horizon=120, runs=3, seed=11)\n"
-        "    print(result.plays.values.ravel().tolist(), result.suboptimal_draws.values.sum())\n"
+        "import belman, sys\nproblems = [belman.problems.bernoulli([0.4, 0.6, 0.5]), "
+        "belman.problems.gaussian([0.0, 1.0]), belman.problems.exponential([1.0, 2.0])]\nplayers "
+        "= {'B': belman.BelMan(), 'P': belman.BelMan.paper(), 'T': belman.Thompson()}\nfor "
+        "problem in problems:\n    result = belman.simulate(players, problem, horizon=120, "
+        "runs=3, seed=11)\n    print(result.plays.values.ravel().tolist(), "
+        "result.suboptimal_draws.values.sum())\n"
     )
     import os
 

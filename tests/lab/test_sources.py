@@ -16,7 +16,8 @@ from belman.lab.design import sources
 SCRIPT = """
 import belman, playing
 from belman.lab.design import sources
-print(sources(), sources({"ours": belman.Thompson()}, belman.problems.bernoulli([0.1, 0.9])), sources({"mine": playing.Mine}))
+ours = sources({"ours": belman.Thompson()}, belman.problems.bernoulli([0.1, 0.9]))
+print(sources(), ours, sources({"mine": playing.Mine}))
 """
 
 

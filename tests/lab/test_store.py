@@ -52,7 +52,8 @@ def test_it_resumes_after_kill_nine(tmp_path, exact):
         f"""
         import belman
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
-        belman.simulate(players, belman.problems.bernoulli([0.8, 0.9]), 2_000, 300, 7, workers=1, store={str(store)!r})
+        problem, store = belman.problems.bernoulli([0.8, 0.9]), {str(store)!r}
+        belman.simulate(players, problem, 2_000, 300, 7, workers=1, store=store)
         """
     )
     marks = store / "belman-done"

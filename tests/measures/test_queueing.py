@@ -1,4 +1,4 @@
-"""Measures of queues: the trend against SciPy's rank correlation, what counts as unstable, tables."""
+"""Measures of queues: the trend against SciPy's rank correlation, unstable queues, tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from belman.measures.queueing import _trend
 
 
 def result_of(late, regret, horizon=1_000):
-    """A result of one player whose runs have these late backlogs and this queue regret at the end."""
+    """A result of one player whose runs have these late backlogs and this final queue regret."""
     late, regret = np.atleast_2d(late)[None], np.atleast_1d(regret)[None]
     return xarray.Dataset(
         {

@@ -1,4 +1,4 @@
-"""Databases that an earlier release wrote open, and their studies go on as they would have there."""
+"""Databases that an earlier release wrote open, and their studies go on as they would have."""
 
 from __future__ import annotations
 

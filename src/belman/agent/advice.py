@@ -1,6 +1,4 @@
-"""What an agent recommends, and how sure it may be: the policy's favourites and Chernoff's evidence
-that they are the best.
-"""
+"""What an agent recommends, and Chernoff's evidence that the policy's favourites are the best."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from belman.policies.stopping import least_contrast
 
 
 class Advice(NamedTuple):
-    """The places of the recommended arms, the best first, and the evidence that no other is as
-    good.
-    """
+    """The places of the recommended arms, best first, and the evidence that no other is as good."""
 
     places: list[int]
     evidence: float
@@ -39,9 +35,7 @@ def _advise(
 def advise(
     policy: Policy, family: Family, ledger: Ledger, memory: Any, m: int, luck: Any
 ) -> Advice:
-    """The m arms that the policy recommends after these rewards; ties are drawn from `luck`, a
-    generator that is used up.
-    """
+    """The m arms that the policy recommends after these rewards; uses up `luck` to draw ties."""
     arms = len(ledger.plays)
     score, spent, chosen = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     evidence = entry(_advise, policy=policy.kernels, family=family.kernels)(

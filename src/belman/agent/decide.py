@@ -35,9 +35,7 @@ def mark_all_stale(stale):
 
 @kernel
 def _imagine(family, law, ledger, arm):
-    """One outstanding ask: the statistic that the belief expects, and the average reward (or the
-    expected one, at first).
-    """
+    """One outstanding ask: the statistic that the belief expects, and the average reward so far."""
     family.imagine(law, ledger.beliefs[arm])
     plays = ledger.plays[arm]
     if plays > 0.0:
@@ -69,25 +67,10 @@ def renew(policy, family, law, params, truth, working, memory, pending, stale):
 
 @kernel
 def decide(
-    policy,
-    family,
-    law,
-    params,
-    truth,
-    working,
-    memory,
-    pending,
-    stale,
-    index,
-    mind,
-    closed,
-    limited: bool,
-    turn: int,
-    dial: float,
-):
-    """Choose an arm (where arms are `limited` one that is not closed), mark it outstanding, and give
-    the chance of the choice.
-    """
+    policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed,
+    limited: bool, turn: int, dial: float,
+):  # fmt: skip
+    """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
     renew(policy, family, law, params, truth, working, memory, pending, stale)
     for a in range(index.size):
         index[a] = np.nan if limited and closed[a] else 0.0
@@ -119,9 +102,7 @@ def survey(
 
 @kernel
 def learn(family, law, truth, priors, pending, stale, discount, arm: int, reward: float):
-    """Enter a reward. With a discount below 1 every belief first fades towards its prior, and every
-    count with it.
-    """
+    """Enter a reward; a discount below 1 first fades every belief and count towards its prior."""
     if discount < 1.0:
         for a in range(truth.plays.size):
             family.belief.blend(law, truth.beliefs[a], priors[a], discount)

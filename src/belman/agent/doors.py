@@ -1,6 +1,4 @@
-"""What an agent lets in: names, numbers and policies, each refused with a reason before anything
-changes.
-"""
+"""What an agent lets in: names, numbers, policies; each refused with a reason, changing nothing."""
 
 from __future__ import annotations
 
@@ -29,9 +27,8 @@ def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
     try:
         hash(arm)
     except TypeError:
-        raise ArmError(
-            f"arm {arm!r} cannot be a name: it is not hashable (a string, a number or a tuple is)"
-        ) from None
+        words = "it is not hashable (a string, a number or a tuple is)"
+        raise ArmError(f"arm {arm!r} cannot be a name: {words}") from None
     if arm in known:
         raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
 
@@ -40,18 +37,16 @@ def check_seed(seed: int | None) -> int | None:
     """A whole number, or None for a seed from the system."""
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
     if seed is not None and (not whole or seed < 0):
-        raise SettingError(
-            f"seed={seed!r} makes no stream: it must be a whole number from 0 up, or None"
-        )
+        allowed = "it must be a whole number from 0 up, or None"
+        raise SettingError(f"seed={seed!r} makes no stream: {allowed}")
     return seed
 
 
 def check_discount(discount: float) -> float:
     """A share of the past that is kept at every reward."""
     if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
-        raise SettingError(
-            f"discount={discount!r} makes no agent: it must be above 0 and at most 1 (1 never forgets)"
-        )
+        allowed = "it must be above 0 and at most 1 (1 never forgets)"
+        raise SettingError(f"discount={discount!r} makes no agent: {allowed}")
     return float(discount)
 
 
@@ -73,38 +68,33 @@ def check_level(level: float, option: str = "level") -> float:
 def check_wanted(m: Any, arms: int) -> None:
     """How many of the best arms are asked for."""
     if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
-        raise SettingError(
-            f"m={m!r} asks for no arms: it must be a whole number from 1 to {arms}, the number of arms"
-        )
+        allowed = f"it must be a whole number from 1 to {arms}, the number of arms"
+        raise SettingError(f"m={m!r} asks for no arms: {allowed}")
 
 
 def check_exposed(policy: Policy) -> BelMan:
     """A policy that has an exposure."""
     if not isinstance(policy, BelMan):
-        raise PolicyError(
-            f"policy {policy.name!r} has no exposure: only belman has (set agent.policy to change who chooses)"
-        )
+        remedy = "only belman has (set agent.policy to change who chooses)"
+        raise PolicyError(f"policy {policy.name!r} has no exposure: {remedy}")
     return policy
 
 
 def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any]:
     """Beliefs about single arms, by name."""
     if priors is not None and not isinstance(priors, Mapping):
-        raise PriorError(
-            f"priors={priors!r} is no mapping: give {{arm: prior, …}}, or prior=… for all arms"
-        )
+        remedy = "give {arm: prior, …}, or prior=… for all arms"
+        raise PriorError(f"priors={priors!r} is no mapping: {remedy}")
     return priors or {}
 
 
 def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
     """A policy that an agent can follow with this family and so many arms."""
     if not isinstance(policy, Policy):
-        raise PolicyError(
-            f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()"
-        )
+        remedy = "give one of belman.policies, such as belman.BelMan()"
+        raise PolicyError(f"policy={policy!r} is no policy: {remedy}")
     if policy.sees_truth:
-        raise PolicyError(
-            f"policy {policy.name!r} is told the true means: it plays in simulations only"
-        )
+        where = "it plays in simulations only"
+        raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
     policy.check(family, arms)
     return policy

@@ -8,8 +8,7 @@ from belman.families import Family
 
 
 class Learnt(NamedTuple):
-    """The prior and the belief about an arm, what its rewards sum to, and its tells and outstanding
-    asks.
+    """The prior and the belief about an arm, the sum of its rewards, its tells and open asks.
 
     Rewards are on the scale of the family, as the agent's ledger keeps them.
     """

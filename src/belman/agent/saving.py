@@ -1,6 +1,4 @@
-"""An agent to its text and back: everything that the next turn needs, so that it goes on as if it
-had never stopped.
-"""
+"""An agent to its text and back: all that the next turn needs, so that it goes on where it was."""
 
 from __future__ import annotations
 
@@ -63,9 +61,8 @@ def _part(content: dict[str, Any], kind: Any, name: str, source: str) -> Any:
     try:
         return spec.build(content[name], kind, trust="imported")
     except BelmanError as error:
-        raise StateError(
-            f"{source} does not hold a whole agent: {error} (or give it again, load(path, {name}=…))"
-        ) from None
+        words = f"{error} (or give it again, load(path, {name}=…))"
+        raise StateError(f"{source} does not hold a whole agent: {words}") from None
 
 
 def from_text(
@@ -80,9 +77,8 @@ def from_text(
     content = state_file.read(text, source)
     for part, given in (("family", family), ("policy", policy)):
         if content.get(part) is None and given is None:
-            raise StateError(
-                f"{source} could not hold its {part}: give it again, load(path, {part}=…)"
-            )
+            remedy = f"give it again, load(path, {part}=…)"
+            raise StateError(f"{source} could not hold its {part}: {remedy}")
     return state_file.trusted(lambda: _rebuilt(kind, content, source, arms, family, policy), source)
 
 
@@ -98,15 +94,11 @@ def _rebuilt(
     names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
     if len(names) != len(saved):
         raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
-    agent = kind(
-        names,
-        _part(content, Family, "family", source) if family is None else family,
-        _part(content, Policy, "policy", source) if policy is None else policy,
-        range=tuple(content["range"]) if content["range"] else None,
-        minimise=content["minimise"],
-        discount=content["discount"],
-        seed=0,
-    )
+    law = _part(content, Family, "family", source) if family is None else family
+    who = _part(content, Policy, "policy", source) if policy is None else policy
+    ends = tuple(content["range"]) if content["range"] else None
+    scale: dict[str, Any] = {"range": ends, "minimise": content["minimise"]}
+    agent = kind(names, law, who, **scale, discount=content["discount"], seed=0)
     agent._told = int(content["told"])
     agent._tells[:] = content["tells"]
     agent._priors[:] = state_file.floats(content["priors"])

@@ -23,17 +23,17 @@ class Scale(NamedTuple):
 
     def inward(self, reward: float) -> float:
         """A reward of the user as the family sees it; raises RewardError where there is none."""
-        value = self.base.check_reward(
-            reward if self.range is None else _share(reward, *self.range)
-        )
+        inside = reward if self.range is None else _share(reward, *self.range)
+        value = self.base.check_reward(inside)
         return -value if self.minimise else value
 
     def outward(self, value: float) -> float:
         """A reward of the family as the user sees it."""
         value = float(-value if self.minimise and value < math.inf else value)
-        return (
-            value if self.range is None else self.range[0] + value * (self.range[1] - self.range[0])
-        )
+        if self.range is None:
+            return value
+        low, high = self.range
+        return low + value * (high - low)
 
 
 def _share(reward: float, low: float, high: float) -> float:
@@ -43,9 +43,8 @@ def _share(reward: float, low: float, high: float) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if isinstance(reward, (str, bytes)) or not low <= value <= high:
-        raise RewardError(
-            f"reward {reward!r} cannot be: this agent's range is from {low:g} to {high:g}"
-        )
+        ends = f"this agent's range is from {low:g} to {high:g}"
+        raise RewardError(f"reward {reward!r} cannot be: {ends}")
     return min(max((value - low) / (high - low), 0.0), 1.0)
 
 
@@ -54,9 +53,8 @@ def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Sc
     if range is None:
         return Scale(base, None, bool(minimise))
     if not base.coin:
-        raise SettingError(
-            f"range={range!r} is for rewards in [0, 1] on another scale: {base.name} rewards have their own"
-        )
+        own = f"{base.name} rewards have their own"
+        raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {own}")
     try:
         low, high = (float(end) for end in range)
     except (TypeError, ValueError, OverflowError):

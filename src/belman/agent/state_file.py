@@ -1,6 +1,4 @@
-"""An agent as text: versioned JSON that a person can read, exact to the last bit, with a checksum
-that tells damage from data.
-"""
+"""An agent as text: versioned JSON for people, exact to the last bit, a checksum against damage."""
 
 from __future__ import annotations
 
@@ -24,14 +22,10 @@ VERSION = 1
 def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
     """The text of a state file of some kind."""
     body = {name: plain(value) for name, value in content.items()}
-    text = json.dumps(
-        {"format": kind, "version": VERSION, **body}, ensure_ascii=False, allow_nan=False
-    )
-    document = json.loads(text)
-    return (
-        json.dumps({**document, "checksum": _checksum(document)}, ensure_ascii=False, indent=1)
-        + "\n"
-    )
+    document = {"format": kind, "version": VERSION, **body}
+    document = json.loads(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    document["checksum"] = _checksum(document)
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
@@ -41,19 +35,15 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != kind:
-        raise StateError(
-            f"{source} is not the state of {_article(kind)}: it lacks the format {kind!r}"
-        )
+        lacks = f"it lacks the format {kind!r}"
+        raise StateError(f"{source} is not the state of {_article(kind)}: {lacks}")
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise StateError(
-            f"{source} has version {version!r}: this belman reads up to {VERSION} (install a newer one)"
-        )
-    checksum = document.pop("checksum", None)
-    if checksum != _checksum(document):
-        raise StateError(
-            f"{source} is damaged or was edited: its checksum does not match its content"
-        )
+        reads = f"this belman reads up to {VERSION} (install a newer one)"
+        raise StateError(f"{source} has version {version!r}: {reads}")
+    if document.pop("checksum", None) != _checksum(document):
+        damage = "its checksum does not match its content"
+        raise StateError(f"{source} is damaged or was edited: {damage}")
     return document
 
 
@@ -106,16 +96,11 @@ def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def encode_arm(arm: Hashable) -> Any:
-    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given again when
-    loading.
-    """
+    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given anew."""
     if isinstance(arm, np.generic):
         arm = arm.item()
-    if (
-        arm is None
-        or isinstance(arm, (str, bool, int))
-        or (isinstance(arm, float) and math.isfinite(arm))
-    ):
+    is_number = isinstance(arm, int) or (isinstance(arm, float) and math.isfinite(arm))
+    if arm is None or isinstance(arm, str) or is_number:
         return arm
     if isinstance(arm, tuple):
         return {"tuple": [encode_arm(part) for part in arm]}
@@ -127,21 +112,18 @@ def decode_arm(text: Any, source: str) -> Hashable:
     if isinstance(text, dict):
         if "tuple" in text:
             return tuple(decode_arm(part, source) for part in text["tuple"])
-        raise StateError(
-            f"{source} has arms of a kind that JSON lacks, such as {text['repr']}: give them again, load(path, arms=[…])"
-        )
+        remedy = "give them again, load(path, arms=[…])"
+        kind = f"arms of a kind that JSON lacks, such as {text['repr']}"
+        raise StateError(f"{source} has {kind}: {remedy}")
     return text
 
 
 def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
-    """Run a reader of content that passed its checksum; anything missing or misshapen still becomes
-    a StateError.
-    """
+    """Read content that passed its checksum; what is missing or misshapen becomes a StateError."""
     try:
         return build()
     except (KeyError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, StateError):
             raise
-        raise StateError(
-            f"{source} does not hold a whole {kind.split()[-1]}: {type(error).__name__}: {error}"
-        ) from None
+        words = f"{kind.split()[-1]}: {type(error).__name__}: {error}"
+        raise StateError(f"{source} does not hold a whole {words}") from None

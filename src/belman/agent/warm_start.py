@@ -1,6 +1,4 @@
-"""What an agent may know before its first turn: another agent's rewards, those of a saved one, or
-counts.
-"""
+"""What an agent may know before its first turn: an agent's rewards, a saved one's, or counts."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from belman.policies import Ledger
 
 
 class Known(NamedTuple):
-    """What is known of some arms: their names, the rewards told of each, its prior and its row of
-    the ledger.
-    """
+    """What is known of some arms: names, rewards told, priors and rows of the ledger."""
 
     arms: tuple[Hashable, ...]
     tells: NDArray[np.int64]
@@ -31,29 +27,22 @@ class Known(NamedTuple):
 def of_agent(known: Known, family: Family, other: Family, arms: Mapping[Hashable, int]) -> Known:
     """All that another agent knows of the arms that both play, for an agent of the same family."""
     if (other.name, *other.law) != (family.name, *family.law):
-        raise PriorError(
-            f"start has {other.name} rewards, and this agent {family.name} ones: their beliefs do not compare"
-        )
+        rewards = f"start has {other.name} rewards, and this agent {family.name} ones"
+        raise PriorError(f"{rewards}: their beliefs do not compare")
     common = [place for place, arm in enumerate(known.arms) if arm in arms]
     if not common:
-        raise ArmError(
-            f"start knows none of these arms: it played {listing(known.arms)}, and this agent plays {listing(arms)}"
-        )
+        lists = f"it played {listing(known.arms)}, and this agent plays {listing(arms)}"
+        raise ArmError(f"start knows none of these arms: {lists}")
     ledger = Ledger(*(column[common] for column in known.ledger))
-    return Known(
-        tuple(known.arms[place] for place in common),
-        known.tells[common],
-        known.priors[common],
-        ledger,
-    )
+    names = tuple(known.arms[place] for place in common)
+    return Known(names, known.tells[common], known.priors[common], ledger)
 
 
-def of_counts(
-    counts: Mapping[Hashable, Any],
-    scale: Scale,
-    priors: NDArray[np.float64],
-    place: Callable[[Hashable], int],
-) -> Known:
+Floats = NDArray[np.float64]
+Place = Callable[[Hashable], int]
+
+
+def of_counts(counts: Mapping[Hashable, Any], scale: Scale, priors: Floats, place: Place) -> Known:
     """What (plays, sum of rewards) or (plays, sum, sum of squares) say of each arm."""
     rows = [_row(arm, given, scale, priors[place(arm)]) for arm, given in counts.items()]
     beliefs = np.array([row[0] for row in rows]).reshape(len(rows), -1)
@@ -63,25 +52,21 @@ def of_counts(
 
 
 def _row(
-    arm: Hashable, given: Any, scale: Scale, prior: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float, float, float]:
+    arm: Hashable, given: Any, scale: Scale, prior: Floats
+) -> tuple[Floats, float, float, float]:
+    refused = f"start[{arm!r}]={given!r} is no count"
     try:
         plays, total, *rest = (float(number) for number in given)
     except (TypeError, ValueError):
-        raise RewardError(
-            f"start[{arm!r}]={given!r} is no count: give (plays, sum of rewards)"
-        ) from None
+        raise RewardError(f"{refused}: give (plays, sum of rewards)") from None
     if not (plays >= 1.0 and plays == math.floor(plays) and math.isfinite(total) and len(rest) < 2):
-        raise RewardError(
-            f"start[{arm!r}]={given!r} is no count: plays must be a whole number from 1 up, and sums finite"
-        )
-    low, width = (
-        (0.0, 1.0) if scale.range is None else (scale.range[0], scale.range[1] - scale.range[0])
-    )
+        raise RewardError(f"{refused}: plays must be a whole number from 1 up, and sums finite")
+    low, high = scale.range or (0.0, 1.0)
+    width = high - low
     shifted = (total - plays * low) / width
     belief = scale.base.update_many(prior, int(plays), shifted)
     if rest:
         square = (rest[0] - 2.0 * low * total + plays * low * low) / (width * width)
-    else:  # rewards of 0 and 1 are their own squares; others are taken as if they had all been alike
+    else:  # 0 and 1 are their own squares; other rewards are taken as if they had all been alike
         square = shifted if scale.base.coin else shifted * shifted / plays
     return belief, plays, -shifted if scale.minimise else shifted, square

@@ -27,28 +27,8 @@ app = typer.Typer(
     help="Measure this machine, and the decisions of every policy.", no_args_is_help=True
 )
 
-B20 = (
-    0.25,
-    0.22,
-    0.2,
-    0.17,
-    0.17,
-    0.2,
-    0.13,
-    0.13,
-    0.1,
-    0.07,
-    0.07,
-    0.05,
-    0.05,
-    0.05,
-    0.02,
-    0.02,
-    0.02,
-    0.01,
-    0.01,
-    0.01,
-)
+B20: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07)
+B20 += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 
 
 @app.callback()
@@ -72,7 +52,8 @@ def regret(
     ours: Annotated[
         str,
         typer.Option(
-            help="The policy that is compared: belman, belman-until (which knows the horizon), or one of the rivals."
+            help="The policy that is compared: belman, belman-until (which knows the horizon), or "
+            "one of the rivals."
         ),
     ] = "belman",
     output: Annotated[
@@ -84,13 +65,10 @@ def regret(
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
 ) -> None:
-    """Play BelMan and its rivals over a suite of problems: ranks, ratios to the best, and the worst
-    cell; resumes.
-    """
+    """Play BelMan and its rivals over a suite: ranks, ratios to the best, worst cells; resumes."""
     if split not in (*SPLITS, "both"):
-        raise SettingError(
-            f"unknown split {split!r}: there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
-        )
+        there = f"there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
+        raise SettingError(f"unknown split {split!r}: {there}")
     suite = the_suite().quick() if quick else the_suite()
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
@@ -132,9 +110,8 @@ def regret(
 
 def _check_player(name: str, known: list[str], words: str) -> None:
     if name not in known:
-        raise PolicyError(
-            f"{name!r} {words} the suite: there are {listing(known, most=40)}{nearest(name, known)}"
-        )
+        there = f"there are {listing(known, most=40)}{nearest(name, known)}"
+        raise PolicyError(f"{name!r} {words} the suite: {there}")
 
 
 @app.command()
@@ -146,14 +123,9 @@ def speed(
     runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
     repeats: Annotated[int, typer.Option(help="Times each is measured; the best counts.")] = 3,
 ) -> None:
-    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, one thread, through
-    `simulate`.
-    """
-    names = (
-        [*POLICIES, *spec.PRESETS]
-        if policies == "all"
-        else [name.strip() for name in policies.split(",")]
-    )
+    """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, on one thread."""
+    listed = [name.strip() for name in policies.split(",")]
+    names = [*POLICIES, *spec.PRESETS] if policies == "all" else listed
     problem = bernoulli(B20)
     rows: list[tuple[str, float]] = []
     screen = Console(stderr=True)

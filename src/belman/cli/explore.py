@@ -30,7 +30,8 @@ def explore(
     policies: Annotated[
         str,
         typer.Option(
-            help="Policies, separated by commas; settings after a colon: uniform,kl-lucb:delta=0.05."
+            help="Policies, separated by commas; settings after a colon: "
+            "uniform,kl-lucb:delta=0.05."
         ),
     ] = "uniform,top-two-thompson,kl-lucb",
     budget: Annotated[
@@ -78,11 +79,8 @@ def _table(found: Any) -> Table:
     columns: dict[str, list[Any]] = {"player": [str(last.player.values[place]) for place in order]}
     for variable in ("turns", "simple_regret"):
         if variable in last:
-            title, mean, half = (
-                variable.replace("_", " "),
-                last[variable].mean("run"),
-                half_width(last[variable]),
-            )
+            title, values = variable.replace("_", " "), last[variable]
+            mean, half = values.mean("run"), half_width(values)
             columns[title] = [float(mean[place]) for place in order]
             columns[f"± {title}"] = [float(half[place]) for place in order]
     for title, part in (("error", "mean"), ("low", "low"), ("high", "high")):

@@ -1,6 +1,4 @@
-"""The command line: `belman list | run | queue | figure | reproduce | bench | study | serve | …`,
-and `python -m belman`.
-"""
+"""The command line: `belman list | run | queue | figure | reproduce | study | serve | …`."""
 
 from __future__ import annotations
 
@@ -102,7 +100,8 @@ def run(
     policies: Annotated[
         str | None,
         typer.Option(
-            help="Policies, separated by commas; settings after a colon: belman,epsilon-greedy:epsilon=0.05."
+            help="Policies, separated by commas; settings after a colon: "
+            "belman,epsilon-greedy:epsilon=0.05."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,

@@ -59,9 +59,8 @@ def _check(name: str) -> None:
     from belman.figures import FIGURES
 
     if name not in FIGURES:
-        raise SettingError(
-            f"unknown figure {name!r}: there are {listing(FIGURES)}{nearest(name, FIGURES)}"
-        )
+        there = f"there are {listing(FIGURES)}{nearest(name, FIGURES)}"
+        raise SettingError(f"unknown figure {name!r}: {there}")
 
 
 def reproduce(
@@ -76,9 +75,7 @@ def reproduce(
         list[str] | None, typer.Option(help="Only this figure; may be repeated.")
     ] = None,
 ) -> None:
-    """Play every figure of the paper, judge its claims, and write the report; goes on where an
-    interrupted call stopped.
-    """
+    """Play every figure of the paper, judge its claims, and write the report; resumes."""
     for name in only or []:
         _check(name)
     from belman.figures import FULL, QUICK
@@ -111,11 +108,8 @@ def reproduce(
             "What the data say",
         )
     )
-    console.print(
-        f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]",
-        soft_wrap=True,
-        highlight=False,
-    )
+    words = f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]"
+    console.print(words, soft_wrap=True, highlight=False)
     if quick:
         words = (
             "For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)"

@@ -133,17 +133,15 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise SettingError(
-            f"{what}={text!r} is not a list of numbers: write, for instance, 0.8,0.9"
-        ) from None
+        remedy = "write, for instance, 0.8,0.9"
+        raise SettingError(f"{what}={text!r} is not a list of numbers: {remedy}") from None
 
 
 def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
     """Fixed means, or random arms drawn from the family's prior."""
     if (means is None) == (random_arms is None):
-        raise SettingError(
-            "a problem needs either means (--means 0.8,0.9) or random arms (--random-arms 10)"
-        )
+        ways = "either means (--means 0.8,0.9) or random arms (--random-arms 10)"
+        raise SettingError(f"a problem needs {ways}")
     law = spec.build({"name": family, **settings}, Family)
     if random_arms is not None:
         return RandomStationary(law, random_arms, law.prior)
@@ -161,7 +159,8 @@ def config(path: Path) -> dict[str, Any]:
     for key in found:
         if key not in DEFAULTS:
             raise SettingError(
-                f"{path} has an unknown key {key!r}: there are {listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
+                f"{path} has an unknown key {key!r}: there are "
+                f"{listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
             )
     return found
 

@@ -20,7 +20,8 @@ def queue(
     services: Annotated[
         str,
         typer.Option(
-            help="Rates of the servers, separated by commas; a semicolon between the rows of queues."
+            help="Rates of the servers, separated by commas; a semicolon between the rows of "
+            "queues."
         ),
     ],
     arrivals: Annotated[
@@ -47,9 +48,7 @@ def queue(
         "belman-queue"
     ),
 ) -> None:
-    """Simulate queues and servers: a table of regret, backlog and waiting times here, a picture and
-    the data on disk.
-    """
+    """Simulate queues: a table of regret, backlog and waiting times, a picture and data."""
     rows = [parse.numbers(row, "services") for row in services.split(";")]
     rates: Any = rows if ";" in services else rows[0]
     coming = parse.numbers(arrivals, "arrivals")
@@ -65,9 +64,8 @@ def queue(
     started = time.perf_counter()
     result = simulate(players, problem, horizon, runs, seed, workers=workers, store=store)
     show(queueing(result))
-    console.print(
-        f"{len(players) * runs * horizon:,} turns in {time.perf_counter() - started:.1f} s"
-    )
+    seconds = time.perf_counter() - started
+    console.print(f"{len(players) * runs * horizon:,} turns in {seconds:.1f} s")
     for path in _keep(result, folder):
         console.print(f"wrote {path}")
 

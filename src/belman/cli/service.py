@@ -1,6 +1,4 @@
-"""`belman serve`, `belman dashboard` and `belman demo`: a service on this machine, and `belman key`
-for those who may use it.
-"""
+"""`belman serve`, `dashboard` and `demo`: a service on this machine; `key`: who may use it."""
 
 from __future__ import annotations
 
@@ -127,9 +125,8 @@ def add_key(
     from belman.service.keys import Keys, role_named
     from belman.studies import Storage
 
-    console.print(
-        Keys(Storage(storage)).add(name, role_named(role)), highlight=False, soft_wrap=True
-    )
+    key = Keys(Storage(storage)).add(name, role_named(role))
+    console.print(key, highlight=False, soft_wrap=True)
 
 
 @keys.command("list")

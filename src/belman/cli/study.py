@@ -50,9 +50,8 @@ def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
     """The arm that a person spells so."""
     names = {str(arm): arm for arm in arms}
     if text not in names:
-        raise ArmError(
-            f"unknown arm {text!r}: this study plays {listing(names)}{nearest(text, names)}"
-        )
+        plays = f"this study plays {listing(names)}{nearest(text, names)}"
+        raise ArmError(f"unknown arm {text!r}: {plays}")
     return names[text]
 
 
@@ -134,9 +133,7 @@ def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
 
 @app.command("show")
 def show_(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
-    """Show a study's beliefs: per arm the rewards told, the expected reward and the probability of
-    being best.
-    """
+    """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
     study = _open(name, storage)
     console.print(repr(study), highlight=False)
     show(study.beliefs())
@@ -197,9 +194,8 @@ def add_arm(
     """Take in a new arm, or one that was retired."""
     study = _open(name, storage)
     known = {str(retired): retired for retired in study.retired}
-    study.add_arm(
-        known.get(arm, arm), None if prior is None else parse.numbers(prior, "prior"), reason
-    )
+    given = None if prior is None else parse.numbers(prior, "prior")
+    study.add_arm(known.get(arm, arm), given, reason)
 
 
 @app.command()
@@ -233,10 +229,8 @@ def history(
     """Show the last events of the log."""
     table = _open(name, storage).history(last)
     table.columns["time"] = [time.isoformat(sep=" ", timespec="seconds") for time in table["time"]]
-    table.columns |= {
-        column: ["" if cell is None else cell for cell in cells]
-        for column, cells in table.columns.items()
-    }
+    for column, cells in table.columns.items():
+        table.columns[column] = ["" if cell is None else cell for cell in cells]
     show(table)
 
 

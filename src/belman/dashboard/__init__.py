@@ -1,6 +1,4 @@
-"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns, and
-why.
-"""
+"""A page to watch studies: what is believed of each arm, who gets the traffic, what it earns."""
 
 from __future__ import annotations
 
@@ -18,11 +16,10 @@ def application(
     storage: Storage, *, demo: bool = False, seed: int | None = None, **options: Any
 ) -> Any:
     """The service of a storage with the page at `/`; `demo` plays a simulated study at once."""
-    background = (
-        [partial(simulation.play, name=simulation.new_study(storage, seed).name, seed=seed)]
-        if demo
-        else []
-    )
+    background = []
+    if demo:
+        name = simulation.new_study(storage, seed).name
+        background.append(partial(simulation.play, name=name, seed=seed))
     app = create_app(storage, routers=[router], background=background, **options)
     app.state.feeds = {}
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +21,10 @@ DELAY = 1.0  # seconds, on average, until a visitor has decided
 def new_study(storage: Storage, seed: int | None = None) -> Study:
     """A study of the first free name: demo, demo-2, …"""
     taken = set(storage.names())
-    name = next(
-        name
-        for i in range(1, len(taken) + 2)
-        if (name := "demo" if i == 1 else f"demo-{i}") not in taken
-    )
-    return open_study(
-        name, list(BUTTONS), "bernoulli", storage=storage, seed=seed, uniform_share=0.05
-    )
+    names = ["demo", *(f"demo-{i}" for i in range(2, len(taken) + 2))]
+    name = next(name for name in names if name not in taken)
+    options: Any = {"storage": storage, "seed": seed, "uniform_share": 0.05}
+    return open_study(name, list(BUTTONS), "bernoulli", **options)
 
 
 async def play(registry: Registry, name: str, seed: int | None = None) -> None:

@@ -35,10 +35,9 @@ class Feed:
     def _now(self) -> Snapshot:
         number = self.study.number
         if self._snapshot is None or self._snapshot.number < number:
-            self._timeline.take(self.study.events(self._timeline.number))
-            self._snapshot = Snapshot(
-                number, self.study.agent(), self.study.register, status(self.study)
-            )
+            study = self.study
+            self._timeline.take(study.events(self._timeline.number))
+            self._snapshot = Snapshot(number, study.agent(), study.register, status(study))
         return self._snapshot
 
     def view(self, pinned: Sequence[int]) -> dict[str, Any]:
@@ -53,16 +52,12 @@ class Feed:
         """Arms whose name holds the words."""
         with self._lock:
             snapshot = self._now()
-            return {
-                "arms": snapshot.rows(snapshot.found(query, most), self._timeline),
-                "of": len(snapshot.ids),
-            }
+            rows = snapshot.rows(snapshot.found(query, most), self._timeline)
+            return {"arms": rows, "of": len(snapshot.ids)}
 
 
 async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> AsyncIterator[bytes]:
-    """Server-sent events: `view` when the study moved, `trouble` while its storage cannot be
-    reached.
-    """
+    """Server-sent events: `view` when the study moved, `trouble` while its storage is away."""
     known, spoke, began = -1, time.monotonic(), time.monotonic()
     registry.metrics.watchers.inc()
     try:
@@ -78,9 +73,8 @@ async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> Async
             except StorageError:
                 known = -1
                 yield event("trouble", {"detail": "the storage cannot be reached"})
-            await _wait(
-                registry.stopping, max(POLL_SECONDS, feed.seconds * (1.0 / SHARE_OF_TIME - 1.0))
-            )
+            pause = max(POLL_SECONDS, feed.seconds * (1.0 / SHARE_OF_TIME - 1.0))
+            await _wait(registry.stopping, pause)
     finally:
         registry.metrics.watchers.dec()
 

@@ -23,17 +23,8 @@ router = APIRouter(tags=["page"])
 _api = role_router(prefix="/api", tags=["page"])
 
 _STATIC = File(__file__).parent / "static"
-_MEDIA_TYPES = {
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".css": "text/css",
-    ".svg": "image/svg+xml",
-}
-_FILES = {
-    path.name: path.read_bytes()
-    for path in sorted(_STATIC.iterdir())
-    if path.suffix in _MEDIA_TYPES
-}
+_KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+_FILES = {file.name: file.read_bytes() for file in _STATIC.iterdir() if file.suffix[1:] in _KINDS}
 
 
 @router.get("/", include_in_schema=False)
@@ -49,11 +40,8 @@ async def asset(file: str) -> Response:
 
 
 def _file(name: str) -> Response:
-    return Response(
-        _FILES[name],
-        headers={"Cache-Control": "no-cache"},
-        media_type=_MEDIA_TYPES[File(name).suffix],
-    )
+    kind = _KINDS[File(name).suffix[1:]]
+    return Response(_FILES[name], headers={"Cache-Control": "no-cache"}, media_type=kind)
 
 
 @_api.get("/whoami", **requires(Role.READ))
@@ -69,9 +57,7 @@ async def overview(
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Response:
-    """The studies and their counts, as the first page lists them; one of a class that is not
-    imported here is left out.
-    """
+    """The studies and their counts for the first page; those of unknown classes are left out."""
     registry = registry_of(request)
     names = await registry.names(query)
     found = []
@@ -90,13 +76,8 @@ async def _feed(request: Request, name: StudyName) -> Feed:
 
 
 StudyFeed = Annotated[Feed, Depends(_feed)]
-Pinned = Annotated[
-    str,
-    Query(
-        pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$",
-        description="Arms to show beside the top ones, by id, with commas.",
-    ),
-]
+_IDS = Query(pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$", description="More arms, by id, with commas.")
+Pinned = Annotated[str, _IDS]
 
 
 @_api.get("/studies/{name}/view", **requires(Role.READ))
@@ -109,11 +90,8 @@ async def view(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response
 async def live(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response:
     """The same as a stream of server-sent events: a `view` whenever the study moved."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(
-        stream(feed, registry_of(request), _ids(arms)),
-        headers=headers,
-        media_type="text/event-stream",
-    )
+    events = stream(feed, registry_of(request), _ids(arms))
+    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
 
 
 @_api.get("/studies/{name}/arms", **requires(Role.READ))

@@ -15,9 +15,7 @@ MAX_SHARES = 48  # points of the shares, so that each stands for enough decision
 
 
 class Shares(NamedTuple):
-    """The share of each arm of the register in the decisions up to each point since the point
-    before.
-    """
+    """The share of each arm of the register in the decisions between one point and the next."""
 
     decisions: NDArray[np.int64]  # (n)
     share: NDArray[np.float64]  # (n, K)
@@ -90,18 +88,12 @@ class Timeline:
 
     def earnings(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(rewards told, their sum) from the beginning to now."""
-        now = (
-            []
-            if self._points and self._points[-1][0] == self.rewards
-            else [(self.rewards, self.earned)]
-        )
-        points = [(0, 0.0), *self._points, *(now if self.rewards else [])]
+        points = [(0, 0.0), *self._points]
+        if points[-1][0] != self.rewards:
+            points.append((self.rewards, self.earned))
         return np.array([count for count, _ in points]), np.array([total for _, total in points])
 
 
 def _grown(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    return (
-        counts
-        if len(counts) >= size
-        else np.concatenate([counts, np.zeros(size - len(counts), dtype=np.int64)])
-    )
+    more = max(size - len(counts), 0)
+    return np.concatenate([counts, np.zeros(more, dtype=np.int64)]) if more else counts

@@ -29,9 +29,8 @@ class SomeArms:
     def __init__(self, agent: Agent, table: Table, places: Sequence[int]) -> None:
         self._agent, self._places = agent, places
         self.arms = tuple(agent.arms[place] for place in places)
-        self._table = Table(
-            {name: [column[place] for place in places] for name, column in table.columns.items()}
-        )
+        columns = table.columns.items()
+        self._table = Table({name: [column[place] for place in places] for name, column in columns})
 
     @property
     def family(self) -> Family:
@@ -58,9 +57,7 @@ class SomeArms:
 
 
 class Snapshot:
-    """All that is known of a study after one of its events, worked out once for everybody who
-    watches.
-    """
+    """All that is known of a study after an event, worked out once for everybody who watches."""
 
     def __init__(
         self, number: int, agent: Agent, register: Sequence[Hashable], status: dict[str, Any]
@@ -80,9 +77,14 @@ class Snapshot:
         words = query.casefold()
         return [place for place in self.order if words in self.labels[place].casefold()][:most]
 
+    @property
+    def quantity(self) -> str:
+        """What the table calls the expected reward."""
+        return next(name for name in self.table.columns if name.startswith("expected"))
+
     def rows(self, places: Sequence[int], timeline: Timeline) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
-        quantity = next(name for name in self.table.columns if name.startswith("expected"))
+        expected = self.table[self.quantity]
         total = max(int(timeline.asked.sum()), 1)
         columns = {name: self.table[name] for name in ("plays", "low", "high")}
         return [
@@ -90,7 +92,7 @@ class Snapshot:
                 "id": self.ids[place],
                 "label": self.labels[place],
                 **{name: _short(column[place]) for name, column in columns.items()},
-                "expected": _short(self.table[quantity][place]),
+                "expected": _short(expected[place]),
                 "best": self.table["P(best)"][place],
                 "share": _short(_asked(timeline, self.ids[place]) / total),
             }
@@ -99,16 +101,13 @@ class Snapshot:
 
     def view(self, timeline: Timeline, pinned: Sequence[int]) -> dict[str, Any]:
         """The whole page, with the arms of these ids beside the likeliest best."""
-        top = self.order[:TOP]
-        places = [
-            *top,
-            *(place for place, id in enumerate(self.ids) if id in set(pinned) and place not in top),
-        ]
+        top, chosen = self.order[:TOP], set(pinned)
+        places = top + [i for i, id in enumerate(self.ids) if id in chosen and i not in top]
         shown = SomeArms(self.agent, self.table, places)
         return {
             "number": self.number,
             "status": self.status,
-            "quantity": next(name for name in self.table.columns if name.startswith("expected")),
+            "quantity": self.quantity,
             "arms": self.rows(places, timeline),
             "densities": _densities(shown),
             "manifold": _manifold(shown),
@@ -118,32 +117,24 @@ class Snapshot:
         }
 
     def _shares(self, places: Sequence[int], timeline: Timeline) -> dict[str, Any]:
-        shares = timeline.shares()
+        decisions, share = timeline.shares()
         ids = [self.ids[place] for place in places]
-        known = shares.share.shape[1]
-        columns = [
-            shares.share[:, id] if id < known else np.zeros(len(shares.decisions)) for id in ids
-        ]
-        rest = (
-            np.maximum(1.0 - np.sum(columns, axis=0), 0.0) if len(shares.decisions) else np.zeros(0)
-        )
+        none = np.zeros(len(decisions))
+        columns = [share[:, id] if id < share.shape[1] else none for id in ids]
+        rest = np.maximum(1.0 - np.sum(columns, axis=0), 0.0) if len(decisions) else none
         return {
-            "x": shares.decisions.tolist(),
+            "x": decisions.tolist(),
             "series": [_numbers(column) for column in columns],
             "rest": _numbers(rest),
             "others": len(self.ids) > len(places),
         }
 
     def _earned(self, timeline: Timeline) -> dict[str, Any]:
-        """The sum of rewards beside what uniform play would have earned: n · the mean of what is
-        believed of the arms now.
-        """
+        """The sum of rewards, beside n · the mean belief of the arms now, as by uniform play."""
         count, total = timeline.earnings()
-        quantity = next(name for name in self.table.columns if name.startswith("expected"))
-        means = np.array(self.table[quantity], dtype=float)
-        spread = (
-            np.array(self.table["high"], dtype=float) - np.array(self.table["low"], dtype=float)
-        ) / (2.0 * _INTERVAL)
+        columns = (self.table[name] for name in (self.quantity, "low", "high"))
+        means, low, high = (np.array(column, dtype=float) for column in columns)
+        spread = (high - low) / (2.0 * _INTERVAL)
         mean = float(means.mean())
         wide = _INTERVAL * float(np.sqrt((spread**2).sum())) / len(means)
         return {
@@ -157,16 +148,15 @@ class Snapshot:
     def _why(self) -> dict[str, Any]:
         shown = {name: column[:MAX_ROWS] for name, column in self.explanation.columns.items()}
         ids = dict(zip(self.agent.arms, self.ids, strict=True))
+        lines = zip(*shown.values(), strict=True)
         rows = [
-            [_short(cell) for cell in row] for row in zip(*list(shown.values())[1:], strict=True)
+            {"id": ids[arm], "label": label(arm), "cells": [_short(cell) for cell in cells]}
+            for arm, *cells in lines
         ]
         return {
             "title": self.explanation.title,
             "columns": list(shown)[1:],
-            "rows": [
-                {"id": ids[arm], "label": label(arm), "cells": cells}
-                for arm, cells in zip(shown["arm"], rows, strict=True)
-            ],
+            "rows": rows,
             "more": max(len(self.explanation) - MAX_ROWS, 0),
         }
 
@@ -179,34 +169,26 @@ def label(arm: Hashable) -> str:
 def _densities(shown: SomeArms) -> dict[str, Any]:
     data = belief_densities(shown, points=_POINTS)
     low, high = data.window
-    x = np.unique(
-        np.concatenate([data.x.ravel(), data.pseudobelief_x, np.linspace(low, high, _POINTS)])
-    )
+    even = np.linspace(low, high, _POINTS)
+    x = np.unique(np.concatenate([data.x.ravel(), data.pseudobelief_x, even]))
     x = x[(low <= x) & (x <= high)]
     x = x[np.concatenate([[True], np.diff(x) > 1e-4 * (high - low)])]
-    curves = [
-        np.interp(x, own, density, left=0.0, right=0.0)
-        for own, density in zip(data.x, data.density, strict=True)
-    ]
-    middle = np.interp(x, data.pseudobelief_x, data.pseudobelief_density, left=0.0, right=0.0)
-    return {
-        "x": _numbers(x),
-        "series": [_numbers(curve) for curve in curves],
-        "pseudobelief": _numbers(middle),
-    }
+
+    def curve(own: NDArray[Any], density: NDArray[Any]) -> list[float | None]:
+        return _numbers(np.interp(x, own, density, left=0.0, right=0.0))
+
+    series = [curve(own, density) for own, density in zip(data.x, data.density, strict=True)]
+    middle = curve(data.pseudobelief_x, data.pseudobelief_density)
+    return {"x": _numbers(x), "series": series, "pseudobelief": middle}
 
 
 def _manifold(shown: SomeArms) -> dict[str, Any]:
     trail = Trail(turns=1)
     trail.record(shown)
     paths = trail.paths()
-    middle = [float(paths.pseudobelief_mean[0]), float(paths.pseudobelief_precision[0])]
-    points = np.stack([paths.mean[0], paths.precision[0]], axis=1)
-    return {
-        "points": [_numbers(point) for point in points],
-        "pseudobelief": _numbers(np.array(middle)),
-        "quantity": paths.quantity,
-    }
+    middle = np.array([paths.pseudobelief_mean[0], paths.pseudobelief_precision[0]], dtype=float)
+    points = [_numbers(point) for point in np.stack([paths.mean[0], paths.precision[0]], axis=1)]
+    return {"points": points, "pseudobelief": _numbers(middle), "quantity": paths.quantity}
 
 
 def _asked(timeline: Timeline, id: int) -> int:
@@ -218,6 +200,4 @@ def _short(value: Any) -> Any:
 
 
 def _numbers(values: NDArray[Any]) -> list[float | None]:
-    return [
-        float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()
-    ]
+    return [_short(value) if math.isfinite(value) else None for value in values.tolist()]

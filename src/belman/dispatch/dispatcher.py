@@ -1,6 +1,4 @@
-"""Which server gets the next job: an agent per queue that chooses among the servers that are free,
-and learns from every end.
-"""
+"""Which server gets the next job: an agent per queue chooses a free one, and learns how it went."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ import time as clocks
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,34 +74,23 @@ class Dispatcher:
         clock: Callable[[], float] = clocks.monotonic,
     ) -> None:
         if learns not in OBJECTIVES:
-            raise SettingError(
-                f"learns={learns!r} is unknown: there are {listing(OBJECTIVES)}{nearest(learns, OBJECTIVES)}"
-            )
-        if limit is not None and (
-            not isinstance(limit, (int, np.integer)) or isinstance(limit, bool) or limit < 1
-        ):
-            raise SettingError(
-                f"limit={limit!r} lets no job through: it must be a whole number from 1 up, or None"
-            )
+            known = f"there are {listing(OBJECTIVES)}{nearest(learns, OBJECTIVES)}"
+            raise SettingError(f"learns={learns!r} is unknown: {known}")
+        is_whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
+        if limit is not None and (not is_whole or limit < 1):
+            allowed = "it must be a whole number from 1 up, or None"
+            raise SettingError(f"limit={limit!r} lets no job through: {allowed}")
         if not isinstance(penalty, (int, float)) or not 1.0 <= penalty < float("inf"):
-            raise SettingError(
-                f"penalty={penalty!r} makes failing worth while: it must be a number from 1 up"
-            )
+            allowed = "it must be a number from 1 up"
+            raise SettingError(f"penalty={penalty!r} makes failing worth while: {allowed}")
         names, lines = list(servers), list(queues)
         if not lines or len(set(lines)) != len(lines):
-            raise SettingError(
-                f"queues={lines!r} makes no dispatcher: give at least one queue, each once"
-            )
-        settings = {
-            **OBJECTIVES[learns],
-            "policy": Thompson() if policy is None else policy,
-            "prior": prior,
-            "discount": discount,
-        }
-        self._agents = {
-            queue: Agent(names, **settings, seed=_seed(seed, place))
-            for place, queue in enumerate(lines)
-        }
+            remedy = "give at least one queue, each once"
+            raise SettingError(f"queues={lines!r} makes no dispatcher: {remedy}")
+        who = Thompson() if policy is None else policy
+        rest = {**OBJECTIVES[learns], "policy": who, "prior": prior, "discount": discount}
+        agents = [Agent(names, **rest, seed=_seed(seed, place)) for place in range(len(lines))]
+        self._agents = dict(zip(lines, agents, strict=True))
         self._learns, self._limit, self._penalty, self._clock = learns, limit, float(penalty), clock
         self._jobs: dict[Hashable, Job] = {}
         self._paused: set[Hashable] = set()
@@ -137,9 +125,7 @@ class Dispatcher:
             return waiter.server
 
     async def assign_async(self, queue: Hashable = None) -> Any:
-        """The server for the next job of a queue, as soon as one is free and those who came before
-        have theirs.
-        """
+        """The server for the next job of a queue, once one is free and nobody came before."""
         with self._lock:
             self._agent(queue)
             server = self._give(queue) if not len(self._line) else None
@@ -169,9 +155,7 @@ class Dispatcher:
             self._end(server)
 
     def failed(self, server: Hashable, *, time: float | None = None) -> None:
-        """A job has failed; where times are learnt it counts as `penalty` times the average time,
-        or the time given if longer.
-        """
+        """A failure: where times are learnt, `penalty` average times, or the time given if more."""
         with self._lock:
             job = self._job(server)
             spent = self._duration(job, time)
@@ -204,9 +188,7 @@ class Dispatcher:
             self.completed(server)
 
     def job(self, queue: Hashable = None) -> AbstractAsyncContextManager[Any]:
-        """`async with dispatcher.job() as server:` waits for a server, and tells how it went: an
-        exception is a failure.
-        """
+        """`async with dispatcher.job() as server:` waits for one; an exception is a failure."""
 
         @asynccontextmanager
         async def run() -> Any:
@@ -226,15 +208,12 @@ class Dispatcher:
             self._serve()
 
     def remove_server(self, server: Hashable) -> None:
-        """Take a server out of service for ever, with all that was learnt of it; a busy one must
-        end its job first.
-        """
+        """Take a server out of service for ever, with all that was learnt; it must not be busy."""
         with self._lock:
             self._known(server)
             if server in self._jobs:
-                raise ServerError(
-                    f"server {server!r} is busy: let its job end, or pause it so that it gets no other"
-                )
+                remedy = "let its job end, or pause it so that it gets no other"
+                raise ServerError(f"server {server!r} is busy: {remedy}")
             for agent in self._agents.values():
                 agent.remove_arm(server)
             del self._completed[server], self._failed[server]
@@ -278,25 +257,14 @@ class Dispatcher:
             return len(self._line)
 
     def beliefs(self, queue: Hashable = None) -> Table:
-        """Per server: jobs, the expected time in seconds (or chance of success) with its interval,
-        and P(best).
-        """
+        """Per server: jobs, expected seconds (or chance of success) with interval, and P(best)."""
         with self._lock:
-            table = self._agent(queue).beliefs()
-            columns = {
-                "server" if name == "arm" else name: values
-                for name, values in table.columns.items()
-            }
-            if self._learns == "success":
-                return Table(columns)
-            for name in ("expected cost", "low", "high"):
-                columns[name] = [value * (self._unit or 1.0) for value in columns[name]]
-            return Table(
-                {
-                    "expected time" if name == "expected cost" else name: values
-                    for name, values in columns.items()
-                }
-            )
+            renamed = {"arm": "server", "expected cost": "expected time"}
+            columns = dict(self._agent(queue).beliefs().columns)
+            if self._learns == "time":
+                for name in ("expected cost", "low", "high"):
+                    columns[name] = [value * (self._unit or 1.0) for value in columns[name]]
+            return Table({renamed.get(name, name): values for name, values in columns.items()})
 
     def status(self) -> Table:
         """Per server: what it does now, and how many jobs it has completed and failed."""
@@ -305,25 +273,21 @@ class Dispatcher:
                 "busy" if s in self._jobs else "paused" if s in self._paused else "free"
                 for s in self._completed
             ]
-            counts = {
-                "completed": list(self._completed.values()),
-                "failed": list(self._failed.values()),
-            }
+            completed, failed = list(self._completed.values()), list(self._failed.values())
+            counts = {"completed": completed, "failed": failed}
             return Table({"server": list(self._completed), "now": states, **counts})
 
     def __repr__(self) -> str:
         done, lost = sum(self._completed.values()), sum(self._failed.values())
-        return (
-            f"Dispatcher({len(self._completed)} server{'s' * (len(self._completed) != 1)}, learns={self._learns!r}, "
-            f"{done} job{'s' * (done != 1)} completed, {lost} failed, {len(self._jobs)} under way)"
-        )
+        count = len(self._completed)
+        servers, jobs = f"{count} server{'s' * (count != 1)}", f"{done} job{'s' * (done != 1)}"
+        now = f"{jobs} completed, {lost} failed, {len(self._jobs)} under way"
+        return f"Dispatcher({servers}, learns={self._learns!r}, {now})"
 
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, atomically; jobs under way are in it, callers that wait
-        are not.
-        """
+        """Write the state to a file, atomically, with jobs under way, without waiting callers."""
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
@@ -357,12 +321,9 @@ class Dispatcher:
         policy: Policy | None = None,
         clock: Callable[[], float] = clocks.monotonic,
     ) -> Dispatcher:
-        """The dispatcher of a state file; jobs that were under way still are, until they are
-        completed, failed or released.
-        """
-        return cls.from_json(
-            state_file.fetch(path), source=os.fspath(path), policy=policy, clock=clock
-        )
+        """The dispatcher of a state file; jobs that were under way still are, until they end."""
+        text, source = state_file.fetch(path), os.fspath(path)
+        return cls.from_json(text, source=source, policy=policy, clock=clock)
 
     @classmethod
     def from_json(
@@ -375,9 +336,8 @@ class Dispatcher:
     ) -> Dispatcher:
         """The dispatcher of a text that `to_json` gave."""
         content = state_file.read(text, source, FORMAT)
-        return state_file.trusted(
-            lambda: cls._rebuilt(content, source, policy, clock), source, FORMAT
-        )
+        rebuild = partial(cls._rebuilt, content, source, policy, clock)
+        return state_file.trusted(rebuild, source, FORMAT)
 
     @classmethod
     def _rebuilt(
@@ -387,18 +347,10 @@ class Dispatcher:
             return [state_file.decode_arm(name, source) for name in part]
 
         servers, queues = names(content["servers"]), names(content["queues"])
-        made = cls(
-            servers,
-            learns=content["learns"],
-            queues=queues,
-            limit=content["limit"],
-            penalty=content["penalty"],
-            clock=clock,
-        )
-        texts = dict(zip(queues, content["agents"], strict=True))
-        made._agents = {
-            queue: Agent.from_json(texts[queue], source=source, policy=policy) for queue in queues
-        }
+        same = {name: content[name] for name in ("learns", "limit", "penalty")}
+        made = cls(servers, queues=queues, clock=clock, **same)
+        rebuild = partial(Agent.from_json, source=source, policy=policy)
+        made._agents = dict(zip(queues, map(rebuild, content["agents"]), strict=True))
         made._unit, made._spent = content["unit"], content["spent"]
         made._completed = dict(zip(servers, content["completed"], strict=True))
         made._failed = dict(zip(servers, content["failed"], strict=True))
@@ -412,11 +364,8 @@ class Dispatcher:
     # Within the lock
 
     def _free(self) -> list[Hashable]:
-        return [
-            server
-            for server in self._completed
-            if server not in self._jobs and server not in self._paused
-        ]
+        taken = {*self._jobs, *self._paused}
+        return [server for server in self._completed if server not in taken]
 
     def _give(self, queue: Hashable) -> Any:
         """A server for a job of this queue, or None where none is free."""
@@ -439,46 +388,38 @@ class Dispatcher:
 
     def _duration(self, job: Job, given: float | None) -> float:
         value = self._clock() - job.began if given is None else given
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float, np.number))
-            or not 0.0 <= value < float("inf")
-        ):
-            raise ServerError(
-                f"time={given!r} cannot be: it must be a number of seconds from 0 up, or None for the clock's"
-            )
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not is_number or not 0.0 <= value < float("inf"):
+            allowed = "it must be a number of seconds from 0 up, or None for the clock's"
+            raise ServerError(f"time={given!r} cannot be: {allowed}")
         return float(value)
 
     def _agent(self, queue: Hashable) -> Agent:
         if queue not in self._agents:
-            raise ServerError(
-                f"unknown queue {queue!r}: this dispatcher has {listing(self._agents)}{nearest(queue, self._agents)}"
-            )
+            known = f"this dispatcher has {listing(self._agents)}{nearest(queue, self._agents)}"
+            raise ServerError(f"unknown queue {queue!r}: {known}")
         return self._agents[queue]
 
     def _known(self, server: Hashable) -> Hashable:
-        if server not in self._completed:
-            raise ServerError(
-                f"unknown server {server!r}: this dispatcher has {listing(self._completed)}{nearest(server, self._completed)}"
-            )
+        if server not in (servers := self._completed):
+            known = f"this dispatcher has {listing(servers)}{nearest(server, servers)}"
+            raise ServerError(f"unknown server {server!r}: {known}")
         return server
 
     def _job(self, server: Hashable) -> Job:
         self._known(server)
         if server not in self._jobs:
-            raise ServerError(
-                f"server {server!r} has no job: it was never assigned, or its end was told already"
-            )
+            why = "it was never assigned, or its end was told already"
+            raise ServerError(f"server {server!r} has no job: {why}")
         return self._jobs[server]
 
     def _why_busy(self) -> str:
         if self._limit is not None and len(self._jobs) >= self._limit:
-            return f"{self._limit} jobs are under way, which is the limit: wait with timeout=…, or complete one"
+            remedy = "wait with timeout=…, or complete one"
+            return f"{self._limit} jobs are under way, which is the limit: {remedy}"
         paused = f", {len(self._paused)} paused" if self._paused else ""
-        return (
-            f"no server is free: {len(self._jobs)} busy{paused} (wait with timeout=…, or complete a job), "
-            f"{len(self._line)} callers before this one"
-        )
+        busy = f"{len(self._jobs)} busy{paused} (wait with timeout=…, or complete a job)"
+        return f"no server is free: {busy}, {len(self._line)} callers before this one"
 
 
 def _seed(seed: int | None, place: int) -> int | None:

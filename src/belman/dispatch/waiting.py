@@ -1,6 +1,4 @@
-"""Callers that wait for a server, first come first served: threads on an event, coroutines on a
-future of their loop.
-"""
+"""Callers that wait for a server, first come first served: threads, and coroutines of any loop."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ class Waiter:
         self._wake = wake
 
     def hand_over(self, server: Any) -> bool:
-        """Give the server to whoever waits; False if nobody does any more, because the loop of a
-        coroutine is closed.
-        """
+        """Give the server to the caller; False if nobody waits, since its loop is closed."""
         try:
             self._wake()
         except RuntimeError:
@@ -52,9 +48,7 @@ class WaitingLine:
             self._waiters.remove(waiter)
 
     def serve(self, give: Callable[[Any], Any], take_back: Callable[[Any], None]) -> None:
-        """Hand servers to the first in line, as long as `give(queue)` has one (it answers None when
-        there is none).
-        """
+        """Hand servers to the first in line, until `give(queue)` has none and answers None."""
         while self._waiters:
             server = give(self._waiters[0].queue)
             if server is None:

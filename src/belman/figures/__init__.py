@@ -58,16 +58,5 @@ FIGURES: dict[str, Figure] = {
     )
 }
 
-__all__ = [
-    "AS_IN_PAPER",
-    "FIGURES",
-    "FULL",
-    "QUICK",
-    "Curves",
-    "Effort",
-    "Figure",
-    "Panel",
-    "Part",
-    "draw_into",
-    "figure_data",
-]
+__all__ = ["AS_IN_PAPER", "FIGURES", "FULL", "QUICK", "Curves", "Effort", "Figure", "Panel", "Part"]
+__all__ += ["draw_into", "figure_data"]

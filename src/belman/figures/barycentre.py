@@ -1,11 +1,9 @@
-"""Theorem 1: the pseudobelief is the one minimum of the sum of KL from the arms, and the projection
-of their mixture.
-"""
+"""Theorem 1: the pseudobelief is the one minimum of the sum of KL, and the mixture's projection."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
@@ -31,9 +29,7 @@ def _beliefs(name: str, mind: np.random.Generator) -> np.ndarray:
 
 
 def _lines(name: str) -> xarray.Dataset:
-    """The objective on lines through the barycentre, the mismatch of its mean parameters, and the
-    mixture's projection.
-    """
+    """The objective on lines through the barycentre, its mismatch, the mixture's projection."""
     family, mind = FAMILIES[name], np.random.default_rng(SEED)
     arms = _beliefs(name, mind)
     centre = least_kl_from_arms(family, arms)
@@ -47,9 +43,8 @@ def _lines(name: str) -> xarray.Dataset:
         way = mind.normal(size=2)
         for i, step in enumerate(_STEPS):
             move = step * way / np.linalg.norm(way)
-            shift = (
-                np.array([move[0] / np.sqrt(centre[1]), 0.0]) if name == "Normal" else np.zeros(2)
-            )
+            aside = np.array([move[0] / np.sqrt(centre[1]), 0.0])
+            shift = aside if name == "Normal" else np.zeros(2)
             scale = np.exp([0.0, move[1]] if name == "Normal" else move)
             belief = (centre + shift) * scale
             excess[line, i] = objective(belief) - least
@@ -72,10 +67,8 @@ class Barycentre(Figure):
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         def part(name: str) -> Part:
-            return Part(
-                {"family": name, "arms": _ARMS, "lines": _LINES, "seed": SEED},
-                lambda _: _lines(name),
-            )
+            described = {"family": name, "arms": _ARMS, "lines": _LINES, "seed": SEED}
+            return Part(described, lambda _: _lines(name))
 
         return {name: part(name) for name in FAMILIES}
 
@@ -83,17 +76,11 @@ class Barycentre(Figure):
         from matplotlib import pyplot
 
         width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(
-            1, len(FAMILIES), figsize=(1.5 * width, height), sharex=True
-        )
+        size = (1.5 * width, height)
+        figure, panels = pyplot.subplots(1, len(FAMILIES), figsize=size, sharex=True)
         for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
-            ax.plot(
-                _STEPS,
-                data[name].excess.values.T,
-                color=style.colour(place),
-                alpha=0.4,
-                linewidth=0.8,
-            )
+            look: Any = {"color": style.colour(place), "alpha": 0.4, "linewidth": 0.8}
+            ax.plot(_STEPS, data[name].excess.values.T, **look)
             ax.set_title(f"{name} beliefs")
             ax.set_xlabel("distance from the barycentre")
         panels[0].set_ylabel("mean KL from the arms, above its least")
@@ -103,8 +90,8 @@ class Barycentre(Figure):
 FIGURE = Barycentre(
     name="barycentre",
     title="The pseudobelief is the barycentre",
-    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the barycentre, in logarithms of the "
-    "coordinates. Every line has its least at the barycentre.",
+    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the "
+    "barycentre, in logarithms of the coordinates. Every line has its least at the barycentre.",
     paper="Theorem 1 and its corollary, proved there.",
 )
 
@@ -144,7 +131,8 @@ def _theorem_1(everything: AllData) -> Judgement:
 CLAIM = Claim(
     12,
     "Theorem 1 and its corollary",
-    "The barycentre is unique, its mean parameters are the arms' average, and it is the projection of their mixture.",
+    "The barycentre is unique, its mean parameters are the arms' average, and it is the "
+    "projection of their mixture.",
     ("barycentre",),
     _theorem_1,
 )

@@ -37,9 +37,8 @@ class Averages(Curves):
         columns = []
         for panel in self.panels:
             parts = panel.data(data)
-            ends = {
-                str(name): last(parts, str(name)) for part in parts for name in part.player.values
-            }
+            names = [str(name) for part in parts for name in part.player.values]
+            ends = {name: last(parts, name) for name in names}
             means = {name: float(end.mean()) for name, end in ends.items()}
             widths = {name: float(half_width(end)) for name, end in ends.items()}
             columns.append(Rows(panel.title, f"regret at turn {panel.horizon:,}", means, widths))
@@ -49,7 +48,8 @@ class Averages(Curves):
 FIGURE = Averages(
     name="bayes-average",
     title="Uniform random arms",
-    shows="New means from the uniform law in every run, so that no instance is favoured: 2, 10 and 50 arms, all rivals.",
+    shows="New means from the uniform law in every run, so that no instance is favoured: 2, 10 "
+    "and 50 arms, all rivals.",
     panels=tuple(
         Panel(
             f"{arms} arms",

@@ -54,11 +54,8 @@ def _watch(_: bool | None) -> xarray.Dataset:
         f"final_{name}": ("arm", np.array(believed[column], dtype=float))
         for column, name in _COLUMNS.items()
     }
-    return xarray.Dataset(
-        {**curves, **table},
-        {"moment": list(MOMENTS), "arm": list(_NAMES)},
-        {"quantity": seen[0].quantity},
-    )
+    coords = {"moment": list(MOMENTS), "arm": list(_NAMES)}
+    return xarray.Dataset({**curves, **table}, coords, {"quantity": seen[0].quantity})
 
 
 @dataclass(frozen=True)
@@ -66,23 +63,18 @@ class Beliefs(Figure):
     """One panel a moment, on one axis of rewards."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        return {
-            "one agent": Part(
-                {"arms": TWENTY, "moments": MOMENTS, "seed": SEED, "policy": "BelMan()"}, _watch
-            )
-        }
+        described = {"arms": TWENTY, "moments": MOMENTS, "seed": SEED, "policy": "BelMan()"}
+        return {"one agent": Part(described, _watch)}
 
     def draw(self, data: Data) -> Picture:
         from matplotlib import pyplot
 
         kept = data["one agent"]
         width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(
-            len(MOMENTS), 1, figsize=(width, 2.0 * height), sharex=True
-        )
-        for ax, turn in zip(
-            panels, MOMENTS, strict=True
-        ):  # all of them first: titles take room from what labels are placed in
+        size = (width, 2.0 * height)
+        figure, panels = pyplot.subplots(len(MOMENTS), 1, figsize=size, sharex=True)
+        # all titles first: they take room from what labels are placed in
+        for ax, turn in zip(panels, MOMENTS, strict=True):
             ax.set_title(f"after {turn:,} rewards")
         for place, ax in enumerate(panels):
             now = kept.isel(moment=place)
@@ -102,10 +94,8 @@ class Beliefs(Figure):
 
     def tables(self, data: Data) -> list[Table]:
         kept = data["one agent"]
-        columns = {
-            column: [float(value) for value in kept[f"final_{name}"].values]
-            for column, name in _COLUMNS.items()
-        }
+        cells = {column: kept[f"final_{name}"].values for column, name in _COLUMNS.items()}
+        columns = {column: [float(value) for value in values] for column, values in cells.items()}
         title = f"after {MOMENTS[-1]:,} rewards; low and high are ends of a 95 % credible interval"
         return [Table({"arm": list(_NAMES), "mean": list(TWENTY), **columns}, title)]
 
@@ -113,6 +103,7 @@ class Beliefs(Figure):
 FIGURE = Beliefs(
     name="beliefs",
     title="What an agent believes",
-    shows="One agent on the twenty arms, the four best of them named. Each belief about an expected reward narrows where the "
-    "agent looks; the dashed pseudobelief sums up what is known of all.",
+    shows="One agent on the twenty arms, the four best of them named. Each belief about an "
+    "expected reward narrows where the agent looks; the dashed pseudobelief sums up what is known "
+    "of all.",
 )

@@ -16,7 +16,8 @@ FIGURE = Curves(
     name="bernoulli-2",
     title="Two arms, 0.8 and 0.9",
     shows="Few arms with a gap of 0.1: what it costs to be too sure too soon.",
-    paper="BelMan is comparable to the others, turns to exploitation sooner, and varies less between runs.",
+    paper="BelMan is comparable to the others, turns to exploitation sooner, and varies less "
+    "between runs.",
     panels=(
         Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), bernoulli_players(1_000), slow=SLOW),
     ),
@@ -56,9 +57,8 @@ def _log_variance(values: xarray.DataArray) -> tuple[float, float]:
     """ln of a variance and the half-width of its interval, from the fourth moment."""
     off = values.values - values.values.mean()
     square = float((off**2).mean())
-    return float(np.log(square)), SCORE * float(
-        np.sqrt(max((off**4).mean() / square**2 - 1.0, 0.0) / off.size)
-    )
+    spread = max((off**4).mean() / square**2 - 1.0, 0.0) / off.size
+    return float(np.log(square)), SCORE * float(np.sqrt(spread))
 
 
 CLAIM = Claim(
@@ -67,5 +67,6 @@ CLAIM = Claim(
     "BelMan is comparable, reaches exploitation sooner, with significantly less variance.",
     ("bernoulli-2",),
     _two_arms,
-    "The paper's exposure is the same for both arms and shrinks fast: a run whose better arm starts badly never returns to it.",
+    "The paper's exposure is the same for both arms and shrinks fast: a run whose better arm "
+    "starts badly never returns to it.",
 )

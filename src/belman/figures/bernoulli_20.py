@@ -66,6 +66,6 @@ CLAIM = Claim(
     "BelMan outperforms all, with about 230 suboptimal draws and none after turn 500.",
     ("bernoulli-20",),
     _twenty_arms,
-    "The two best arms are 0.03 apart: after ten draws each nobody can know which is better, so a count of 230 cannot be. "
-    "Regret is another matter, because a second-best arm costs little.",
+    "The two best arms are 0.03 apart: after ten draws each nobody can know which is better, so a "
+    "count of 230 cannot be. Regret is another matter, because a second-best arm costs little.",
 )

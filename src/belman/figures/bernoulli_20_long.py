@@ -13,7 +13,8 @@ HORIZON = 50_000
 FIGURE = Curves(
     name="bernoulli-20-long",
     title="Twenty arms over 50,000 turns",
-    shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and Robbins' bound.",
+    shows="Whether regret grows like ln t in the end; the dotted line has the slope of Lai and "
+    "Robbins' bound.",
     paper="BelMan's regret becomes linear in ln t.",
     panels=(
         Panel(
@@ -35,12 +36,8 @@ FIGURE = Curves(
 
 def _long(everything: AllData) -> Judgement:
     parts = parts_of(everything["bernoulli-20-long"], "Bernoulli, twenty arms")
-    causes = [
-        growth(parts[0], OURS),
-        growth(parts[0], "Thompson"),
-        growth(parts[0], "IMED"),
-        locked(parts[0], PAPER),
-    ]
+    grown = [growth(parts[0], player) for player in (OURS, "Thompson", "IMED")]
+    causes = [*grown, locked(parts[0], PAPER)]
     return Judgement([growth(parts[0], PAPER)], [*causes, less(parts, OURS, "Thompson")])
 
 

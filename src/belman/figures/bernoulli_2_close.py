@@ -27,10 +27,8 @@ FIGURE = Curves(
 
 def _close_arms(everything: AllData) -> Judgement:
     parts = parts_of(everything["bernoulli-2-close"], "Bernoulli 0.45, 0.55")
-    return Judgement(
-        [less(parts, PAPER, "Thompson", MARGIN)],
-        [locked(parts[0], PAPER), less(parts, OURS, "Thompson")],
-    )
+    causes = [locked(parts[0], PAPER), less(parts, OURS, "Thompson")]
+    return Judgement([less(parts, PAPER, "Thompson", MARGIN)], causes)
 
 
 CLAIM = Claim(

@@ -1,4 +1,4 @@
-"""Theorem 2: the pseudobelief's mean parameters obey a central limit theorem, under uniform play."""
+"""Theorem 2: the pseudobelief's mean parameters obey a central limit theorem under uniform play."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPLICATIONS = 20_000
 
 
 def limit_covariance() -> NDArray[np.float64]:
-    """Σ̄ = Σ_a λ_a Σ_a with λ_a = 1/K; Σ_a is the Bernoulli variance carried to (ln p, ln(1 − p))."""
+    """Σ̄ = Σ_a λ_a Σ_a, λ_a = 1/K; Σ_a is the Bernoulli variance carried to (ln p, ln(1 − p))."""
     slopes = np.stack([1.0 / ARMS, -1.0 / (1.0 - ARMS)])
     return np.einsum("ia,ja,a->ij", slopes, slopes, ARMS * (1.0 - ARMS)) / len(ARMS)
 
@@ -36,9 +36,8 @@ def _errors(turns: int, replications: int) -> xarray.Dataset:
     both = psi(2.0 + plays)
     points = np.stack([psi(1.0 + wins) - both, psi(1.0 + plays - wins) - both]).mean(axis=2)
     truth = np.stack([np.log(ARMS), np.log1p(-ARMS)]).mean(axis=1)
-    return xarray.Dataset(
-        {"error": (("coordinate", "replication"), np.sqrt(turns) * (points - truth[:, None]))}
-    )
+    error = np.sqrt(turns) * (points - truth[:, None])
+    return xarray.Dataset({"error": (("coordinate", "replication"), error)})
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,8 @@ class CentralLimit(Figure):
         replications = effort.runs(REPLICATIONS, REPLICATIONS)
 
         def part(turns: int) -> Part:
-            words = {
-                "arms": ARMS.tolist(),
-                "turns": turns,
-                "replications": replications,
-                "seed": SEED,
-            }
+            words = {"arms": ARMS.tolist(), "turns": turns, "seed": SEED}
+            words["replications"] = replications
             return Part(words, lambda _: _errors(turns, replications))
 
         return {f"T = {turns}": part(turns) for turns in TURNS}
@@ -70,12 +65,8 @@ class CentralLimit(Figure):
         for coordinate, ax in enumerate(panels):
             for place, turns in enumerate(TURNS):
                 values = np.sort(data[f"T = {turns}"].error.values[coordinate]) / scales[coordinate]
-                ax.plot(
-                    values,
-                    np.linspace(0.0, 1.0, len(values)),
-                    color=style.colour(place),
-                    label=f"T = {turns:,}",
-                )
+                shares, look = np.linspace(0.0, 1.0, len(values)), style.colour(place)
+                ax.plot(values, shares, color=look, label=f"T = {turns:,}")
             ax.plot(x, ndtr(x), color=style.ink(ax), linestyle=":", label="limit")
             ax.set_xlim(-4.0, 4.0)
             ax.set_xlabel(f"√T · {words[coordinate]}, in limit deviations")
@@ -87,9 +78,10 @@ class CentralLimit(Figure):
 FIGURE = CentralLimit(
     name="central-limit",
     title="A central limit theorem for the pseudobelief",
-    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's mean parameters, scaled by √T, "
-    "comes to the normal law whose covariance Theorem 2 gives.",
-    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the plays.",
+    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's "
+    "mean parameters, scaled by √T, comes to the normal law whose covariance Theorem 2 gives.",
+    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the "
+    "plays.",
 )
 
 
@@ -129,7 +121,8 @@ def _theorem_2(everything: AllData) -> Judgement:
 CLAIM = Claim(
     13,
     "Theorem 2, central limit",
-    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with covariance Σ λ_a Σ_a.",
+    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with "
+    "covariance Σ λ_a Σ_a.",
     ("central-limit",),
     _theorem_2,
     "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",

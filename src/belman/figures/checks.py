@@ -1,5 +1,4 @@
-"""What claims are tested by: paired differences, runs that are locked, growth over the last
-doubling of time.
+"""What claims are tested by: paired differences, runs that are locked, growth over a doubling.
 
 "BelMan (paper)" is judged, as the paper has it; tests of our default, of causes and of other
 readings are shown and not counted.
@@ -50,32 +49,17 @@ def locked(part: xarray.Dataset, player: str) -> Check:
     late = draws.isel(mark=-1) - draws.isel(mark=-2)
     turns = int(part.mark[-1] - part.mark[-2])
     estimate, half, runs = interval((late >= turns).astype(float))
-    return Check(
-        f"{player}: some runs are locked on a wrong arm (share of runs)",
-        estimate,
-        half,
-        0.0,
-        below=False,
-        runs=runs,
-    )
+    words = f"{player}: some runs are locked on a wrong arm (share of runs)"
+    return Check(words, estimate, half, 0.0, below=False, runs=runs)
 
 
 def growth(
     part: xarray.Dataset, player: str, words: str = "regret grows no faster than ln t"
 ) -> Check:
-    """Regret per doubling of time does not grow by half: it is equal if regret is linear in ln t
-    and doubles if it is in t.
-    """
+    """Regret per doubling of time does not grow by half (linear in ln t: equal; in t: doubled)."""
     regret = part.regret_at.sel(player=player)
-    last_octave, before = (
-        regret.isel(mark=-1) - regret.isel(mark=-2),
-        regret.isel(mark=-2) - regret.isel(mark=-3),
-    )
+    third, second, first = (regret.isel(mark=place) for place in (-3, -2, -1))
+    last_octave, before = first - second, second - third
     estimate, half, runs = interval(last_octave - 1.5 * before)
-    return Check(
-        f"{player}: {words} (last doubling less 1.5 × the one before)",
-        estimate,
-        half,
-        0.0,
-        runs=runs,
-    )
+    said = f"{player}: {words} (last doubling less 1.5 × the one before)"
+    return Check(said, estimate, half, 0.0, runs=runs)

@@ -1,5 +1,4 @@
-"""The contract of a claim: what the paper says, the checks that the data must pass, and the verdict
-that follows from them.
+"""The contract of a claim: what the paper says, checks that the data must pass, and the verdict.
 
 A check is an estimate with a 95 % interval beside a limit. It holds if the whole interval is on the
 right side, fails if the whole interval is on the wrong one, and is undecided otherwise. Nobody
@@ -61,9 +60,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 class Judgement(NamedTuple):
-    """The checks on which the verdict rests, and those of the causes and of our own default, which
-    it does not count.
-    """
+    """The checks on which the verdict rests; those of causes and of our default do not count."""
 
     checks: Sequence[Check]
     causes: Sequence[Check] = ()
@@ -94,7 +91,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper by its number: what it says, the figures it rests on, how it is judged."""
+    """A claim of the paper by its number: what it says, the figures it rests on, its judge."""
 
     number: int
     title: str

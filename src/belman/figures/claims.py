@@ -1,6 +1,4 @@
-"""The claims of the paper, by number; each stands, with the tests that judge it, in the file of the
-figure it rests on.
-"""
+"""The claims of the paper, by number; each stands, with its tests, in the file of its figure."""
 
 from __future__ import annotations
 

@@ -30,10 +30,8 @@ class PerTurn(Curves):
         found = curve_data(data[self.panels[0].title])
         width, height, _ = style.SIZES["screen"]
         figure, ax = pyplot.subplots(figsize=(width, height))
-        rows = {
-            name: getattr(found, name) / found.turn
-            for name in ("mean", "low", "high", "q25", "q75")
-        }
+        lines = ("mean", "low", "high", "q25", "q75")
+        rows = {name: getattr(found, name) / found.turn for name in lines}
         draw_curves(found._replace(**rows), ax, log=True, logarithmic=True, quartiles=False)
         ax.set_ylabel("regret per turn")
         return figure
@@ -42,7 +40,8 @@ class PerTurn(Curves):
 FIGURE = PerTurn(
     name="consistency",
     title="Does the average reward tend to the best mean?",
-    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels off is not.",
+    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels "
+    "off is not.",
     paper="Theorem 3: with the paper's exposure the average reward tends to the best mean.",
     panels=(
         Panel(
@@ -62,18 +61,11 @@ def _theorem_3(everything: AllData) -> Judgement:
 
     def tends(player: str) -> Check:
         estimate, half, runs = interval(last(parts, player) / turn)
-        return Check(
-            f"{player}: regret per turn below 0.001 at turn {turn:,}",
-            estimate,
-            half,
-            0.001,
-            runs=runs,
-        )
+        words = f"{player}: regret per turn below 0.001 at turn {turn:,}"
+        return Check(words, estimate, half, 0.001, runs=runs)
 
-    return Judgement(
-        [tends(PAPER)],
-        [locked(parts[0], PAPER), tends(OURS), tends("Thompson"), growth(parts[0], OURS)],
-    )
+    causes = [locked(parts[0], PAPER), tends(OURS), tends("Thompson"), growth(parts[0], OURS)]
+    return Judgement([tends(PAPER)], causes)
 
 
 CLAIM = Claim(
@@ -82,5 +74,6 @@ CLAIM = Claim(
     "The average reward tends to the best mean.",
     ("consistency",),
     _theorem_3,
-    "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly ever comes.",
+    "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly ever "
+    "comes.",
 )

@@ -1,4 +1,4 @@
-"""How pure exploration shares its turns among the paper's twenty arms, and what it learns by that."""
+"""How pure exploration shares its turns among the paper's twenty arms, and what it learns so."""
 
 from __future__ import annotations
 
@@ -103,12 +103,8 @@ class ExplorationShares(Figure):
                 float(starved[name].mean()) for name in names
             ],
         }
-        return [
-            Table(
-                columns,
-                f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs; shares are relative to uniform",
-            )
-        ]
+        title = f"twenty arms, turn {TURNS:,}, {found.sizes['run']:,} runs"
+        return [Table(columns, f"{title}; shares are relative to uniform")]
 
 
 def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
@@ -119,9 +115,10 @@ def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
 FIGURE = ExplorationShares(
     name="exploration-shares",
     title="What pure exploration looks at",
-    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part for how narrow a belief is, "
-    "which evens out the plays, and one for where it lies, which keeps away from the arm that stands out: the one sought, or "
-    "one whose first rewards were lucky and are never put to the test. Without the second part (widest belief) the best arm "
+    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part "
+    "for how narrow a belief is, which evens out the plays, and one for where it lies, which "
+    "keeps away from the arm that stands out: the one sought, or one whose first rewards were "
+    "lucky and are never put to the test. Without the second part (widest belief) the best arm "
     "gets more plays, not fewer.",
     paper="Pure exploration plays the arms almost uniformly.",
 )
@@ -132,37 +129,26 @@ def _almost_uniform(everything: AllData) -> Judgement:
     share = _shares(found, EXPLORE)
     mean = share.mean("run")
     checks = []
-    for arm, below, limit in (
-        (int(np.argmin(mean.values)), False, 0.8),
-        (int(np.argmax(mean.values)), True, 1.25),
-    ):
+    fewest, most = int(np.argmin(mean.values)), int(np.argmax(mean.values))
+    for arm, below, limit in ((fewest, False, 0.8), (most, True, 1.25)):
         estimate, half, runs = interval(share.isel(arm=arm))
-        words = f"{EXPLORE}: {'most' if below else 'least'} played arm (mean {TWENTY[arm]:g}) within {limit:g} of uniform"
+        which = f"{'most' if below else 'least'} played arm (mean {TWENTY[arm]:g})"
+        words = f"{EXPLORE}: {which} within {limit:g} of uniform"
         checks.append(Check(words, estimate, half, limit, below, runs))
     within = float(((mean > 0.8) & (mean < 1.25)).mean())
-    checks.append(
-        Check(
-            f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)",
-            within,
-            0.0,
-            0.5,
-            False,
-            runs,
-        )
-    )
+    words = f"{EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)"
+    checks.append(Check(words, within, 0.0, 0.5, False, runs))
     least = interval(share.min("arm"))
     words = f"{EXPLORE}: in a run, too, the least played arm has half of the uniform share"
     checks.append(Check(words, least[0], least[1], 0.5, False, least[2]))
-    regret = {
-        name: last([found], name, "simple_regret") for name in (EXPLORE, NATURAL, WIDEST, "uniform")
-    }
+    players = (EXPLORE, NATURAL, WIDEST, "uniform")
+    regret = {name: last([found], name, "simple_regret") for name in players}
     pairs = ((EXPLORE, "uniform"), (NATURAL, EXPLORE), (WIDEST, EXPLORE), (WIDEST, "uniform"))
     causes = []
     for name, other in pairs:
         estimate, half, runs = interval(regret[name] - regret[other])
-        causes.append(
-            Check(f"{name}: less simple regret than {other}", estimate, half, 0.0, runs=runs)
-        )
+        words = f"{name}: less simple regret than {other}"
+        causes.append(Check(words, estimate, half, 0.0, runs=runs))
     starved = interval((found.plays.sel(player=EXPLORE).min("arm") < _FEW) * 1.0)
     words = f"{EXPLORE}: some runs leave an arm with fewer than {_FEW} plays (share of runs)"
     causes.append(Check(words, starved[0], starved[1], 0.0, False, starved[2]))
@@ -175,6 +161,7 @@ CLAIM = Claim(
     "Pure exploration plays the arms almost uniformly.",
     ("exploration-shares",),
     _almost_uniform,
-    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs come near to that but for the best "
-    "arm; in nearly every run, though, some arm is left with next to no plays, because its first rewards made it stand out.",
+    "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs "
+    "come near to that but for the best arm; in nearly every run, though, some arm is left with "
+    "next to no plays, because its first rewards made it stand out.",
 )

@@ -13,7 +13,8 @@ PARAMETERS = (0.2, 0.25, 0.33, 0.5, 1.0)
 FIGURE = Curves(
     name="exponential-5",
     title="Five exponential arms, parameters 0.2 to 1",
-    shows="The same numbers read as rates (means 5 to 1) and as means (0.2 to 1): the paper's text allows both.",
+    shows="The same numbers read as rates (means 5 to 1) and as means (0.2 to 1): the paper's "
+    "text allows both.",
     paper="BelMan outperforms all.",
     panels=(
         Panel(
@@ -44,5 +45,6 @@ CLAIM = Claim(
     "BelMan outperforms all.",
     ("exponential-5",),
     _unbounded,
-    "The schedule is made for rewards in [0, 1]: on means of 1 to 5 it is five times as greedy as on means of 0.2 to 1.",
+    "The schedule is made for rewards in [0, 1]: on means of 1 to 5 it is five times as greedy as "
+    "on means of 0.2 to 1.",
 )

@@ -17,8 +17,8 @@ _SLOW = {**SLOW, "Thompson (Beta)": BetaThompson}
 FIGURE = Curves(
     name="exponential-5-bounded",
     title="Five exponential arms cut at 10",
-    shows="Rewards min(X, 10). UCB-tuned without its cap and Thompson sampling with Beta beliefs on x/10 are the rivals whose "
-    "sizes match the paper's picture.",
+    shows="Rewards min(X, 10). UCB-tuned without its cap and Thompson sampling with Beta beliefs "
+    "on x/10 are the rivals whose sizes match the paper's picture.",
     paper="BelMan is better than Thompson, UCB-tuned, KL-UCB and KL-UCB-exp.",
     panels=(
         Panel(
@@ -63,7 +63,8 @@ def _bounded(everything: AllData) -> Judgement:
         ("KL-UCB-exp", 252.0),
     ):
         off = abs(last(rates, player, "suboptimal_draws").mean() / published - 1.0)
-        words = f"{player} (rates): suboptimal draws within 15 % of the paper's {published:.0f} (relative difference)"
+        size = f"the paper's {published:.0f} (relative difference)"
+        words = f"{player} (rates): suboptimal draws within 15 % of {size}"
         half = float(half_width(last(rates, player, "suboptimal_draws"))) / published
         causes.append(Check(words, float(off), half, 0.15, runs=last(rates, player).size))
     return Judgement(tests, causes)
@@ -75,6 +76,6 @@ CLAIM = Claim(
     "BelMan is better than Thompson, UCB-tuned, KL-UCB and KL-UCB-exp.",
     ("exponential-5-bounded",),
     _bounded,
-    "The paper's parameters are rates in the experiment that it repeats. Its sizes for the rivals are met by UCB-tuned without "
-    "its cap and by Thompson sampling with Beta beliefs on x/10.",
+    "The paper's parameters are rates in the experiment that it repeats. Its sizes for the rivals "
+    "are met by UCB-tuned without its cap and by Thompson sampling with Beta beliefs on x/10.",
 )

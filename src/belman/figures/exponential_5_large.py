@@ -33,10 +33,8 @@ def _large(everything: AllData) -> Judgement:
     for reading in ("rates", "means"):
         parts = parts_of(everything["exponential-5-large"], f"{reading} 1 to 5")
         where = f" ({reading})"
-        tests += [
-            less(parts, "KL-UCB-exp", rival, where=where)
-            for rival in ("Thompson", "UCB-tuned", PAPER)
-        ]
+        rivals = ("Thompson", "UCB-tuned", PAPER)
+        tests += [less(parts, "KL-UCB-exp", rival, where=where) for rival in rivals]
         tests.append(less(parts, PAPER, "Thompson", MARGIN, where))
         causes += [less(parts, OURS, "KL-UCB-exp", where=where), locked(parts[0], PAPER)]
     return Judgement(tests, causes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,9 +41,8 @@ class Exposures(Curves):
         draw_curves(curve_data(found), above, logarithmic=True)
         share = found.plays.mean("run") / found.plays.mean("run").sum("arm")
         for place, name in enumerate(found.player.values):
-            below.plot(
-                ARMS, share.sel(player=name), color=style.colour(place), marker="o", label=str(name)
-            )
+            look: Any = {"color": style.colour(place), "marker": "o", "label": str(name)}
+            below.plot(ARMS, share.sel(player=name), **look)
         below.set_yscale("log")
         below.set_xticks(np.array(ARMS))
         below.set_xlabel("mean of the arm")
@@ -55,7 +54,8 @@ class Exposures(Curves):
 FIGURE = Exposures(
     name="exposures",
     title="Exposures",
-    shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where the plays go.",
+    shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where "
+    "the plays go.",
     panels=(
         Panel(
             "Bernoulli 0.05 to 0.95",

@@ -1,5 +1,4 @@
-"""The contract of a figure: what is simulated, what is drawn of it, what the paper shows. A figure
-is frozen data.
+"""The contract of a figure, frozen data: what is simulated, what is drawn, what the paper shows.
 
 The parts of a figure are computed one by one and kept on disk under their names (see
 `belman.figures.folder`), so that an interrupted figure goes on where it stopped, and a picture can
@@ -34,9 +33,7 @@ Data = Mapping[str, "xarray.Dataset"]
 
 
 class Effort(NamedTuple):
-    """How much to play: a share of the full figure's runs, at least some; or a number of runs; or
-    as many as the paper has.
-    """
+    """How much to play: a share of the full figure's runs, a number of runs, or the paper's."""
 
     name: str
     share: float = 1.0
@@ -47,8 +44,10 @@ class Effort(NamedTuple):
     def runs(self, full: int, paper: int = 25) -> int:
         """Runs of a simulation that has `full` of them in the full figure and `paper` in the paper.
 
-        >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000), Effort("mine", exactly=7).runs(1_000)
-        (50, 1000, 25, 7)
+        >>> QUICK.runs(1_000), FULL.runs(1_000), AS_IN_PAPER.runs(1_000)
+        (50, 1000, 25)
+        >>> Effort("mine", exactly=7).runs(1_000)
+        7
         """
         if self.exactly is not None:
             return self.exactly
@@ -61,8 +60,7 @@ AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 
 class Part(NamedTuple):
-    """A piece of a figure's data: a description in JSON's terms that settles it to the last digit,
-    and how to compute it.
+    """A piece of a figure's data: a JSON description that settles it to the last digit, and how.
 
     `compute` takes what `simulate` takes as `progress`; `design` is what it simulates, if it does,
     so that its players can be compiled beforehand.
@@ -75,9 +73,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure(ABC):
-    """A figure by its name; `shows` says what is to be seen, `paper` what the paper's picture shows
-    (empty if it has none).
-    """
+    """A figure by its name: what it shows, and what the paper's picture does (empty if none)."""
 
     name: str
     title: str
@@ -99,9 +95,7 @@ class Figure(ABC):
 
 @dataclass(frozen=True)
 class Panel:
-    """A simulation: who plays what, how long and how often. `slow` players play the first
-    `slow_runs` runs only.
-    """
+    """A simulation: who plays what, how long, how often; `slow` players play `slow_runs` runs."""
 
     title: str
     problem: Problem
@@ -116,9 +110,8 @@ class Panel:
         """One simulation for the players, one for the slow ones."""
         found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
         if self.slow:
-            found[f"{self.title}, slow"] = self._part(
-                self.slow, effort.runs(self.slow_runs, self.paper_runs)
-            )
+            runs = effort.runs(self.slow_runs, self.paper_runs)
+            found[f"{self.title}, slow"] = self._part(self.slow, runs)
         return found
 
     def _part(self, players: Mapping[str, Any], runs: int) -> Part:
@@ -147,9 +140,8 @@ class Curves(Figure):
     ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
     against: str = "Thompson"
     bound: bool = False  # draw the slope of Lai and Robbins
-    published: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the paper's numbers of the first panel, by player
+    #: the paper's numbers of the first panel, by player
+    published: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
@@ -161,9 +153,8 @@ class Curves(Figure):
             columns[panel.title] = [
                 together(*(curve_data(part, name) for part in found)) for name in self.variables
             ]
-        picture = draw_grid(
-            columns, log=self.log, logarithmic=self.logarithmic, ceiling=self.ceiling
-        )
+        look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling}
+        picture = draw_grid(columns, log=self.log, **look)
         if self.bound:
             for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
                 _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
@@ -180,9 +171,7 @@ class Curves(Figure):
 
 
 def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
-    """The slope of Lai and Robbins' bound, drawn over the last decade and a half under the lowest
-    curve.
-    """
+    """The slope of Lai and Robbins' bound over the last decade and a half, under all curves."""
     assert isinstance(panel.problem, Stationary)
     turns = np.geomspace(panel.horizon / 30.0, panel.horizon, 50)
     line = 0.9 * end + lai_robbins(panel.problem) * np.log(turns / panel.horizon)

@@ -37,9 +37,8 @@ class Focal(Figure):
         from matplotlib import pyplot
 
         kept = data["densities"]
-        found = FocalDensities(
-            TURNS, kept.tau.values, kept.x.values, np.asarray(kept.density.values)
-        )
+        density = np.asarray(kept.density.values)
+        found = FocalDensities(TURNS, kept.tau.values, kept.x.values, density)
         picture, ax = pyplot.subplots()
         draw_focal(found, ax)
         return picture
@@ -48,6 +47,7 @@ class Focal(Figure):
 FIGURE = Focal(
     name="focal",
     title="The focal law",
-    shows="How strongly high rewards are in focus under the paper's schedule: not at all at first, then more and more.",
+    shows="How strongly high rewards are in focus under the paper's schedule: not at all at "
+    "first, then more and more.",
     paper="The law steepens towards 1 as t grows.",
 )

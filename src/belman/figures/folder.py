@@ -35,9 +35,7 @@ def part_file(name: str) -> str:
 
 
 def kept_part(figure: Figure, name: str, part: Part, folder: Path) -> xarray.Dataset | None:
-    """A part's data from disk, if they are there and were computed from this description by this
-    code.
-    """
+    """A part's data from disk, if they were computed from this description by this code."""
     return _read(folder / figure.name / f"{part_file(name)}.nc", _design(part))
 
 
@@ -48,7 +46,7 @@ def figure_data(
     say: Callable[[str], object],
     progress: bool | None = None,
 ) -> dict[str, xarray.Dataset]:
-    """The data of a figure, from disk where they are there, computed and kept where they are not."""
+    """The data of a figure, from disk where they are there, else computed and kept."""
     here = folder / figure.name
     here.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -102,9 +100,8 @@ def draw_into(
     import matplotlib as mpl
 
     if ending not in FORMATS:
-        raise SettingError(
-            f"unknown format {ending!r}: there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
-        )
+        known = f"there are {listing(FORMATS)}{nearest(ending, FORMATS)}"
+        raise SettingError(f"unknown format {ending!r}: {known}")
     mpl.use("Agg")
     from matplotlib import pyplot
 

@@ -28,11 +28,8 @@ MODES: dict[str, Exposure] = {
 
 def _trail(mode: Exposure) -> xarray.Dataset:
     """One run, against the same luck in every mode."""
-    agent, trail, nature = (
-        Agent(list(ARMS), policy=BelMan(mode), seed=SEED),
-        Trail(TURNS),
-        np.random.default_rng(SEED),
-    )
+    agent = Agent(list(ARMS), policy=BelMan(mode), seed=SEED)
+    trail, nature = Trail(TURNS), np.random.default_rng(SEED)
     for _ in range(TURNS):
         arm = agent.ask()
         agent.tell(arm, float(nature.random() < ARMS[str(arm)]))
@@ -70,10 +67,8 @@ class Manifold(Figure):
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         def part(mode: Exposure) -> Part:
-            return Part(
-                {"exposure": repr(mode), "arms": ARMS, "turns": TURNS, "seed": SEED},
-                lambda _: _trail(mode),
-            )
+            described = {"exposure": repr(mode), "arms": ARMS, "turns": TURNS, "seed": SEED}
+            return Part(described, lambda _: _trail(mode))
 
         return {name: part(mode) for name, mode in MODES.items()}
 
@@ -81,9 +76,8 @@ class Manifold(Figure):
         from matplotlib import pyplot
 
         width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(
-            1, len(MODES), sharex=True, sharey=True, figsize=(1.7 * width, 1.2 * height)
-        )
+        size = (1.7 * width, 1.2 * height)
+        figure, panels = pyplot.subplots(1, len(MODES), figsize=size, sharex=True, sharey=True)
         for ax, name in zip(panels, MODES, strict=True):
             draw_manifold(_paths(data[name]), ax, highlight=tuple(ARMS))
             ax.set_title(name)
@@ -95,6 +89,7 @@ class Manifold(Figure):
 FIGURE = Manifold(
     name="manifold",
     title="Beliefs on the manifold",
-    shows="Every belief is a point, its mean against its precision, with its trail over 300 turns: exploration lifts all arms "
-    "alike, exploitation lifts the best, two phases do one after the other. The pseudobelief follows.",
+    shows="Every belief is a point, its mean against its precision, with its trail over 300 "
+    "turns: exploration lifts all arms alike, exploitation lifts the best, two phases do one "
+    "after the other. The pseudobelief follows.",
 )

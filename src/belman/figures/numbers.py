@@ -1,6 +1,4 @@
-"""The numbers of a panel: each player's mean at the end with its interval, and the paired
-difference to one of them.
-"""
+"""The numbers of a panel: each player's final mean with interval, and paired differences to one."""
 
 from __future__ import annotations
 
@@ -30,9 +28,8 @@ def paired(
     parts: Sequence[xarray.Dataset], player: str, against: str, variable: str = "regret"
 ) -> tuple[float, float]:
     """Mean and half-width of a difference, run by run, over the runs that both have played."""
-    difference = last(parts, player, variable) - last(
-        parts, against, variable
-    )  # xarray keeps the runs of both
+    # xarray keeps the runs of both
+    difference = last(parts, player, variable) - last(parts, against, variable)
     return float(difference.mean()), float(half_width(difference))
 
 
@@ -47,10 +44,8 @@ def panel_table(
     players = [str(player) for part in parts for player in part.player.values]
     means = {player: float(last(parts, player, variables[0]).mean()) for player in players}
     order = sorted(players, key=means.__getitem__)
-    columns: dict[str, list[object]] = {
-        "player": list(order),
-        "runs": [last(parts, p, variables[0]).size for p in order],
-    }
+    runs: list[object] = [last(parts, player, variables[0]).size for player in order]
+    columns: dict[str, list[object]] = {"player": list(order), "runs": runs}
     for variable in variables:
         ends = [last(parts, player, variable) for player in order]
         name = variable.replace("_", " ")

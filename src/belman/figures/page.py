@@ -1,6 +1,4 @@
-"""The report as one page of HTML that needs no other file: contents, verdicts, a section for each
-figure.
-"""
+"""The report as one page of HTML that needs no other file: contents, verdicts, figures."""
 
 from __future__ import annotations
 
@@ -15,30 +13,35 @@ from belman.figures.figure import Figure
 from belman.table import Table
 
 _STYLE = """
-:root { --ink: #1a1a1a; --paper: #ffffff; --faint: #d8d8d8; --link: #00598f; --yes: #00664b; --part: #7a4b00; --no: #a33b00;
-  --none: #555555; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --faint: #3a3d44; --link: #7cc4f0; --yes: #4fd1a5;
-  --part: #f0b54a; --no: #ff9a66; --none: #b0b0b0; } }
+:root { --ink: #1a1a1a; --paper: #ffffff; --faint: #d8d8d8; --link: #00598f;
+  --yes: #00664b; --part: #7a4b00; --no: #a33b00; --none: #555555; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --faint: #3a3d44;
+  --link: #7cc4f0; --yes: #4fd1a5; --part: #f0b54a; --no: #ff9a66; --none: #b0b0b0; } }
 html { scroll-behavior: smooth; }
 body { margin: 0 auto; padding: 1rem; max-width: 72rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.55 system-ui, sans-serif; }
 p, li { max-width: 46rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
+h1, h2, h3 { line-height: 1.2; }
+h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
 a { color: var(--link); }
 img { display: block; max-width: 100%; height: auto; }
-@media (prefers-color-scheme: dark) { img { filter: invert(0.92) hue-rotate(180deg) brightness(1.2); } }
+@media (prefers-color-scheme: dark) {
+  img { filter: invert(0.92) hue-rotate(180deg) brightness(1.2); } }
 nav ol { columns: 20rem; padding-left: 1.5rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 .wide:focus { outline: 2px solid var(--link); }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: 0.4rem; }
-th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; border-bottom: 1px solid var(--faint); white-space: nowrap; }
+th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child, .words th, .words td { text-align: left; }
 td:first-child, .words td { white-space: normal; vertical-align: top; }
 td:first-child { min-width: 8rem; } .words td:first-child { min-width: 1.2rem; }
-code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em; overflow-wrap: anywhere; }
+code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em;
+  overflow-wrap: anywhere; }
 .verdict { font-weight: 600; white-space: nowrap; }
-.reproduced { color: var(--yes); } .in-part { color: var(--part); } .not-reproduced { color: var(--no); }
+.reproduced { color: var(--yes); } .in-part { color: var(--part); }
+.not-reproduced { color: var(--no); }
 .undecided { color: var(--none); }
 details { margin: 1rem 0; } summary { cursor: pointer; }
 """
@@ -101,43 +104,40 @@ def wide(table: str) -> str:
 
 def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
     rows = "".join(
-        f"<tr><td>{claim.number}</td><td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
+        f"<tr><td>{claim.number}</td>"
+        f"<td><a href='#claim-{claim.number}'>{html.escape(claim.title)}</a></td>"
         f"<td>{badge(judgement.verdict)}</td><td>{html.escape(claim.says)}</td></tr>"
         for claim, judgement in judged
     )
-    head = "".join(
-        f"<th scope='col'>{name}</th>" for name in ("", "claim", "the data say", "the paper says")
-    )
+    names = ("", "claim", "the data say", "the paper says")
+    head = "".join(f"<th scope='col'>{name}</th>" for name in names)
+    found = [judgement.verdict for _, judgement in judged]
     counts = ", ".join(
-        f"{sum(judgement.verdict == verdict for _, judgement in judged)} {verdict}"
-        for verdict in Verdict
-        if any(judgement.verdict == verdict for _, judgement in judged)
+        f"{found.count(verdict)} {verdict}" for verdict in Verdict if verdict in found
     )
-    table = f"<table class='words'><caption>{counts}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    content = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    table = f"<table class='words'><caption>{counts}</caption>{content}</table>"
     return f"<h2 id='claims'>The claims</h2>{wide(table)}"
 
 
 def _contents(sections: Iterable[Section]) -> str:
-    items = "".join(
-        f"<li><a href='#{s.figure.name}'>{html.escape(s.figure.title)}</a></li>" for s in sections
-    )
+    titles = {section.figure.name: html.escape(section.figure.title) for section in sections}
+    items = "".join(f"<li><a href='#{name}'>{title}</a></li>" for name, title in titles.items())
     return f"<h2 id='contents'>The figures</h2><nav aria-label='figures'><ol>{items}</ol></nav>"
 
 
 def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
     figure = section.figure
-    paper = (
-        f"<p><strong>In the paper:</strong> {html.escape(figure.paper)}</p>" if figure.paper else ""
-    )
-    links = ", ".join(
-        f"<a href='{path.as_posix()}'>{html.escape(path.name)}</a>" for path in section.files
-    )
-    claims = [
-        _claim(claim, judgement) for claim, judgement in judged if claim.figures[0] == figure.name
-    ]
+    said = f"<p><strong>In the paper:</strong> {html.escape(figure.paper)}</p>"
+    paper = said if figure.paper else ""
+    files = {path.as_posix(): html.escape(path.name) for path in section.files}
+    links = ", ".join(f"<a href='{path}'>{name}</a>" for path, name in files.items())
+    own = [pair for pair in judged if pair[0].figures[0] == figure.name]
+    claims = [_claim(claim, judgement) for claim, judgement in own]
     return "\n".join(
         [
-            f"<section aria-labelledby='{figure.name}'><h2 id='{figure.name}'>{html.escape(figure.title)}</h2>",
+            f"<section aria-labelledby='{figure.name}'><h2 "
+            f"id='{figure.name}'>{html.escape(figure.title)}</h2>",
             f"<p>{html.escape(figure.shows)}</p>{paper}",
             _picture(section, folder),
             *(wide(table._repr_html_()) for table in section.tables),
@@ -159,9 +159,7 @@ def _claim(claim: Claim, judgement: Judgement) -> str:
 
 
 def _picture(section: Section, folder: Path) -> str:
-    source = (
-        "data:image/png;base64,"
-        + base64.b64encode((folder / section.picture).read_bytes()).decode()
-    )
+    content = base64.b64encode((folder / section.picture).read_bytes()).decode()
+    source = f"data:image/png;base64,{content}"
     alt = html.escape(f"{section.figure.title}: {section.figure.shows}", quote=True)
     return f'<img src="{source}" alt="{alt}" loading="lazy">'

@@ -23,38 +23,15 @@ from belman.policies import (
 )
 
 #: The paper's twenty Bernoulli arms.
-TWENTY = (
-    0.25,
-    0.22,
-    0.2,
-    0.17,
-    0.17,
-    0.2,
-    0.13,
-    0.13,
-    0.1,
-    0.07,
-    0.07,
-    0.05,
-    0.05,
-    0.05,
-    0.02,
-    0.02,
-    0.02,
-    0.01,
-    0.01,
-    0.01,
-)
+TWENTY: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07)
+TWENTY += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 #: Where the paper cuts exponential rewards, and by what policies made for [0, 1] divide them.
 BOUND = 10.0
 
 BELMAN: dict[str, Policy] = {"BelMan": BelMan(), "BelMan (paper)": BelMan.paper()}
 SLOW: dict[str, Policy] = {"IDS": IDS()}
-SCEPTICS: dict[str, Policy] = {
-    "ε-greedy": EpsilonGreedy(0.1),
-    "KL-UCB+": KLUCBPlus(),
-    "IMED": IMED(),
-}
+SCEPTICS: dict[str, Policy] = {"ε-greedy": EpsilonGreedy(0.1)}
+SCEPTICS |= {"KL-UCB+": KLUCBPlus(), "IMED": IMED()}
 
 
 def bernoulli_players(horizon: int) -> dict[str, Policy]:
@@ -82,9 +59,7 @@ EXPONENTIAL: dict[str, Policy] = {
 
 
 class BetaThompson:
-    """Thompson sampling with Beta beliefs on rewards divided by the bound, whatever their law: a
-    player in plain Python.
-    """
+    """Thompson sampling with Beta beliefs on rewards divided by the bound, in plain Python."""
 
     def __init__(self, arms: int, mind: np.random.Generator) -> None:
         self._mind = mind

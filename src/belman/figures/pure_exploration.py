@@ -1,6 +1,4 @@
-"""Pure exploration on the seven instances of Audibert, Bubeck and Munos (2010), and the turns that
-a given risk costs.
-"""
+"""Pure exploration on the instances of Audibert, Bubeck, Munos (2010), and the price of a risk."""
 
 from __future__ import annotations
 
@@ -65,14 +63,8 @@ BUDGETED: dict[str, type[Elimination]] = {
     "Sequential Halving": SequentialHalving,
 }
 _NAMES = [*ANYTIME, *BUDGETED, "track-and-stop"]
-_STOPPED = (
-    "BelMan-Explore",
-    "widest belief",
-    "uniform",
-    "top-two Thompson",
-    "KL-LUCB",
-    "track-and-stop",
-)
+_ANY_RULE = ("BelMan-Explore", "widest belief", "uniform")
+_STOPPED = (*_ANY_RULE, "top-two Thompson", "KL-LUCB", "track-and-stop")
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 _RUNS, _STOPPED_RUNS = 1_000, 200
 
@@ -90,10 +82,8 @@ def _by_budget(means: list[float], budget: int, runs: int, progress: bool | None
     both = xarray.concat([part[["error", "simple_regret"]] for part in found], "player")
     errors = chance_of_error(both)
     columns = {"error": errors["mean"], "error_low": errors["low"], "error_high": errors["high"]}
-    regret = {
-        "simple_regret": both.simple_regret.mean("run"),
-        "simple_regret_half": half_width(both.simple_regret),
-    }
+    lacks = both.simple_regret
+    regret = {"simple_regret": lacks.mean("run"), "simple_regret_half": half_width(lacks)}
     return xarray.Dataset({**columns, **regret}, attrs={"runs": runs}).rename(turn="budget")
 
 
@@ -108,11 +98,8 @@ def _by_risk(problem: Stationary, delta: float, runs: int, progress: bool | None
     found = explore(_stopped(delta), problem, runs, SEED, delta=delta, progress=progress)
     errors = chance_of_error(found)
     shortest = characteristic_time(problem).turns * math.log(1.0 / delta)
-    means = {
-        "turns": found.turns.mean("run"),
-        "turns_half": half_width(found.turns),
-        "stopped": found.stopped.mean("run"),
-    }
+    means = {name: found[name].mean("run") for name in ("turns", "stopped")}
+    means["turns_half"] = half_width(found.turns)
     columns = {**means, "error": errors["mean"], "error_high": errors["high"]}
     return xarray.Dataset(columns, attrs={"bound": shortest, "runs": runs})
 
@@ -122,39 +109,25 @@ class PureExploration(Figure):
     """Error above and simple regret below against the budget, and the turns at the stop."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        found, words = (
-            {},
-            {
-                "players": {
-                    name: repr(player) for name, player in ({**ANYTIME, **BUDGETED}).items()
-                },
-                "seed": SEED,
-            },
-        )
+        found: dict[str, Part] = {}
+        shown = {name: repr(player) for name, player in {**ANYTIME, **BUDGETED}.items()}
+        words = {"players": shown, "seed": SEED}
         runs, fewer = effort.runs(_RUNS), effort.runs(_STOPPED_RUNS)
         for name, (means, budget) in INSTANCES.items():
             described = {**words, "means": [0.5, *means], "budget": budget, "runs": runs}
             players = {**ANYTIME, **{who: kind(budget=budget) for who, kind in BUDGETED.items()}}
-            design = Exploration(
-                players, bernoulli([0.5, *means]), budget, runs, SEED, Question(1, budget)
-            )
+            question = Question(1, budget)
+            design = Exploration(players, bernoulli([0.5, *means]), budget, runs, SEED, question)
             found[name] = Part(described, partial(_by_budget, means, budget, runs), design)
         for name, problem in RISKY.items():
             for delta in RISKS:
                 stopped = {who: repr(player) for who, player in _stopped(delta).items()}
-                described = {
-                    "players": stopped,
-                    "seed": SEED,
-                    "means": list(problem.means),
-                    "delta": delta,
-                    "runs": fewer,
-                }
-                design = Exploration(
-                    _stopped(delta), problem, 2, fewer, SEED, Question(1, 2, delta)
-                )
-                found[f"{name}; δ = {delta:g}"] = Part(
-                    described, partial(_by_risk, problem, delta, fewer), design
-                )
+                described = {"players": stopped, "seed": SEED, "delta": delta, "runs": fewer}
+                described["means"] = list(problem.means)
+                question = Question(1, 2, delta)
+                design = Exploration(_stopped(delta), problem, 2, fewer, SEED, question)
+                play = partial(_by_risk, problem, delta, fewer)
+                found[f"{name}; δ = {delta:g}"] = Part(described, play, design)
         return found
 
     def draw(self, data: Data) -> Picture:
@@ -174,19 +147,14 @@ class PureExploration(Figure):
         return figure
 
     def tables(self, data: Data) -> list[Table]:
-        return [
-            *(_budget_table(name, data[name]) for name in INSTANCES),
-            *(_risk_table(n, data[n]) for n in data if "δ" in n),
-        ]
+        budgets = [_budget_table(name, data[name]) for name in INSTANCES]
+        return budgets + [_risk_table(name, data[name]) for name in data if "δ" in name]
 
 
 def _look(name: str) -> dict[str, Any]:
     place = _NAMES.index(name)
-    return {
-        "color": style.colour(place),
-        "marker": "osD^vPX*<"[place],
-        "linestyle": "-" if place < 6 else (0, (4, 1.5)),
-    }
+    line = "-" if place < 6 else (0, (4, 1.5))
+    return {"color": style.colour(place), "marker": "osD^vPX*<"[place], "linestyle": line}
 
 
 def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> None:
@@ -195,14 +163,11 @@ def _draw_budget(ax: Axes, found: xarray.Dataset, variable: str, title: str) -> 
         if variable == "error":
             low, high = row.error_low, row.error_high
         else:
-            low, high = (
-                row.simple_regret - row.simple_regret_half,
-                row.simple_regret + row.simple_regret_half,
-            )
+            lacks, half = row.simple_regret, row.simple_regret_half
+            low, high = lacks - half, lacks + half
         ax.plot(found.budget, row[variable], **_look(name))
-        ax.fill_between(
-            found.budget, low, high, color=_look(name)["color"], alpha=0.12, linewidth=0.0
-        )
+        colour = _look(name)["color"]
+        ax.fill_between(found.budget, low, high, color=colour, alpha=0.12, linewidth=0.0)
     ax.set(
         xscale="log",
         title=title,
@@ -244,9 +209,8 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
 def _budget_table(name: str, found: xarray.Dataset) -> Table:
     row = found.isel(budget=-1)
     order = np.argsort(row.error.values, kind="stable")
-    columns: dict[str, list[object]] = {
-        "player": [str(row.player.values[place]) for place in order]
-    }
+    players: list[object] = [str(row.player.values[place]) for place in order]
+    columns: dict[str, list[object]] = {"player": players}
     for title, variable in (
         ("error", "error"),
         ("low", "error_low"),
@@ -255,37 +219,28 @@ def _budget_table(name: str, found: xarray.Dataset) -> Table:
         ("±", "simple_regret_half"),
     ):
         columns[title] = [float(row[variable][place]) for place in order]
-    return Table(
-        columns,
-        f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs; 95 % intervals",
-    )
+    title = f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs"
+    return Table(columns, f"{title}; 95 % intervals")
 
 
 def _risk_table(name: str, found: xarray.Dataset) -> Table:
     order = np.argsort(found.turns.values, kind="stable")
-    columns: dict[str, list[object]] = {
-        "player": [str(found.player.values[place]) for place in order]
-    }
-    titles = {
-        "turns": "turns",
-        "±": "turns_half",
-        "stopped": "stopped",
-        "error": "error",
-        "≤": "error_high",
-    }
+    players: list[object] = [str(found.player.values[place]) for place in order]
+    columns: dict[str, list[object]] = {"player": players}
+    titles = {"turns": "turns", "±": "turns_half", "stopped": "stopped"}
+    titles |= {"error": "error", "≤": "error_high"}
     for title, variable in titles.items():
         columns[title] = [float(found[variable][place]) for place in order]
     bound = found.attrs["bound"]
-    return Table(
-        columns,
-        f"Bernoulli {name}, {found.attrs['runs']:,} runs; no rule needs much less than {bound:,.0f} turns",
-    )
+    title = f"Bernoulli {name}, {found.attrs['runs']:,} runs"
+    return Table(columns, f"{title}; no rule needs much less than {bound:,.0f} turns")
 
 
 FIGURE = PureExploration(
     name="pure-exploration",
     title="Pure exploration: a budget, or a risk",
-    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven instances of Audibert, Bubeck "
-    "and Munos (2010). Lower half: what the recommended arm lacks. Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 "
-    "(filled: 0.5, 0.45, 0.43, 0.4; open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
+    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven "
+    "instances of Audibert, Bubeck and Munos (2010). Lower half: what the recommended arm lacks. "
+    "Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 (filled: 0.5, 0.45, 0.43, 0.4; "
+    "open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
 )

@@ -53,21 +53,13 @@ class QueuePanel(Panel):
 
         def compute(progress: bool | None) -> xarray.Dataset:
             result = simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
-            kept = result[
-                ["queue_regret", "mean_backlog", "waiting_mean", "waiting_p95", "waiting_p99"]
-            ]
-            kept = kept.drop_vars("queue", errors="ignore").assign(
-                unstable=unstable(result).astype(float)
-            )
+            waiting = ["waiting_mean", "waiting_p95", "waiting_p99"]
+            kept = result[["queue_regret", "mean_backlog", *waiting]]
+            kept = kept.drop_vars("queue", errors="ignore")
+            kept = kept.assign(unstable=unstable(result).astype(float))
             if "queue" in kept.dims:
-                waits = kept[
-                    [name for name in kept.data_vars if str(name).startswith("waiting")]
-                ].mean("queue")
-                kept = kept.assign(
-                    queue_regret=kept.queue_regret.sum("queue"),
-                    mean_backlog=kept.mean_backlog.sum("queue"),
-                )
-                kept = kept.assign(waits)
+                sums = {name: kept[name].sum("queue") for name in ("queue_regret", "mean_backlog")}
+                kept = kept.assign(kept[waiting].mean("queue")).assign(sums)
             return condense(kept.assign_attrs(result.attrs))
 
         return Part(design.describe(), compute, design)
@@ -98,16 +90,19 @@ def _waits(panel: Panel, part: xarray.Dataset) -> Table:
     }
     return Table(
         rows,
-        f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of 95 % intervals",
+        f"{panel.title}, turn {panel.horizon:,}, {part.sizes['run']:,} runs; ± are half-widths of "
+        "95 % intervals",
     )
 
 
 FIGURE = Queues(
     name="queueing",
     title="One queue, five servers of unknown speed",
-    shows="Jobs more in the queue than with the best server from the start, on the same arrivals and the same luck.",
-    paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; Q-UCB peaks at 15–33 near turn "
-    "1,000 and returns to 0; BelMan peaks at about 8 near turn 200 and returns to 0.",
+    shows="Jobs more in the queue than with the best server from the start, on the same arrivals "
+    "and the same luck.",
+    paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; "
+    "Q-UCB peaks at 15–33 near turn 1,000 and returns to 0; BelMan peaks at about 8 near turn 200 "
+    "and returns to 0.",
     panels=tuple(
         QueuePanel(
             f"queue {place + 1}",
@@ -175,6 +170,7 @@ CLAIM = Claim(
     "BelMan is more stable and efficient than Q-UCB, Q-ThS and Thompson sampling.",
     ("queueing",),
     _queueing,
-    "The rivals called Thompson and Q-ThS toss a coin with the drawn chance in the authors' code, which throws away most of the "
-    "draw: against those QBelMan's claim holds. Against Thompson sampling proper, without forced exploration, it does not.",
+    "The rivals called Thompson and Q-ThS toss a coin with the drawn chance in the authors' code, "
+    "which throws away most of the draw: against those QBelMan's claim holds. Against Thompson "
+    "sampling proper, without forced exploration, it does not.",
 )

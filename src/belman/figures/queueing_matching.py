@@ -15,8 +15,9 @@ BAYESIAN = {**BELMAN, PUBLISHED: qbelman(arms=len(SERVICES[0]))}
 FIGURE = Queues(
     name="queueing-matching",
     title="Three queues, five servers",
-    shows="Jobs more in all queues than with the best matching from the start: each queue with beliefs of its own, and, as in "
-    "the authors' code, with one pseudobelief for all fifteen pairs.",
+    shows="Jobs more in all queues than with the best matching from the start: each queue with "
+    "beliefs of its own, and, as in the authors' code, with one pseudobelief for all fifteen "
+    "pairs.",
     panels=(
         QueuePanel(
             "beliefs of each queue",

@@ -16,8 +16,9 @@ _PLAYERS = {
 FIGURE = Curves(
     name="readings",
     title="Three readings of the reverse projection",
-    shows="The pseudobelief as the barycentre of Theorem 1, as the joint projection of Algorithm 1, and as the average of "
-    "natural parameters of the authors' code, all with the paper's exposure, on 2 and on 20 arms.",
+    shows="The pseudobelief as the barycentre of Theorem 1, as the joint projection of Algorithm "
+    "1, and as the average of natural parameters of the authors' code, all with the paper's "
+    "exposure, on 2 and on 20 arms.",
     panels=(
         Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), _PLAYERS),
         Panel("Bernoulli, twenty arms", bernoulli(TWENTY), _PLAYERS),

@@ -31,9 +31,7 @@ TITLE = "BelMan, reproduced"
 
 
 class Watcher(NamedTuple):
-    """Who is told what is going on: a step in words, and how far some work is, as (which work,
-    done, all).
-    """
+    """Who is told what is going on: a step in words, and progress as (which work, done, all)."""
 
     say: Callable[[str], None]
     step: Callable[[str, int, int], None]
@@ -49,8 +47,7 @@ class Report(NamedTuple):
 def reproduce(
     output: Path, effort: Effort, watcher: Watcher, names: Iterable[str] | None = None
 ) -> Report:
-    """Play, draw, judge, and write `output/index.html`; what an earlier call has finished is not
-    played again.
+    """Play, draw, judge, and write `output/index.html`; what is finished is not played again.
 
     Players are compiled, and pictures drawn, in other processes, while this one plays what is
     compiled already: the first figure of those that wait for nothing.
@@ -65,15 +62,13 @@ def reproduce(
     with WorkerProcesses() as processes:
         to_play = {figure.name: list(_to_play(figure, effort, folder)) for figure in figures}
         designs = itertools.chain.from_iterable(to_play.values())
-        compiled = Precompilation(
-            designs, processes, functools.partial(watcher.step, "compiling players")
-        )
+        say = functools.partial(watcher.step, "compiling players")
+        compiled = Precompilation(designs, processes, say)
         waiting = list(figures)
         while waiting:
             watcher.step("playing figures", len(everything), len(figures))
-            figure = next(
-                (each for each in waiting if compiled.is_over(to_play[each.name])), waiting[0]
-            )
+            ready = (each for each in waiting if compiled.is_over(to_play[each.name]))
+            figure = next(ready, waiting[0])
             waiting.remove(figure)
             compiled.wait_for(to_play[figure.name])
             watcher.say(f"figure {len(everything) + 1} of {len(figures)}: {figure.name}")
@@ -87,11 +82,8 @@ def reproduce(
             )
         watcher.step("playing figures", len(figures), len(figures))
         tables = {figure.name: figure.tables(everything[figure.name]) for figure in figures}
-        judged = [
-            (claim, claim.judge(everything))
-            for claim in CLAIMS
-            if all(name in everything for name in claim.figures)
-        ]
+        known = [claim for claim in CLAIMS if all(name in everything for name in claim.figures)]
+        judged = [(claim, claim.judge(everything)) for claim in known]
         for place, (name, future) in enumerate(drawn.items()):
             watcher.step("drawing pictures", place, len(figures))
             took[name] += future.result()
@@ -108,9 +100,8 @@ def reproduce(
         for figure in figures
     ]
     path = output / "index.html"
-    write_atomically(
-        path, page(TITLE, _intro(effort, time.perf_counter() - started), sections, judged, output)
-    )
+    intro = _intro(effort, time.perf_counter() - started)
+    write_atomically(path, page(TITLE, intro, sections, judged, output))
     return Report(path, judged)
 
 
@@ -162,16 +153,18 @@ def _settings(name: str, part: Part) -> str:
 def _intro(effort: Effort, seconds: float) -> str:
     made = ", ".join(f"{name} {version}" for name, version in versions().items())
     quick = (
-        "<p>This is the quick report: a twentieth of the runs, wider intervals, more verdicts left open. The full one takes "
-        "minutes: <code>belman reproduce</code>.</p>"
+        "<p>This is the quick report: a twentieth of the runs, wider intervals, more verdicts "
+        "left open. The full one takes minutes: <code>belman reproduce</code>.</p>"
         if effort.name == "quick"
         else ""
     )
     return (
-        "<p>Every figure of “BelMan: an information-geometric approach to stochastic bandits” (Basu, Senellart, Bressan), played "
-        "anew, and every claim judged by checks with 95 % intervals. <em>BelMan (paper)</em> is the paper to the letter, "
-        "<em>BelMan</em> our default. Lines are means over runs, dark bands their 95 % intervals, pale bands the middle half of "
-        f"the runs; all players of a run meet the same luck.</p>{quick}"
-        f"<p>Seed {SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all "
-        f"on {os.cpu_count()} cores, with what had to be compiled ({html.escape(platform.machine())}); {html.escape(made)}.</p>"
+        "<p>Every figure of “BelMan: an information-geometric approach to stochastic bandits” "
+        "(Basu, Senellart, Bressan), played anew, and every claim judged by checks with 95 % "
+        "intervals. <em>BelMan (paper)</em> is the paper to the letter, <em>BelMan</em> our "
+        "default. Lines are means over runs, dark bands their 95 % intervals, pale bands the "
+        f"middle half of the runs; all players of a run meet the same luck.</p>{quick}<p>Seed "
+        f"{SEED}, effort <em>{html.escape(effort.name)}</em>, {seconds:,.0f} s in all on "
+        f"{os.cpu_count()} cores, with what had to be compiled "
+        f"({html.escape(platform.machine())}); {html.escape(made)}.</p>"
     )

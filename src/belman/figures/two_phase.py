@@ -17,11 +17,8 @@ from belman.problems import bernoulli
 
 WINDOWS = (0, 100, 200, 500, 1_000)
 _HORIZON = 5_000
-_PAPER, _OURS, _RIVAL = (
-    "BelMan (paper) after exploring",
-    "BelMan after exploring",
-    "top-two Thompson, then Thompson",
-)
+_PAPER, _OURS = "BelMan (paper) after exploring", "BelMan after exploring"
+_RIVAL = "top-two Thompson, then Thompson"
 
 
 def _belman(then: Exposure) -> Callable[[int], Policy]:
@@ -40,10 +37,11 @@ def _name(window: int) -> str:
 FIGURE = Curves(
     name="two-phase",
     title="Two phases: explore, then exploit",
-    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure exploration, with all that was "
-    "learnt carried over. The window is paid for in full; what matters is how much less regret grows afterwards.",
-    paper="A sharp transition when the window ends; after it, regret grows less than without exploration, and the longer the "
-    "window the sharper.",
+    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure "
+    "exploration, with all that was learnt carried over. The window is paid for in full; what "
+    "matters is how much less regret grows afterwards.",
+    paper="A sharp transition when the window ends; after it, regret grows less than without "
+    "exploration, and the longer the window the sharper.",
     panels=(
         _panel(_PAPER, _belman(Paper())),
         _panel(_OURS, _belman(Evidence())),
@@ -64,22 +62,20 @@ def _grown(part: xarray.Dataset, window: int, first: int, last: int) -> xarray.D
 
 
 def _transition(part: xarray.Dataset, window: int) -> Check:
-    """Regret a turn at least halves: over the last octave but one after the window against the
-    octave before it ends.
-    """
+    """Regret a turn at least halves, from the octave before the window ends to the last but one."""
     marks = part.mark.values
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
     estimate, half, runs = interval(after - 0.5 * during)
-    words = f"{window:,} turns: after the window regret grows less than half as fast (regret a turn, less half of before)"
+    slower = "regret grows less than half as fast (regret a turn, less half of before)"
+    words = f"{window:,} turns: after the window {slower}"
     return Check(words, estimate, half, 0.0, runs=runs)
 
 
 def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Check:
     """Regret after every window has ended grows less with one than with another."""
-    estimate, half, runs = interval(
-        3_750.0 * (_grown(part, window, -3, -1) - _grown(part, other, -3, -1))
-    )
+    grown = _grown(part, window, -3, -1) - _grown(part, other, -3, -1)
+    estimate, half, runs = interval(3_750.0 * grown)
     words = f"{who}{window:,} turns: less regret from turn 1,250 to 5,000 than with {other:,}"
     return Check(words, estimate, half, 0.0, runs=runs)
 
@@ -104,10 +100,11 @@ def _two_phases(everything: AllData) -> Judgement:
 CLAIM = Claim(
     9,
     "Two phases",
-    "A sharp transition when the exploration window ends; after it, regret grows less than without exploration; the longer the "
-    "window the sharper.",
+    "A sharp transition when the exploration window ends; after it, regret grows less than "
+    "without exploration; the longer the window the sharper.",
     ("two-phase",),
     _two_phases,
-    "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by early luck, so a longer window is not "
-    "better knowledge of it: the figure of exploration shares shows that.",
+    "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by early "
+    "luck, so a longer window is not better knowledge of it: the figure of exploration shares "
+    "shows that.",
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, entry, inlined_kernel, kernel, leaves, with_leaves
 from belman.errors import ArmError
-from belman.lab.design import Field, blank, checkpoints
+from belman.lab.design import Field, Stop, blank, checkpoints
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Floats, Ledger, Policy, record
 from belman.problems.problem import Problem
@@ -27,9 +27,7 @@ STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
 
 @kernel
 def draw_world(family, law, world, generator, theta):
-    """θ of every arm from the belief at the head of `world`; its last two numbers are where 0 and 1
-    are scaled to.
-    """
+    """θ of every arm from the belief that heads `world`, which ends with where 0 and 1 scale to."""
     prior = world[: world.size - 2]
     low, high = world[world.size - 2], world[world.size - 1]
     for a in range(len(theta)):
@@ -69,12 +67,10 @@ def count_plays(ledger, plays):
 
 @kernel
 def play_runs(
-    family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators, dials,
-    checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays, stop,
+    family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators,
+    dials, checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
-    finished before a stop.
-    """
+    """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = dials.size
     for r in range(len(regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
@@ -120,9 +116,7 @@ FIELDS = {
 
 
 def in_one_block(record: Any) -> tuple[Floats, Any]:
-    """A record whose arrays are laid out anew in one block, so that all of them can be put away and
-    brought back by one copy.
-    """
+    """A record whose arrays are laid out anew in one block, to be put away and back by one copy."""
     given = [np.asarray(array, dtype=np.float64) for array in leaves(record)]
     block = np.concatenate([array.ravel() for array in given])
     parts = np.split(block, np.cumsum([array.size for array in given])[:-1])
@@ -137,15 +131,12 @@ class BanditRunner:
         family = problem.family
         self._policy, self._problem = policy, problem
         self._memory = policy.memory(problem.arms, family.dimension)
-        self._dials = np.ascontiguousarray(
-            policy.dial(np.arange(1.0, horizon + 1.0), problem.arms), dtype=np.float64
-        )
+        dials = policy.dial(np.arange(1.0, horizon + 1.0), problem.arms)
+        self._dials = np.ascontiguousarray(dials, dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
         self._entry = entry(play_runs, family=family.kernels)
 
-    def play(
-        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
-    ) -> BanditResults | None:
+    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         sizes = {"turn": len(self._marks) - 1, "arm": arms}
@@ -154,10 +145,8 @@ class BanditRunner:
         ledger = Ledger.blank(np.zeros((arms, family.dimension)))
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((3, 4), dtype=np.uint64)
-        mind = generators[MIND]
-        call = bind_policy(
-            call_choose, self._policy, family, params, ledger, memory, mind, np.zeros(arms)
-        )
+        given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
+        call = bind_policy(call_choose, self._policy, *given)
         done = self._entry(
             law=family.law,
             params=params,
@@ -182,8 +171,7 @@ class BanditRunner:
 
 
 class PythonRunner:
-    """A player in plain Python: a class called with (arms, mind) once per run, whose objects have
-    `ask()` and `tell(arm, reward)`.
+    """A player in plain Python: called with (arms, mind) once per run, it has `ask` and `tell`.
 
     Arms are 0, 1, …; `mind` is a NumPy Generator for the player's own draws. It meets the same
     nature as compiled players.
@@ -194,25 +182,16 @@ class PythonRunner:
         self._marks = checkpoints(horizon)
         self._prepare = entry(prepare_run, family=problem.family.kernels)
 
-    def play(
-        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
-    ) -> BanditResults | None:
+    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, law = self._problem, self._problem.family.law
         sizes = {"turn": len(self._marks), "arm": problem.arms}
         results = blank(BanditResults, FIELDS, runs, sizes)
         words, generators = chance.generator(seed), np.zeros((3, 4), dtype=np.uint64)
         theta, means, luck = problem.parameters, np.zeros(problem.arms), np.empty(self._horizon)
+        fixed = {"law": law, "world": problem.world, "theta": theta, "means": means}
         for r in range(runs):
-            best = self._prepare(
-                law=law,
-                world=problem.world,
-                seed=words,
-                run=first + r,
-                generators=generators,
-                theta=theta,
-                means=means,
-            )
+            best = self._prepare(**fixed, seed=words, run=first + r, generators=generators)
             entry(_uniforms)(nature=generators[NATURE], out=luck)
             player = self._player(problem.arms, np.random.default_rng(generators[MIND]))
             lost, missed, earned, mark = 0.0, 0, 0.0, 0
@@ -239,9 +218,8 @@ class PythonRunner:
         except TypeError:
             arm = -1
         if not 0 <= arm < arms:
-            raise ArmError(
-                f"ask() gave {given!r}, which is no arm: give a whole number from 0 to {arms - 1}"
-            )
+            allowed = f"give a whole number from 0 to {arms - 1}"
+            raise ArmError(f"ask() gave {given!r}, which is no arm: {allowed}")
         return arm
 
 

@@ -1,6 +1,4 @@
-"""What is to be played: players, a problem, a horizon, runs and a seed, cut into tasks that any
-executor can do in any order.
-"""
+"""What is to be played: players, problem, horizon, runs, seed; cut into tasks for any executor."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ _TASK_TURNS = 65_536  # turns of one task, about: a fraction of a second
 
 
 def checkpoints(horizon: int) -> NDArray[np.int64]:
-    """Every turn up to 1,000, then 500 turns equally spaced in ln t: 30 KB of results a run,
-    whatever the horizon.
+    """Every turn up to 1,000, then 500 equally spaced in ln t: 30 KB a run, whatever the horizon.
 
     >>> checkpoints(3).tolist(), len(checkpoints(10**6))
     ([1, 2, 3], 1500)
@@ -51,8 +48,12 @@ class Field(NamedTuple):
     words: str
 
 
+Sizes = Mapping[str, int]  # of the dimensions
+Stop = NDArray[np.int64]  # one number: kernels end soon after it is no longer 0
+
+
 def blank(
-    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Mapping[str, int]
+    record: Callable[..., Results], fields: Mapping[str, Field], runs: int, sizes: Sizes
 ) -> Results:
     """The record of some runs, with zeros in every field.
 
@@ -89,9 +90,7 @@ class Design(ABC):
 
     @abstractmethod
     def runner(self, player: Any) -> Any:
-        """Who runs the player: an object whose `play(first, runs, seed, stop)` gives the results of
-        some runs, or None.
-        """
+        """Who runs the player: its `play(first, runs, seed, stop)` gives some runs, or None."""
 
     @abstractmethod
     def blank(self, runs: int) -> Any:
@@ -99,9 +98,7 @@ class Design(ABC):
 
     @property
     def chunk(self) -> int:
-        """Runs of one task. It depends on the horizon alone, so that an interrupted store fits
-        whoever resumes it.
-        """
+        """Runs of one task: by the horizon alone, so that a store fits whoever resumes it."""
         return max(1, _TASK_TURNS // self.horizon)
 
     def tasks(self) -> Iterator[Task]:
@@ -142,9 +139,7 @@ def versions() -> dict[str, str]:
 
 
 def sources(*played: Any) -> str:
-    """The digest of the code behind what is played: the package's, and that of a user's own classes
-    and functions.
-    """
+    """The digest of the code behind what is played: the package's, and that of a user's own."""
     return source_digest(*sorted({name for thing in played for name in _modules(thing)}))
 
 

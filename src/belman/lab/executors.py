@@ -1,5 +1,4 @@
-"""Where tasks are done: threads of this machine (kernels release the lock), or the workers of a
-Dask cluster.
+"""Where tasks are done: threads here (kernels release the lock), or workers of a Dask cluster.
 
 An executor yields (task, results) in any order. Numbers depend on the task alone, so every executor
 gives the same.
@@ -34,11 +33,8 @@ def in_threads(design: Design, tasks: Iterable[Task], workers: int | None) -> It
 
     Closing the iterator stops kernels within a second.
     """
-    count = (
-        workers or len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else workers or os.cpu_count() or 1
-    )
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    count = workers or own or 1
     stop = np.zeros(1, dtype=np.int64)
     waiting = iter(tasks)
     pool = ThreadPoolExecutor(count, thread_name_prefix="belman")
@@ -81,15 +77,12 @@ def on_dask(
         from distributed import Client, LocalCluster, as_completed
     with contextlib.ExitStack() as stack:
         if address is None:
-            cluster = LocalCluster(
-                n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None
-            )
+            count = workers or os.cpu_count()
+            cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
         client = stack.enter_context(Client(address))
-        futures = {
-            client.submit(_play_remotely, design, task, pure=False, retries=3): task
-            for task in tasks
-        }
+        options = {"pure": False, "retries": 3}
+        futures = {client.submit(_play_remotely, design, task, **options): task for task in tasks}
         try:
             for future, results in as_completed(list(futures), with_results=True):
                 yield futures.pop(future), results

@@ -1,5 +1,4 @@
-"""Pure exploration: players and a problem in, what they recommend, and how often they are wrong,
-out.
+"""Pure exploration: players and a problem in, what they recommend and how often wrongly, out.
 
 The recommendation draws its ties from the generator of the world, which the run no longer needs, so
 that asking for it changes nothing of what the player does.
@@ -30,7 +29,7 @@ from belman.lab.bandit_runner import (
     play_arm,
     prepare_run,
 )
-from belman.lab.design import Design, Field, blank, checkpoints
+from belman.lab.design import Design, Field, Stop, blank, checkpoints
 from belman.lab.policy_call import (
     FINISHED,
     NO_ARM,
@@ -60,8 +59,7 @@ BUDGET, EVIDENCE, OWN = 0, 1, 2
 @spec.member
 @dataclass(frozen=True)
 class Question:
-    """What a run is asked: the m best arms, after `horizon` turns at the latest, or as soon as they
-    are known up to a risk δ.
+    """What a run is asked: the m best arms, after `horizon` turns or once known up to a risk δ.
 
     `threshold` names how much evidence is enough, or is 'own' for the policy's rule.
     """
@@ -75,14 +73,12 @@ class Question:
 
     @property
     def marks(self) -> NDArray[np.int64]:
-        """The turns at which the player is judged: checkpoints of the budget, or just the last one."""
+        """The turns at which a player is judged: checkpoints of the budget, or the last."""
         return checkpoints(self.horizon) if self.delta is None else np.array([self.horizon])
 
 
 class ExplorationResults(NamedTuple):
-    """What came of some runs: judgements at the marks (runs × marks), turns played, and plays per
-    arm (runs × arms).
-    """
+    """Results of some runs: judgements (runs × marks), turns played, plays (runs × arms)."""
 
     simple_regret: Floats
     error: NDArray[np.bool_]
@@ -139,8 +135,7 @@ def explore(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player look for the m best arms, with a budget of turns or until they are known up
-    to a risk δ.
+    """Let every player look for the m best arms, in some turns or until known up to a risk δ.
 
     With `budget`, the Dataset has simple_regret (how much less the recommended arms have than the
     best) and error (whether one of them is none of the best) at the checkpoints, and plays at the
@@ -153,7 +148,8 @@ def explore(
 
     >>> import belman
     >>> problem = belman.problems.bernoulli([0.5, 0.4, 0.3])
-    >>> found = explore({"SR": belman.SuccessiveRejects, "uniform": belman.Uniform()}, problem, runs=50, seed=7, budget=300)
+    >>> players = {"SR": belman.SuccessiveRejects, "uniform": belman.Uniform()}
+    >>> found = explore(players, problem, runs=50, seed=7, budget=300)
     >>> sorted(found.data_vars), dict(found.sizes)
     (['error', 'plays', 'simple_regret'], {'player': 2, 'run': 50, 'turn': 300, 'arm': 3})
     >>> found = explore([belman.TrackAndStop()], problem, runs=50, seed=7, delta=0.1)
@@ -176,29 +172,22 @@ def _checked(
     most: int,
 ) -> Exploration:
     if (budget is None) == (delta is None):
-        raise SettingError(
-            "pure exploration ends by a budget or by a risk: give either budget=… (turns) or delta=… (0.1, say)"
-        )
+        remedy = "give either budget=… (turns) or delta=… (0.1, say)"
+        raise SettingError(f"pure exploration ends by a budget or by a risk: {remedy}")
     horizon = most if budget is None else budget
-    sizes = {
-        "most" if budget is None else "budget": (horizon, 1),
-        "runs": (runs, 1),
-        "seed": (seed, 0),
-        "m": (m, 1),
-    }
+    sizes = {"most" if budget is None else "budget": (horizon, 1), "runs": (runs, 1)}
+    sizes |= {"seed": (seed, 0), "m": (m, 1)}
     check_sizes(problem, **sizes)
     if m > problem.arms:
         raise SettingError(f"m={m!r} is more than the {problem.arms} arms of this problem")
-    if delta is not None and (
-        isinstance(delta, bool) or not isinstance(delta, (int, float)) or not 0.0 < delta < 1.0
-    ):
+    is_number = isinstance(delta, (int, float)) and not isinstance(delta, bool)
+    if delta is not None and not (is_number and 0.0 < delta < 1.0):
         raise SettingError(f"delta={delta!r} is no risk: it must lie strictly between 0 and 1")
     if threshold != "own":
         check_rule(threshold, problem.family)
     elif delta is None:
-        raise SettingError(
-            "threshold='own' asks when players stop: give delta=… instead of a budget"
-        )
+        remedy = "give delta=… instead of a budget"
+        raise SettingError(f"threshold='own' asks when players stop: {remedy}")
     alone: Any = players
     several: Any = [alone] if isinstance(alone, (Policy, type)) else players
     given = several if isinstance(several, Mapping) else {player.name: player for player in several}
@@ -209,9 +198,8 @@ def _checked(
     for name, player in named.items():
         player.check(problem.family, problem.arms)
         if threshold == "own" and player.kernels.finished is never_finished:
-            raise PolicyError(
-                f"player {name!r} has no stopping rule of its own: give threshold='customary'"
-            )
+            remedy = "give threshold='customary'"
+            raise PolicyError(f"player {name!r} has no stopping rule of its own: {remedy}")
     question = Question(int(m), int(horizon), None if delta is None else float(delta), threshold)
     return Exploration(named, problem, int(horizon), int(runs), int(seed), question)
 
@@ -223,13 +211,11 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
         try:
             player = player(**{setting: known[setting] for setting in takes})
         except TypeError:
-            raise PolicyError(
-                f"player {name!r} is made for a budget: give budget=… instead of delta=…"
-            ) from None
+            remedy = "give budget=… instead of delta=…"
+            raise PolicyError(f"player {name!r} is made for a budget: {remedy}") from None
     if not isinstance(player, Policy):
-        raise PolicyError(
-            f"player {name!r} is {player!r}: give a policy, such as belman.Uniform(), or a class of policies"
-        )
+        allowed = "give a policy, such as belman.Uniform(), or a class of policies"
+        raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
     if player.sees_truth:
         raise PolicyError(f"player {name!r} is told the true means: it has nothing to explore")
     return player
@@ -248,12 +234,9 @@ def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
         variables[name] = (("player", "run", *dims), array, {"long_name": words})
     coords: dict[str, Any] = {"player": list(design.players), "run": np.arange(design.runs)}
     if at_stop:
+        words = "whether it stopped before the last turn"
         stopped = whole.turns < question.horizon
-        variables["stopped"] = (
-            ("player", "run"),
-            stopped,
-            {"long_name": "whether it stopped before the last turn"},
-        )
+        variables["stopped"] = (("player", "run"), stopped, {"long_name": words})
     else:
         del variables["turns"]
         coords["turn"] = question.marks
@@ -285,9 +268,7 @@ def _best_sum(means, m, generator, score, chosen):
 
 @kernel
 def _judge(means, total, least, chosen):
-    """How much less the chosen arms have than the best, and whether any of them is none of the
-    best.
-    """
+    """How much less the chosen arms have than the best, and whether one is none of the best."""
     lost, wrong = total, False
     for a in range(means.size):
         if chosen[a] > 0.0:
@@ -309,9 +290,7 @@ def explore_runs(
     dials, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call, simple_regret,
     error, turns, plays, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … until their budget is spent or the stopping rule is met;
-    returns how many were finished.
-    """
+    """Play runs first, first + 1, … until the budget or the stopping rule ends them: how many."""
     for r in range(len(turns)):
         prepare_run(family, law, world, seed, first + r, generators, theta, means)
         nature, luck = generators[NATURE], generators[WORLD]
@@ -333,10 +312,8 @@ def explore_runs(
                 simple_regret[r, mark], error[r, mark] = _judge(means, total, least, chosen)
                 mark += 1
             elif rule == EVIDENCE:
-                over = (
-                    least_contrast(family, law, ledger, needed, chosen, thresholds[t - 1], doubt)
-                    > thresholds[t - 1]
-                )
+                enough = thresholds[t - 1]
+                over = least_contrast(family, law, ledger, needed, chosen, enough, doubt) > enough
             if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
                 return r
         if rule != BUDGET:
@@ -349,11 +326,10 @@ def explore_runs(
 
 @functools.lru_cache(maxsize=4)
 def _enough(question: Question, arms: int) -> Floats:
-    """How much evidence is enough at each turn: up to a million numbers, the same for all players."""
+    """How much evidence is enough at each turn: up to a million numbers, shared by all players."""
     assert question.delta is not None
-    return thresholds(
-        np.arange(1.0, question.horizon + 1.0), question.delta, arms, question.m, question.threshold
-    )
+    turns = np.arange(1.0, question.horizon + 1.0)
+    return thresholds(turns, question.delta, arms, question.m, question.threshold)
 
 
 class ExplorationRunner:
@@ -362,11 +338,8 @@ class ExplorationRunner:
     def __init__(self, policy: Policy, problem: Problem, question: Question) -> None:
         family, turns = problem.family, np.arange(1.0, question.horizon + 1.0)
         self._policy, self._problem, self._question = policy, problem, question
-        self._marks, self._thresholds, self._rule = (
-            np.append(question.marks, -1),
-            np.zeros(0),
-            BUDGET,
-        )
+        self._marks = np.append(question.marks, -1)
+        self._rule, self._thresholds = BUDGET, np.zeros(0)
         if question.threshold == "own":
             self._rule = OWN
         elif question.delta is not None:
@@ -375,9 +348,7 @@ class ExplorationRunner:
         self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
         self._entry = entry(explore_runs, family=family.kernels)
 
-    def play(
-        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
-    ) -> ExplorationResults | None:
+    def play(self, first: int, runs: int, seed: int, stop: Stop) -> ExplorationResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         sizes = {"turn": len(self._marks) - 1, "arm": arms}
@@ -385,15 +356,8 @@ class ExplorationRunner:
         block, memory = in_one_block(self._memory)
         ledger = Ledger.blank(np.zeros((arms, family.dimension)))
         index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
-        given = (
-            self._policy,
-            family,
-            self._policy.params(family),
-            ledger,
-            memory,
-            generators[MIND],
-            index,
-        )
+        params = self._policy.params(family)
+        given = (self._policy, family, params, ledger, memory, generators[MIND], index)
         call, advice = bind_policy(call_choose, *given), bind_policy(call_advice, *given)
         done = self._entry(
             law=family.law,

@@ -1,5 +1,4 @@
-"""Maximum-weight matching of queues with servers: shortest augmenting paths with potentials
-(Hungarian), O(n³).
+"""Maximum-weight matching of queues with servers: shortest augmenting paths (Hungarian), O(n³).
 
 As many pairs as possible are matched, whatever the sign of the weights. Infinite weights come
 first, as many of them as can be, and negative infinite ones last; then the sum of the others
@@ -24,9 +23,7 @@ _LARGEST = 1e150  # of a finite weight, so that sums stay finite
 
 
 class Workspace(NamedTuple):
-    """Room to work for rows × columns, the lesser of the two as rows (n) and the greater as columns
-    (m).
-    """
+    """Room to work: the lesser of rows and columns as rows (n), the greater as columns (m)."""
 
     cost: Floats  # (m, m)
     row_price: Floats  # (m)
@@ -43,18 +40,13 @@ class Workspace(NamedTuple):
         """Room for that many rows and columns."""
         size = max(rows, columns)
         floats = (np.zeros((size, size)), np.zeros(size), np.zeros(size + 1), np.zeros(size + 1))
-        return cls(
-            *floats,
-            *(np.zeros(size + 1, dtype=np.int64) for _ in range(3)),
-            *(np.zeros(size, np.int64) for _ in range(2)),
-        )
+        whole = [np.zeros(size + extra, dtype=np.int64) for extra in (1, 1, 1, 0, 0)]
+        return cls(*floats, *whole)
 
 
 @kernel
 def _tame(weights, workspace, few):
-    """Costs of the open pairs, rows and columns swapped if there are more rows; ±∞ becomes more
-    than any sum of the others.
-    """
+    """Costs of the open pairs, at most as many rows as columns; ±∞ beats any sum of the others."""
     rows, columns, count, wide = few
     low, high = np.inf, -np.inf
     for i in range(count):
@@ -98,11 +90,8 @@ def _nearest_column(workspace, wide, mind):
         return any_column
     rank = chance.below(mind, free) if free > 1 else 0
     for j in range(wide):
-        if (
-            workspace.done[j] == 0
-            and workspace.nearest[j] == least
-            and workspace.owner[j] == NOBODY
-        ):
+        is_least = workspace.done[j] == 0 and workspace.nearest[j] == least
+        if is_least and workspace.owner[j] == NOBODY:
             if rank == 0:
                 return j
             rank -= 1
@@ -144,9 +133,7 @@ def _enter(row, workspace, wide, mind):
 
 @kernel
 def match(weights, open_rows, open_columns, mind, workspace, matched):
-    """Fill `matched` with the column of each row, −1 for a row that is closed or gets none; returns
-    how many got one.
-    """
+    """Fill `matched` with the column of each row, −1 for none; returns how many got one."""
     rows, columns = 0, 0
     for u in range(open_rows.size):
         matched[u] = NOBODY

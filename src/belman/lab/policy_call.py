@@ -36,9 +36,7 @@ def call_choose(policy, family, law, params, ledger, memory, mind, index, change
 
 @inlined_kernel
 def call_indices(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
-    """Renew the memory of the arm whose ledger has changed, and fill all indices, for loops that
-    match by them.
-    """
+    """Renew the memory of the arm whose ledger has changed, and fill all indices to match by."""
     if changed != NO_ARM:
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn != NO_TURN:

@@ -27,8 +27,7 @@ _OBJECTS = 500_000  # made between two looks for garbage
 
 
 class WorkerProcesses:
-    """As many processes as there are cores, started when they get work, each with a queue of its
-    own.
+    """As many processes as cores, started when they get work, each with a queue of its own.
 
     What Numba has compiled in one of them it need not compile again there, so it matters who does
     what. They seldom look for garbage: compiling makes millions of objects, and to look through
@@ -37,9 +36,8 @@ class WorkerProcesses:
 
     def __init__(self) -> None:
         spawn, cores = get_context("spawn"), os.cpu_count() or 1
-        self._processes = [
-            ProcessPoolExecutor(1, spawn, gc.set_threshold, (_OBJECTS,)) for _ in range(cores)
-        ]
+        started: Any = (1, spawn, gc.set_threshold, (_OBJECTS,))
+        self._processes = [ProcessPoolExecutor(*started) for _ in range(cores)]
         self._given: list[list[Future[Any]]] = [[] for _ in range(cores)]
 
     def __len__(self) -> int:
@@ -59,11 +57,9 @@ class WorkerProcesses:
         left = [sum(not future.done() for future in given) for given in self._given]
         return left.index(min(left))
 
-    def submit(
-        self, process: int, function: Callable[..., Result], *arguments: Any
-    ) -> Future[Result]:
+    def submit(self, process: int, work: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Have a function called in one of the processes."""
-        future = self._processes[process].submit(function, *arguments)
+        future = self._processes[process].submit(work, *arguments)
         self._given[process].append(future)
         return future
 
@@ -78,28 +74,23 @@ def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:
     for name, player in design.players.items():
         if isinstance(player, Policy):
             problem = design.problem
-            code = (
-                type(design),
-                type(problem.family),
-                problem.played_as,
-                problem.matched,
-                player.kernels,
-            )
+            loop = (type(design), problem.played_as, problem.matched)
+            code = (*loop, type(problem.family), player.kernels)
             yield code, replace(design, players={name: player}, horizon=2, runs=1)
 
 
+Say = Callable[[int, int], None]
+
+
 class Precompilation:
-    """Every player of some designs being compiled, once for each family and loop; `say(done, all)`
-    is called as it goes on.
+    """Every player of some designs being compiled, once a family and loop; says `(done, all)`.
 
     Players of a family are compiled in the same process, for most of what they are made of is the
     family's, unless that were more than its share. Within a process the order is that of the
     designs.
     """
 
-    def __init__(
-        self, designs: Iterable[Design], processes: WorkerProcesses, say: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, designs: Iterable[Design], processes: WorkerProcesses, say: Say) -> None:
         jobs: dict[Hashable, Design] = {}
         for design in designs:
             for code, job in _codes(design):
@@ -112,9 +103,8 @@ class Precompilation:
         for codes in families.values():
             for some in (codes[start : start + share] for start in range(0, len(codes), share)):
                 process = processes.least_busy()
-                self._jobs |= {
-                    code: processes.submit(process, _compile, jobs[code]) for code in some
-                }
+                for code in some:
+                    self._jobs[code] = processes.submit(process, _compile, jobs[code])
         say(0, len(jobs))
         done = itertools.count(1)
         for future in self._jobs.values():

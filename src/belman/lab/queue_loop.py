@@ -1,5 +1,4 @@
-"""The compiled loop of queues: one player and the genie side by side, turn by turn, on the same
-arrivals and the same luck.
+"""The compiled loop of queues: a player beside the genie, on the same arrivals and the same luck.
 
 Nature gives every queue two uniforms a turn: its arrivals, and the luck of whichever server turns
 to it. The luck goes through the quantile function of that server's law, so a better server never
@@ -122,9 +121,7 @@ def draw_turn(rules, rates, nature, scratch):
 
 @inlined_kernel
 def receive(rules, system, scratch):
-    """Take in the arrivals and see who is free: queues without a service under way, servers without
-    a queue. Any queue?
-    """
+    """Take in arrivals, see who is free: queues not served, servers without a queue. Any queue?"""
     for k in range(scratch.open_columns.size):
         scratch.open_columns[k] = True
     waiting = False
@@ -141,9 +138,7 @@ def receive(rules, system, scratch):
 
 @kernel
 def weigh_by_length(jobs, weights):
-    """Multiply each row by the length of its queue, the finite weights counted from the least of
-    them.
-    """
+    """Multiply each row by the length of its queue, finite weights counted from the least."""
     low = np.inf
     for u in range(jobs.size):
         for k in range(weights.shape[1]):
@@ -157,9 +152,7 @@ def weigh_by_length(jobs, weights):
 
 @inlined_kernel
 def begin(family, law, rules, theta, system, scratch):
-    """Start the services that were matched: each with the outcome, and the duration, that its luck
-    gives.
-    """
+    """Start the services that were matched: each with the outcome and duration of its luck."""
     servers = scratch.open_columns.size
     for u in range(system.jobs.size):
         k = scratch.matched[u]
@@ -185,9 +178,7 @@ def work(rules, system, u):
 
 @kernel
 def match_by_rates(rules, throughput, system, scratch, workspace, mind):
-    """The genie's matching by true rates, of what is open: as planned, where that is always the
-    same.
-    """
+    """The genie's matching of what is open by true rates: as planned, where it never changes."""
     if rules.single or rules.fixed:
         for u in range(scratch.matched.size):
             scratch.matched[u] = scratch.plan[u] if scratch.open_rows[u] else NOBODY
@@ -217,9 +208,7 @@ def genie_turn(family, law, rules, theta, throughput, system, scratch, workspace
 def start(
     family, law, rules, theta, throughput, rates, ratios, generators, system, scratch, workspace
 ):
-    """The queues in their stationary law under the genie: a geometric draw each, or as a burn-in
-    leaves them.
-    """
+    """The queues in their stationary law under the genie: geometric draws, or after a burn-in."""
     for u in range(rates.size):
         uniform = chance.uniform(generators[WORLD])
         system.jobs[u] = int(math.log(uniform) / math.log(ratios[u])) if ratios[u] > 0.0 else 0
@@ -235,9 +224,7 @@ def start(
 
 @inlined_kernel
 def turn_to(group, groups):
-    """Bring the beliefs, the memory and the params of one group of arms to policy_call, and put away those
-    of another.
-    """
+    """Bring one group's beliefs, memory and params to policy_call, and put away another's."""
     if groups.at[0] != group:
         for i in range(groups.block.size):
             groups.stores[groups.at[0], i] = groups.block[i]
@@ -249,9 +236,7 @@ def turn_to(group, groups):
 
 @inlined_kernel
 def decide(rules, policy_call, groups, dials, mind, system, scratch, workspace):
-    """A turn of the player, at one queue as at any arms; at several its indices are the weights of
-    a matching.
-    """
+    """A turn of the player: a choice at one queue, weights of a matching at several."""
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
@@ -356,14 +341,12 @@ def serve_runs(
     family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials,
     checkpoints, player, genie, scratch, workspace, diary, seed, first, policy_call, results, stop,
 ):  # fmt: skip
-    """Play runs first, first + 1, … and fill a row of results for each; returns how many were
-    finished before a stop.
-    """
+    """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon, queues, servers = dials.size, rates.size, scratch.open_columns.size
     for r in range(len(results.queue)):
         begin_run(
-            family, law, rules, theta, throughput, rates, ratios, generators, genie, player, scratch,
-            workspace, diary, seed, first + r,
+            family, law, rules, theta, throughput, rates, ratios, generators, genie, player,
+            scratch, workspace, diary, seed, first + r,
         )  # fmt: skip
         for group in range(groups.rounds.size):
             turn_to(group, groups)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import entry
 from belman.lab.bandit_runner import MIND, in_one_block
-from belman.lab.design import Field, blank, checkpoints
+from belman.lab.design import Field, Stop, blank, checkpoints
 from belman.lab.matching import Workspace
 from belman.lab.policy_call import bind_policy, call_choose, call_indices
 from belman.lab.queue_loop import (
@@ -59,9 +58,7 @@ class QueueRunner:
         family = problem.family
         self._entry = entry(serve_runs, family=family.kernels)
 
-    def play(
-        self, first: int, runs: int, seed: int, stop: NDArray[np.int64]
-    ) -> QueueResults | None:
+    def play(self, first: int, runs: int, seed: int, stop: Stop) -> QueueResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
         problem, family = self._problem, self._problem.family
         queues, servers = problem.queues, problem.servers
@@ -79,16 +76,8 @@ class QueueRunner:
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
         asked = call_indices if problem.matched else call_choose
-        call = bind_policy(
-            asked,
-            self._policy,
-            family,
-            groups.params,
-            ledger,
-            memory,
-            generators[MIND],
-            groups.indices,
-        )
+        mind, given = generators[MIND], (self._policy, family, groups.params, ledger, memory)
+        call = bind_policy(asked, *given, mind, groups.indices)
         sizes = {**problem.sizes, "turn": len(self._marks) - 1}
         results = blank(QueueResults, FIELDS, runs, sizes)
         done = self._entry(
@@ -115,26 +104,21 @@ class QueueRunner:
             results=results,
             stop=stop,
         )
-        half = self._horizon // 2
-        turns = np.bincount(
-            np.arange(self._horizon - half) * BATCHES // (self._horizon - half), minlength=BATCHES
-        )
+        late = self._horizon - self._horizon // 2
+        turns = np.bincount(np.arange(late) * BATCHES // late, minlength=BATCHES)
         with np.errstate(invalid="ignore"):
             np.divide(results.late_backlog, turns[:, None], out=results.late_backlog)
         return results if done == runs else None
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
-    """The groups of a player's arms, with the ledger and the memory of the one at hand, which are
-    parts of its block.
-    """
+    """The groups of a player's arms, and the ledger and memory at hand, parts of its block."""
     count, arms, dimension = problem.groups, problem.arms, problem.family.dimension
     parts = (Ledger.blank(np.zeros((arms, dimension))), policy.memory(arms, dimension))
     block, (ledger, memory) = in_one_block(parts)
     own = np.tile(policy.params(problem.family), (count, 1))
-    settings = np.ascontiguousarray(
-        problem.throughput.reshape(count, arms) if policy.sees_truth else own
-    )
+    truth = problem.throughput.reshape(count, arms)
+    settings = np.ascontiguousarray(truth if policy.sees_truth else own)
     groups = Groups(
         params=settings[0].copy(),
         indices=np.zeros(arms),

@@ -1,6 +1,4 @@
-"""How a design is run: task by task wherever the executor does them, with a bar to watch and a store
-to resume from.
-"""
+"""How a design is run: task by task on an executor, with a bar to watch, a store to resume from."""
 
 from __future__ import annotations
 
@@ -24,12 +22,11 @@ from belman.problems.problem import Problem
 _PATIENCE = 1.0  # seconds of compiling, after which a person who sees no bar is told
 
 
+StorePath = str | os.PathLike[str] | None
+
+
 def run(
-    design: Design,
-    executor: str,
-    workers: int | None,
-    store: str | os.PathLike[str] | None,
-    progress: bool | None,
+    design: Design, executor: str, workers: int | None, store: StorePath, progress: bool | None
 ) -> Any:
     """The results of the whole design: a NamedTuple of arrays, player and run first."""
     _check_executor(executor, workers)
@@ -91,7 +88,7 @@ def _compile(design: Design, screen: Screen) -> None:
 
 
 class Screen(NamedTuple):
-    """What a person sees: words beside the bar, the bar itself, and a line where no bar is shown."""
+    """What a person sees: words beside the bar, the bar, and a line where no bar is shown."""
 
     say: Callable[[str], None]
     advance: Callable[[int], None]
@@ -101,25 +98,17 @@ class Screen(NamedTuple):
 class _TurnsPerSecond(ProgressColumn):
     def render(self, task: Any) -> Text:
         speed = task.finished_speed or task.speed
-        return Text(
-            "" if speed is None else f"{speed / 1e6:.2f} M turns/s", style="progress.data.speed"
-        )
+        words = "" if speed is None else f"{speed / 1e6:.2f} M turns/s"
+        return Text(words, style="progress.data.speed")
 
 
 @contextlib.contextmanager
 def progress_bar(total: int, show: bool | None, console: Console | None = None) -> Iterator[Screen]:
-    """A bar with turns per second and time left; `show` None means a bar on a terminal and lines
-    elsewhere, False neither.
-    """
+    """A bar with turns per second and time left; `show` None: lines where no terminal is."""
     console = console or Console(stderr=True)
     visible = console.is_terminal if show is None else show
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        _TurnsPerSecond(),
-        TimeRemainingColumn(),
-    )
+    words, percent = TextColumn("{task.description}"), TextColumn("{task.percentage:>3.0f} %")
+    columns = (words, BarColumn(), percent, _TurnsPerSecond(), TimeRemainingColumn())
 
     def print_without_bar(words: str) -> None:
         if show is None and not visible:
@@ -135,27 +124,21 @@ def progress_bar(total: int, show: bool | None, console: Console | None = None) 
 
 
 def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
-    """A problem, and whole numbers that are not less than they may be, given as name=(number,
-    least).
-    """
+    """Check a problem, and that whole numbers given as name=(number, least) are large enough."""
     for name, (value, least) in sizes.items():
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or value < least:
-            raise SettingError(
-                f"{name}={value!r} makes no simulation: it must be a whole number from {least} up"
-            )
+            allowed = f"it must be a whole number from {least} up"
+            raise SettingError(f"{name}={value!r} makes no simulation: {allowed}")
     if not isinstance(problem, Problem):
-        raise SettingError(
-            f"problem={problem!r} is no problem: write, for instance, belman.problems.bernoulli([0.8, 0.9])"
-        )
+        remedy = "write, for instance, belman.problems.bernoulli([0.8, 0.9])"
+        raise SettingError(f"problem={problem!r} is no problem: {remedy}")
 
 
 def _check_executor(executor: str, workers: int | None) -> None:
     if executor not in ("threads", "dask") and "://" not in executor:
-        raise SettingError(
-            f"executor={executor!r} is unknown: there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
-        )
+        known = f"there are {listing(['threads', 'dask'])}, or a scheduler's address tcp://…"
+        raise SettingError(f"executor={executor!r} is unknown: {known}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise SettingError(
-            f"workers={workers!r} do no work: it must be a whole number from 1 up, or None for every core"
-        )
+        allowed = "it must be a whole number from 1 up, or None for every core"
+        raise SettingError(f"workers={workers!r} do no work: {allowed}")

@@ -27,9 +27,7 @@ Players = Mapping[str, Any] | Iterable[Policy]
 
 
 class Loop(NamedTuple):
-    """A way to play: the fields of its results, the record that holds them, and who runs a
-    player.
-    """
+    """A way to play: the fields of its results, the record of them, and who runs a player."""
 
     fields: Mapping[str, Field]
     record: Callable[..., Any]
@@ -85,15 +83,14 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player play the problem, run by run against the same nature, and return what
-    happened.
+    """Let every player play the problem, run by run against the same nature: what happened.
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see
-    `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints) and arm,
-    variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and plays at
-    the end, and settings, versions and seed in its attributes; that of a `belman.problems.queue` has other
-    variables. The same seed gives the same numbers whatever the executor, the workers or the other
-    players.
+    `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints)
+    and arm, variables regret (pseudo-regret), suboptimal_draws and reward at the checkpoints and
+    plays at the end, and settings, versions and seed in its attributes; that of a
+    `belman.problems.queue` has other variables. The same seed gives the same numbers whatever the
+    executor, the workers or the other players.
 
     `executor` is "threads", "dask" (a local cluster of processes) or the address of a Dask
     scheduler. `store` names a directory in which finished tasks are kept as they come; the same
@@ -101,7 +98,8 @@ def simulate(
     shows a bar on a terminal, True always, False nothing, not even that players are being compiled.
 
     >>> import belman
-    >>> result = simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=100, runs=10, seed=7)
+    >>> problem = belman.problems.bernoulli([0.8, 0.9])
+    >>> result = simulate({"BelMan": belman.BelMan()}, problem, horizon=100, runs=10, seed=7)
     >>> dict(result.sizes)
     {'player': 1, 'run': 10, 'turn': 100, 'arm': 2}
     """
@@ -113,24 +111,18 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     check_sizes(problem, horizon=(horizon, 1), runs=(runs, 1), seed=(seed, 0))
     if isinstance(players, Policy):
         players = [players]
-    named = (
-        dict(players)
-        if isinstance(players, Mapping)
-        else {player.name: player for player in players}
-    )
+    named = dict(players) if isinstance(players, Mapping) else {one.name: one for one in players}
     if not named:
         raise PolicyError("a simulation needs at least one player: the list of players is empty")
     for name, player in named.items():
         if isinstance(player, Policy):
             player.check(problem.family, problem.arms)
         elif not problem.python_players:
-            raise PolicyError(
-                f"player {name!r} is {player!r}: queues are served by policies such as belman.BelMan() only"
-            )
+            servers = "queues are served by policies such as belman.BelMan() only"
+            raise PolicyError(f"player {name!r} is {player!r}: {servers}")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
-            raise PolicyError(
-                f"player {name!r} is {player!r}: give a policy such as belman.BelMan(), or a class with ask and tell"
-            )
+            allowed = "give a policy such as belman.BelMan(), or a class with ask and tell"
+            raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
     return Simulation(named, problem, int(horizon), int(runs), int(seed))
 
 

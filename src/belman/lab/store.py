@@ -1,5 +1,4 @@
-"""Results on disk: a Zarr group that grows task by task, so that an interrupted simulation goes on
-where it stopped.
+"""Results on disk: a Zarr group that grows task by task, so that it can be resumed.
 
 A task counts as done once its mark, with the checksum of its data, is written; what has no mark, or
 does not match it, is done again.
@@ -45,33 +44,30 @@ class Store:
             )
 
     def _claim(self, design: Design) -> None:
-        """Take an empty directory for this design, or make sure that it is this design's already."""
+        """Take an empty directory for this design, or make sure that it is this design's."""
         record = self._path / _DESIGN
         code = {"sources": sources(design.players, design.problem)}
         wanted = json.loads(json.dumps(design.describe() | code))
+        store = f"store {self._path}"
         if record.exists():
             try:
                 found = json.loads(record.read_text(encoding="utf-8"))
             except json.JSONDecodeError:
-                raise StateError(
-                    f"store {self._path} is damaged: {_DESIGN} is not JSON (choose another path)"
-                ) from None
-            differing = [
-                name for name in {**wanted, **found} if found.get(name) != wanted.get(name)
-            ]
+                damage = f"is damaged: {_DESIGN} is not JSON (choose another path)"
+                raise StateError(f"{store} {damage}") from None
+            differing = [name for name in wanted | found if found.get(name) != wanted.get(name)]
             if differing == ["sources"]:
                 raise StateError(
-                    f"store {self._path} was made by other code than that of now, whose results may differ (choose another path, or remove it to play again)"
+                    f"{store} was made by other code than that of now, whose results may differ "
+                    "(choose another path, or remove it to play again)"
                 )
             if differing:
-                raise StateError(
-                    f"store {self._path} belongs to another design: it differs in {', '.join(differing)} (choose another path)"
-                )
+                names = f"it differs in {', '.join(differing)} (choose another path)"
+                raise StateError(f"{store} belongs to another design: {names}")
             return
         if self._path.exists() and (not self._path.is_dir() or any(self._path.iterdir())):
-            raise StateError(
-                f"store {self._path} exists and is no store of belman: nothing was overwritten (choose another path)"
-            )
+            kept = "nothing was overwritten (choose another path)"
+            raise StateError(f"{store} exists and is no store of belman: {kept}")
         (self._path / _MARKS).mkdir(parents=True)
         write_atomically(record, json.dumps(wanted, indent=1))
 
@@ -92,9 +88,8 @@ class Store:
         for task in tasks:
             mark = self._mark(task)
             if mark.exists():
-                results = self._kind(
-                    *(np.asarray(array[self._slice(task)]) for array in self._arrays.values())
-                )
+                where, arrays = self._slice(task), self._arrays.values()
+                results = self._kind(*(np.asarray(array[where]) for array in arrays))
                 if mark.read_text(encoding="utf-8") == _checksum(results):
                     yield task, results
 

@@ -1,5 +1,4 @@
-"""How it looks: beliefs as densities, arms and pseudobelief moving on the manifold, the focal law,
-and the curves of simulations.
+"""How it looks: beliefs as densities and on the manifold, the focal law, curves of simulations.
 
 Every picture has a function that gives plain arrays, one that draws them, and one that does both.
 They take an agent, or anything else with arms, beliefs and a family, and draw on the axes that they

@@ -1,11 +1,9 @@
-"""Beliefs as densities: what each arm's expected reward may be, and the pseudobelief in their
-midst.
-"""
+"""Beliefs as densities: what each arm's expected reward may be, the pseudobelief in their midst."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -37,9 +35,7 @@ class Believer(Protocol):
 
 
 class Units(NamedTuple):
-    """The user's number is offset + factor · the family's number: an agent may have a range of its
-    own, or count costs.
-    """
+    """The user's number is offset + factor · the family's: an agent may have a range, or costs."""
 
     quantity: str
     offset: float
@@ -51,9 +47,7 @@ class Units(NamedTuple):
 
 
 def units_of(agent: Believer, table: Table) -> Units:
-    """The units of an agent, read off the table of its beliefs: the credible interval there is that
-    of the family here.
-    """
+    """The units of an agent, read off its credible intervals, which are the family's here."""
     costs = "expected cost" in table.columns
     quantity, sign = ("expected cost", -1.0) if costs else ("expected reward", 1.0)
     if agent.family.reward_range is None:
@@ -69,24 +63,19 @@ def units_of(agent: Believer, table: Table) -> Units:
 def highlighted(
     arms: Sequence[Hashable], best: Floats, highlight: Sequence[Hashable] | None, top: int
 ) -> list[int]:
-    """The places of the arms to colour, in order: those named, else the `top` ones most likely to
-    be best.
-    """
+    """The places of the arms to colour, in order: those named, or the `top` most likely best."""
     if highlight is None:
         return sorted(int(a) for a in np.argsort(-best, kind="stable")[:top])
     places = {arm: place for place, arm in enumerate(arms)}
     for arm in highlight:
         if arm not in places:
-            raise ArmError(
-                f"unknown arm {arm!r}: this picture shows {listing(arms)}{nearest(arm, arms)}"
-            )
+            shown = f"this picture shows {listing(arms)}{nearest(arm, arms)}"
+            raise ArmError(f"unknown arm {arm!r}: {shown}")
     return [places[arm] for arm in highlight]
 
 
 class BeliefDensities(NamedTuple):
-    """Densities of the expected reward of K arms and of the pseudobelief, as the user of the agent
-    counts rewards.
-    """
+    """Densities of the expected reward of K arms and the pseudobelief, in the user's units."""
 
     arms: tuple[Hashable, ...]
     x: Floats  # (K, n)
@@ -99,9 +88,7 @@ class BeliefDensities(NamedTuple):
 
 
 def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
-    """Where a belief about the expected reward is worth showing: all but 1/1000 of it, heavy tails
-    cut shorter.
-    """
+    """Where a belief about the expected reward is worth showing: all but 1/1000, short tails."""
 
     def quantile(level: float, upper: bool = False) -> float:
         return family.mean_quantile(belief, level, upper=upper)
@@ -113,9 +100,7 @@ def window_of(family: Family, belief: ArrayLike) -> tuple[float, float]:
 
 
 def density_of_mean(family: Family, belief: ArrayLike, points: int = 300) -> tuple[Floats, Floats]:
-    """Points x and the density of the expected reward there: rises of its distribution function
-    over short steps.
-    """
+    """Points x and the density of the expected reward there: short steps of its distribution."""
     low, high = window_of(family, belief)
     below, above = family.mean_cdf(belief, low), 1.0 - family.mean_cdf(belief, high)
     tail = points // 6
@@ -153,15 +138,12 @@ def belief_densities(agent: Believer, points: int = 300) -> BeliefDensities:
     )
     low, high = sorted(units.of(ends).tolist())
     best = np.array(table["P(best)"])
-    return BeliefDensities(
-        agent.arms, x[:-1], density[:-1], best, x[-1], density[-1], (low, high), units.quantity
-    )
+    named = (agent.arms, x[:-1], density[:-1], best)
+    return BeliefDensities(*named, x[-1], density[-1], (low, high), units.quantity)
 
 
 def _snapped(end: float, other: float, bounds: Sequence[float]) -> float:
-    """An end of a window, or the bound of the rewards to which it is so near that the window should
-    reach it.
-    """
+    """An end of a window, or the bound of the rewards where that is near."""
     return next((bound for bound in bounds if abs(end - bound) < 0.04 * abs(other - end)), end)
 
 
@@ -173,32 +155,23 @@ def draw_beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """Draw the densities: the `highlight` arms, or the `top` ones, in colour with their names, the
-    others thin and grey.
-    """
+    """Draw the densities: `highlight` or the `top` arms in colour with names, others grey."""
     with style.canvas(ax, size) as ax:
         coloured = highlighted(data.arms, data.best, highlight, top)
         for a in sorted(set(range(len(data.arms))) - set(coloured)):
-            ax.plot(
-                data.x[a], data.density[a], color=style.GREY, linewidth=0.7, alpha=0.7, zorder=1
-            )
+            thin: Any = {"color": style.GREY, "linewidth": 0.7, "alpha": 0.7, "zorder": 1}
+            ax.plot(data.x[a], data.density[a], **thin)
         middle = _peak(data, data.pseudobelief_x, data.pseudobelief_density)
         labels = [style.Label(*middle, "pseudobelief", style.ink(ax))]
         for rank, a in enumerate(coloured):
             shade = style.colour(rank)
             ax.plot(data.x[a], data.density[a], color=shade, zorder=3)
-            ax.fill_between(
-                data.x[a], data.density[a], color=shade, alpha=0.1, linewidth=0.0, zorder=2
-            )
+            pale: Any = {"color": shade, "alpha": 0.1, "linewidth": 0.0, "zorder": 2}
+            ax.fill_between(data.x[a], data.density[a], **pale)
             peak = _peak(data, data.x[a], data.density[a])
             labels.append(style.Label(*peak, str(data.arms[a]), style.letters(ax, shade)))
-        ax.plot(
-            data.pseudobelief_x,
-            data.pseudobelief_density,
-            color=style.ink(ax),
-            linestyle=(0, (4, 2)),
-            zorder=4,
-        )
+        dashed: Any = {"color": style.ink(ax), "linestyle": (0, (4, 2)), "zorder": 4}
+        ax.plot(data.pseudobelief_x, data.pseudobelief_density, **dashed)
         heights = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
         ax.set_xlim(*data.window)
         ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))
@@ -223,7 +196,5 @@ def beliefs(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent about the expected reward of its arms, as densities, with the
-    pseudobelief dashed.
-    """
+    """An agent's beliefs about its expected rewards as densities, the pseudobelief dashed."""
     return draw_beliefs(belief_densities(agent), ax, top=top, highlight=highlight, size=size)

@@ -1,5 +1,4 @@
-"""Curves of a simulation: the mean of each player with its confidence interval and the middle half
-of the runs.
+"""Curves of a simulation: each player's mean with its interval, and the middle half of the runs.
 
 Named at the right edge.
 """
@@ -51,10 +50,8 @@ _ROWS = ("mean", "low", "high", "q25", "q75")
 def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
     """The data of `curves`, from a result or from one that `condense` made small."""
     if "statistic" in result.dims:
-        rows = {
-            name: result[variable].sel(statistic=name).transpose("player", "turn").values
-            for name in _ROWS
-        }
+        table = result[variable].transpose("statistic", "player", "turn")
+        rows = {name: table.sel(statistic=name).values for name in _ROWS}
     else:
         found = summary(result, variable)
         rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
@@ -66,9 +63,8 @@ def together(*parts: Curves) -> Curves:
     """The players of several simulations of the same turns as one."""
     first = parts[0]
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
-    return Curves(
-        first.variable, tuple(name for part in parts for name in part.players), first.turn, **rows
-    )
+    players = tuple(name for part in parts for name in part.players)
+    return Curves(first.variable, players, first.turn, **rows)
 
 
 def draw_curves(
@@ -80,8 +76,7 @@ def draw_curves(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Draw curves; a dark band is the 95 % interval of the mean, a pale one the middle half of the
-    runs.
+    """Draw curves: the 95 % interval of the mean is dark, the middle half of the runs pale.
 
     `log` is for the axis of time, `logarithmic` for the other.
     """
@@ -95,24 +90,10 @@ def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic:
     for place, _ in enumerate(data.players):
         shade, line = _look(place)
         if quartiles:
-            ax.fill_between(
-                data.turn,
-                data.q25[place],
-                data.q75[place],
-                color=shade,
-                alpha=0.08,
-                linewidth=0.0,
-                zorder=1,
-            )
-        ax.fill_between(
-            data.turn,
-            data.low[place],
-            data.high[place],
-            color=shade,
-            alpha=0.3,
-            linewidth=0.0,
-            zorder=2,
-        )
+            pale: Any = {"color": shade, "alpha": 0.08, "linewidth": 0.0, "zorder": 1}
+            ax.fill_between(data.turn, data.q25[place], data.q75[place], **pale)
+        dark: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0, "zorder": 2}
+        ax.fill_between(data.turn, data.low[place], data.high[place], **dark)
         ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
     if log:
         ax.set_xscale("log")
@@ -133,9 +114,7 @@ def _look(place: int) -> tuple[str, Any]:
 
 
 def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
-    """Write each name at the end of its curve, led there by its line, moved apart where names would
-    overlap.
-    """
+    """Write each name at the end of its curve, led there by its line, apart from the others."""
     figure = panels[0][0].get_figure(root=True)
     assert figure is not None
     style.lay_out(figure)
@@ -159,7 +138,8 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
             seen = end[1] <= ceiling
             words = data.players[a] if seen else f"{data.players[a]} ↑ {end[1]:,.0f}"
             ax.annotate(
-                words, end, (72.0 * aside, 72.0 * up), textcoords="offset points", ha="left", va="center", color=shade,
+                words, end, (72.0 * aside, 72.0 * up), textcoords="offset "
+                "points", ha="left", va="center", color=shade,
                 annotation_clip=False,
             )  # fmt: skip
             if seen:
@@ -178,17 +158,13 @@ def _name_at_the_edge(*panels: tuple[Axes, Curves]) -> None:
 
 
 def _apart(wanted: Floats, least: float, low: float, high: float) -> Floats:
-    """Heights in the same order, at least `least` apart and inside [low, high], with the least sum
-    of squared moves.
-    """
+    """Heights in the same order in [low, high], `least` apart, with the least squared moves."""
     steps = least * np.arange(len(wanted))
     return np.clip(_rising(wanted - steps), low, high - steps[-1]) + steps
 
 
 def _rising(values: Floats) -> Floats:
-    """The nearest sequence that does not fall: neighbours that would are pooled (SciPy has it, half
-    a second away).
-    """
+    """The nearest sequence that does not fall, by pooling (SciPy has it, half a second away)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         mean, count = float(value), 1
@@ -220,9 +196,8 @@ def suboptimal_draws(
     size: str = "screen",
 ) -> Axes:
     """Plays of arms that are not the best, of every player."""
-    return draw_curves(
-        curve_data(result, "suboptimal_draws"), ax, log=log, quartiles=quartiles, size=size
-    )
+    data = curve_data(result, "suboptimal_draws")
+    return draw_curves(data, ax, log=log, quartiles=quartiles, size=size)
 
 
 def queue_regret(
@@ -237,9 +212,8 @@ def queue_regret(
     together = result[["queue_regret"]].drop_vars("queue", errors="ignore")
     if "queue" in together.dims:
         together = together.sum("queue")
-    return draw_curves(
-        curve_data(together, "queue_regret"), ax, log=log, quartiles=quartiles, size=size
-    )
+    data = curve_data(together, "queue_regret")
+    return draw_curves(data, ax, log=log, quartiles=quartiles, size=size)
 
 
 def curves(

@@ -11,9 +11,7 @@ from belman.plots import style
 
 
 class Rows(NamedTuple):
-    """A column of dots: a title, what the axis measures, and a mean with the half-width of its
-    interval by player.
-    """
+    """A column of dots: a title, what the axis measures, mean and half-interval by player."""
 
     title: str
     quantity: str
@@ -22,9 +20,7 @@ class Rows(NamedTuple):
 
 
 def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen") -> Figure:
-    """Columns side by side, the players of all in the order of the geometric mean, in the theme
-    that is on.
-    """
+    """Columns side by side, players in the order of the geometric mean, in the present theme."""
     from matplotlib import pyplot
 
     width, height, letters = style.SIZES[size]

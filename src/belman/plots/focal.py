@@ -1,6 +1,4 @@
-"""The focal law exp(x/τ(t)), normalised on [0, 1]: how strongly high rewards are in focus, as time
-goes by.
-"""
+"""The focal law exp(x/τ(t)), normalised on [0, 1]: how much high rewards are in focus over time."""
 
 from __future__ import annotations
 
@@ -32,8 +30,7 @@ def focal_densities(
     arms: int = 2,
     points: int = 401,
 ) -> FocalDensities:
-    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t), for each of the turns; by default under the
-    paper's schedule.
+    """s e^(sx)/(e^s − 1) on [0, 1] with s = 1/τ(t) at some turns; by default the paper's τ.
 
     >>> data = focal_densities(turns=(1, 1000))
     >>> [float(tau) for tau in data.tau.round(4)]
@@ -42,8 +39,8 @@ def focal_densities(
     given = Paper() if schedule is None else exposure(schedule)
     if given.per_arm:
         raise ExposureError(
-            f"{given!r} has one focal law per arm and none for all: give another exposure, such as belman.exposure.Paper(), "
-            "or see the exposure of each arm in Agent.explain()"
+            f"{given!r} has one focal law per arm and none for all: give another exposure, such "
+            "as belman.exposure.Paper(), or see the exposure of each arm in Agent.explain()"
         )
     x = np.linspace(0.0, 1.0, points)
     pull = given.pull(np.array(turns, dtype=np.float64), arms)[:, None]

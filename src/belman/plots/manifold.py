@@ -1,6 +1,4 @@
-"""Arms and pseudobelief as points on the manifold of beliefs, mean against precision, with the
-trail of the last turns.
-"""
+"""Arms and pseudobelief as points on the manifold, mean against precision, with a trail."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _ONE_SIGMA = 0.15865525393145707  # what a normal law has beyond one standard de
 
 
 class Paths(NamedTuple):
-    """Where K arms and the pseudobelief stood at each of n turns; NaN where an arm was not there
-    yet.
-    """
+    """Where K arms and the pseudobelief stood at each of n turns; NaN before an arm came."""
 
     arms: tuple[Hashable, ...]
     turns: tuple[int, ...]  # (n)
@@ -59,8 +55,7 @@ class _Moment(NamedTuple):
 
 
 class Trail:
-    """Remembers where the beliefs of an agent stood in its last `turns` turns (all of them, if
-    None).
+    """Remembers where the beliefs of an agent stood in its last `turns` turns (None: in all).
 
     Feed it the agent every turn.
 
@@ -91,9 +86,8 @@ class Trail:
             return units.offset + units.factor * place[0], place[1] / units.factor**2
 
         positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
-        self._moments.append(
-            _Moment(agent.turn, positions, user(position(agent.family, agent.pseudobelief)))
-        )
+        middle = user(position(agent.family, agent.pseudobelief))
+        self._moments.append(_Moment(agent.turn, positions, middle))
         self._last = agent
 
     def paths(self) -> Paths:
@@ -103,23 +97,14 @@ class Trail:
         table = self._last.beliefs()
         arms = tuple(self._moments[-1].positions)
         nowhere = (np.nan, np.nan)
-        places = np.array(
-            [[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments]
-        )
+        rows = [[moment.positions.get(arm, nowhere) for arm in arms] for moment in self._moments]
+        places = np.array(rows)
         middle = np.array([moment.pseudobelief for moment in self._moments])
         turns = tuple(moment.turn for moment in self._moments)
         chances = dict(zip(table["arm"], table["P(best)"], strict=True))
         best = np.array([chances.get(arm, 0.0) for arm in arms])
-        return Paths(
-            arms,
-            turns,
-            places[:, :, 0],
-            places[:, :, 1],
-            middle[:, 0],
-            middle[:, 1],
-            best,
-            self._units.quantity,
-        )
+        (mean, precision), (x, y) = places.transpose(2, 0, 1), middle.T
+        return Paths(arms, turns, mean, precision, x, y, best, self._units.quantity)
 
 
 def draw_manifold(
@@ -139,9 +124,8 @@ def draw_manifold(
         for rank, a in enumerate(coloured):
             shade, name = style.colour(rank), str(data.arms[a])
             _path(ax, data.mean[:, a], data.precision[:, a], shade, "o", 7.0, 3)
-            labels.append(
-                style.Label(data.mean[-1, a], data.precision[-1, a], name, style.letters(ax, shade))
-            )
+            x, y = data.mean[-1, a], data.precision[-1, a]
+            labels.append(style.Label(x, y, name, style.letters(ax, shade)))
         _path(ax, data.pseudobelief_mean, data.pseudobelief_precision, style.ink(ax), "D", 7.0, 4)
         end = (data.pseudobelief_mean[-1], data.pseudobelief_precision[-1])
         labels.append(style.Label(*end, "pseudobelief", style.ink(ax)))
@@ -181,9 +165,7 @@ def manifold(
     highlight: Sequence[Hashable] | None = None,
     size: str = "screen",
 ) -> Axes:
-    """The beliefs of an agent as points, mean against precision; a `Trail` shows also how they came
-    there.
-    """
+    """The beliefs of an agent as points, mean against precision; a `Trail` adds how they came."""
     trail = shown
     if not isinstance(trail, Trail):
         trail = Trail(turns=1)

@@ -1,6 +1,4 @@
-"""Colours that a colour-blind reader can tell apart, sizes for screen and print, labels that stand
-beside what they name.
-"""
+"""Colours for colour-blind readers too, sizes for screen and print, labels beside their things."""
 
 from __future__ import annotations
 
@@ -42,14 +40,11 @@ def colour(place: int) -> str:
 
 @contextmanager
 def theme(size: str = "screen", ground: str = "light") -> Iterator[None]:
-    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark'), for what
-    is drawn inside.
-    """
+    """Matplotlib's settings for a size ('screen', 'print') and a ground ('light', 'dark')."""
     for given, known in ((size, SIZES), (ground, _INK)):
         if given not in known:
-            raise SettingError(
-                f"unknown style {given!r}: there are {listing(known)}{nearest(given, known)}"
-            )
+            there = f"there are {listing(known)}{nearest(given, known)}"
+            raise SettingError(f"unknown style {given!r}: {there}")
     width, height, letters = SIZES[size]
     ink, paper = _INK[ground]
     settings: Any = {
@@ -86,9 +81,7 @@ def new_axes(ax: Axes | None, size: str = "screen") -> Axes:
 
 @contextmanager
 def canvas(ax: Axes | None, size: str = "screen") -> Iterator[Axes]:
-    """The axes given, as they are; or new ones, and the style of that size for what is drawn on
-    them.
-    """
+    """The axes given, as they are; or new ones, and the style of that size to draw on them."""
     with nullcontext() if ax else theme(size):
         yield new_axes(ax, size)
 
@@ -134,9 +127,8 @@ def ink(ax: Axes) -> Any:
 
 def letters(ax: Axes, shade: str) -> tuple[float, ...]:
     """A colour of a line, moved towards the ink so that words in it can be read."""
-    return tuple(
-        0.65 * line + 0.35 * dark for line, dark in zip(to_rgb(shade), to_rgb(ink(ax)), strict=True)
-    )
+    pairs = zip(to_rgb(shade), to_rgb(ink(ax)), strict=True)
+    return tuple(0.65 * line + 0.35 * dark for line, dark in pairs)
 
 
 class Label(NamedTuple):
@@ -149,9 +141,7 @@ class Label(NamedTuple):
 
 
 def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
-    """Write each label just above its point, the highest first; it steps aside or up where it would
-    cover one written before.
-    """
+    """Write each label just above its point, the highest first; it steps aside or up for others."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     lay_out(figure)
@@ -179,24 +169,22 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
             path_effects=halo,
         )
         note.set_annotation_clip(False)
-        note.get_window_extent()  # moves the words to their place; the box below is theirs alone, without the line
+        # moves the words to their place; the box below is theirs alone, without the line
+        note.get_window_extent()
         box = Text.get_window_extent(note)
         right, up = _free(box, placed, frame)
         note.set_position((right * 72.0 / figure.dpi, 4.0 + up * 72.0 / figure.dpi))
         assert note.arrow_patch is not None
-        note.arrow_patch.set_visible(
-            up > 0.6 * box.height
-        )  # a label far from its point is tied to it
+        # a label far from its point is tied to it
+        note.arrow_patch.set_visible(up > 0.6 * box.height)
         placed.append(box.translated(right, up))
         point = float(ax.transData.transform((label.x, label.y))[1])
         room = frame.height - min(placed[-1].y1 - point, 0.8 * frame.height)
-        grow = max(
-            grow, (point - frame.y0) / room
-        )  # points sink as the axis grows, and labels with them
+        # points sink as the axis grows, and labels with them
+        grow = max(grow, (point - frame.y0) / room)
     if grow > 1.0:
-        low, high = ax.transData.inverted().transform([(frame.x0, frame.y0), (frame.x0, frame.y1)])[
-            :, 1
-        ]
+        corners = [(frame.x0, frame.y0), (frame.x0, frame.y1)]
+        low, high = ax.transData.inverted().transform(corners)[:, 1]
         ax.set_ylim(
             low,
             low * (high / low) ** grow if ax.get_yscale() == "log" else low + (high - low) * grow,
@@ -204,7 +192,7 @@ def place_labels(ax: Axes, labels: Sequence[Label]) -> None:
 
 
 def _free(box: Bbox, placed: Sequence[Bbox], frame: Bbox) -> tuple[float, float]:
-    """The least move, in pixels, that takes a box inside the frame and off the boxes placed before."""
+    """The least move, in pixels, that takes a box inside the frame and off earlier boxes."""
     inward = max(frame.x0 + 2.0 - box.x0, 0.0) - max(box.x1 - frame.x1 + 2.0, 0.0)
     rises = 0.5 * box.height * np.arange(2 * len(placed) + 3)
     for rise in rises:

@@ -1,6 +1,4 @@
-"""Access control: authentication by key, authorization by role, rate limits and a limit on bodies,
-all checked before anything reads a request.
-"""
+"""Access control: keys, roles, limits on rates and bodies, checked before a request is read."""
 
 from __future__ import annotations
 
@@ -33,14 +31,12 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 _PROTECTED = ("/api/", "/metrics")
 _ROLE = "x-role"
 _PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": "What is wrong."}
+_POLICY = b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 _SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
-    (
-        b"content-security-policy",
-        b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    ),
+    (b"content-security-policy", _POLICY),
 )
 
 
@@ -65,9 +61,7 @@ class RateLimit:
 
 
 class AccessControl:
-    """Middleware that lets a request through with the role of its caller, or answers with a
-    problem; it counts both, and adds the security headers.
-    """
+    """Middleware: lets a request in with its caller's role, or answers a problem; counts both."""
 
     def __init__(self, app: ASGIApp, registry: Registry, max_body: int, rate: float) -> None:
         self.app, self.registry, self.max_body = app, registry, max_body
@@ -92,9 +86,8 @@ class AccessControl:
             await self._check(Request(scope), receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
-            await problem(error.status_code, error.detail, headers=error.headers)(
-                scope, receive, answer
-            )
+            response = problem(error.status_code, error.detail, headers=error.headers)
+            await response(scope, receive, answer)
         except StorageError as error:
             log.warning("storage: %s", error)
             await problem_of(error)(scope, receive, answer)
@@ -102,9 +95,8 @@ class AccessControl:
             log.exception("%s %s broke", scope["method"], _route(scope))
             if began:
                 raise
-            await problem(500, "this is a fault of the service; its log says more")(
-                scope, receive, answer
-            )
+            response = problem(500, "this is a fault of the service; its log says more")
+            await response(scope, receive, answer)
         finally:
             route = _route(scope)
             self.registry.metrics.requests.labels(scope["method"], route, status).inc()
@@ -131,14 +123,12 @@ class AccessControl:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
-            raise RefusedError(
-                401, "give your key in the header 'Authorization: Bearer belman_…'", challenge
-            )
+            detail = "give your key in the header 'Authorization: Bearer belman_…'"
+            raise RefusedError(401, detail, challenge)
         key = await self.registry.key(given.strip()) if len(given) < 200 else None
         if key is None and not self._wrong_keys.allows(address):
-            raise RefusedError(
-                429, "too many wrong keys from this address: slow down", {"Retry-After": "1"}
-            )
+            detail = "too many wrong keys from this address: slow down"
+            raise RefusedError(429, detail, {"Retry-After": "1"})
         if key is None:
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
         return key
@@ -162,9 +152,7 @@ class AccessControl:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read on, keeping nothing, so that a caller who is still sending gets to read why it is too
-    much.
-    """
+    """Read on, keeping nothing, so that a caller who is still sending gets to read why not."""
     read = 0
     while read < MAX_DRAINED:
         message = await receive()
@@ -174,18 +162,13 @@ async def _drain(receive: Receive) -> None:
 
 
 def _check_origin(request: Request) -> None:
-    """Where no key is asked for, a page of another site must not act through the browser of whoever
-    runs the service.
-    """
+    """Without keys, no other site's page may act through the browser of whoever runs this."""
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     if host not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
     origin = request.headers.get("origin")
-    if (
-        request.method not in _SAFE
-        and origin
-        and urlsplit(origin).netloc != request.headers.get("host")
-    ):
+    foreign = origin and urlsplit(origin).netloc != request.headers.get("host")
+    if foreign and request.method not in _SAFE:
         raise RefusedError(403, "a page of another site may not do this")
 
 

@@ -1,6 +1,4 @@
-"""The service as an ASGI application, and the server that listens for it: on loopback unless told
-otherwise, stopping without dropping anybody.
-"""
+"""The service as an ASGI application, and its server: on loopback by default, dropping nobody."""
 
 from __future__ import annotations
 
@@ -68,7 +66,8 @@ def create_app(
     app = FastAPI(
         title="belman",
         version=__version__,
-        description="Bayesian bandits that survive: ask which arm to try, tell its reward, watch what is believed.",
+        description="Bayesian bandits that survive: "
+        "ask which arm to try, tell its reward, watch what is believed.",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -103,9 +102,8 @@ async def readyz(request: Request) -> dict[str, str]:
 @measured.get("/metrics", response_class=Response, **requires(Role.READ))
 async def metrics(request: Request) -> Response:
     """Counters for Prometheus."""
-    return Response(
-        routes.registry_of(request).metrics.text(), media_type="text/plain; version=0.0.4"
-    )
+    counters = routes.registry_of(request).metrics.text()
+    return Response(counters, media_type="text/plain; version=0.0.4")
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -130,11 +128,8 @@ def _describe_key(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         document = original()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
-        schemes["key"] = {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "A key of `belman key add`.",
-        }
+        how = "A key of `belman key add`."
+        schemes["key"] = {"type": "http", "scheme": "bearer", "description": how}
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
@@ -146,8 +141,8 @@ def needs_keys(host: str, storage: Storage) -> bool:
         return False
     if not any(key.revoked is None for key in Keys(storage).all()):
         raise SettingError(
-            f"host={host!r} can be reached from elsewhere, and there is no key that guards it: make one first, "
-            f"belman key add NAME --role admin --storage {storage}"
+            f"host={host!r} can be reached from elsewhere, and there is no key that guards it: "
+            f"make one first, belman key add NAME --role admin --storage {storage}"
         )
     return True
 
@@ -164,13 +159,10 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(
-    app: Any,
-    listening: socket.socket,
-    *,
-    quiet: bool = False,
-    ready: Callable[[], None] | None = None,
-) -> None:
+Ready = Callable[[], None] | None
+
+
+def serve(app: Any, listening: socket.socket, *, quiet: bool = False, ready: Ready = None) -> None:
     """Answer until SIGINT or SIGTERM; then finish what is under way, and stop."""
     config = uvicorn.Config(
         app,
@@ -185,9 +177,7 @@ def serve(
 class _Server(uvicorn.Server):
     """A server that tells the pages which watch it that it stops, and somebody that it began."""
 
-    def __init__(
-        self, config: uvicorn.Config, registry: Registry, ready: Callable[[], None] | None
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, registry: Registry, ready: Ready) -> None:
         super().__init__(config)
         self._registry, self._ready = registry, ready
 
@@ -197,9 +187,7 @@ class _Server(uvicorn.Server):
             self._ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop once what is under way is done, or at once at a second SIGINT; the process ends well
-        then, not by a signal.
-        """
+        """Stop once what is under way is done, at a second SIGINT at once; the exit is clean."""
         self._registry.stopping.set()
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True

@@ -37,9 +37,7 @@ _ERRORS = {
 
 
 class RemoteTicket(NamedTuple):
-    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was
-    chosen.
-    """
+    """One decision: hand in `id` with the reward; `probability` is the chance `arm` had."""
 
     id: str
     arm: Hashable
@@ -63,9 +61,8 @@ class Client:
 
     def studies(self, query: str = "") -> list[str]:
         """The names of the studies, or of those with `query` in their name."""
-        found: list[str] = self.call(
-            "GET", f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
-        )["studies"]
+        path = f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
+        found: list[str] = self.call("GET", path)["studies"]
         return found
 
     def study(self, name: str) -> RemoteStudy:
@@ -75,15 +72,10 @@ class Client:
         return study
 
     def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
-        """The study of that name, created with these settings of `belman.open_study` where there is
-        none.
-        """
+        """The study of that name, created with these settings of `belman.open_study` if new."""
         body = {"name": name, "arms": [_arm_out(arm) for arm in arms]}
-        self.call(
-            "POST",
-            "/api/studies",
-            body | {key: _described(value) for key, value in settings.items()},
-        )
+        body |= {key: _described(value) for key, value in settings.items()}
+        self.call("POST", "/api/studies", body)
         return RemoteStudy(self, name)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
@@ -124,9 +116,7 @@ class RemoteStudy:
     @overload
     def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n` for a batch; the same idempotency `key`
-        gives the same tickets.
-        """
+        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
         body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
         found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
@@ -144,18 +134,9 @@ class RemoteStudy:
 
         What is no finite number is refused before any is sent.
         """
-        body = {
-            "tells": [
-                {"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells
-            ]
-        }
-        answers = self.client.call("POST", f"{self._path}/tells", body)["answers"]
-        return [
-            _ERRORS.get(one["problem"]["type"], BelmanError)(one["problem"]["detail"])
-            if "problem" in one
-            else bool(one["news"])
-            for one in answers
-        ]
+        body = [{"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells]
+        answers = self.client.call("POST", f"{self._path}/tells", {"tells": body})["answers"]
+        return [_told(answer) for answer in answers]
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
@@ -163,7 +144,7 @@ class RemoteStudy:
         return found
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm: rewards told, expected reward, credible interval and probability of being best."""
+        """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
 
     def explain(self) -> Table:
@@ -178,10 +159,8 @@ class RemoteStudy:
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the log to a file whose name ends in .csv or .parquet."""
-        ending = Path(path).suffix.removeprefix(".")
-        write_atomically(
-            path, self.client.call("GET", f"{self._path}/export?{urlencode({'format': ending})}")
-        )
+        query = urlencode({"format": Path(path).suffix.removeprefix(".")})
+        write_atomically(path, self.client.call("GET", f"{self._path}/export?{query}"))
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed."""
@@ -195,26 +174,19 @@ class RemoteStudy:
         self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = ""
     ) -> None:
         """Take in a new arm, or one that was retired."""
-        self.client.call(
-            "POST", f"{self._path}/arms", {"arm": _arm_out(arm), "prior": prior, "reason": reason}
-        )
+        body = {"arm": _arm_out(arm), "prior": prior, "reason": reason}
+        self.client.call("POST", f"{self._path}/arms", body)
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
         """Play an arm no more."""
-        self.client.call(
-            "POST", f"{self._path}/arms/retire", {"arm": _arm_out(arm), "reason": reason}
-        )
+        body = {"arm": _arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/arms/retire", body)
 
     def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
-        """Explore more or less from here on: an exposure, or a dial from 0 (explore) over ½ to 1
-        (exploit).
-        """
-        chosen = (
-            {"exposure": _described(exposure)}
-            if isinstance(exposure, Exposure)
-            else {"dial": float(exposure)}
-        )
-        self.client.call("PUT", f"{self._path}/exposure", {**chosen, "reason": reason})
+        """Explore more or less: an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
+        chosen = _described(exposure) if isinstance(exposure, Exposure) else float(exposure)
+        name = "exposure" if isinstance(exposure, Exposure) else "dial"
+        self.client.call("PUT", f"{self._path}/exposure", {name: chosen, "reason": reason})
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
@@ -224,6 +196,13 @@ class RemoteStudy:
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r})"
+
+
+def _told(answer: dict[str, Any]) -> bool | BelmanError:
+    if "problem" not in answer:
+        return bool(answer["news"])
+    problem = answer["problem"]
+    return _ERRORS.get(problem["type"], BelmanError)(problem["detail"])
 
 
 def _id(ticket: str | RemoteTicket) -> str:
@@ -266,20 +245,16 @@ def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:
 
 
 class Transport:
-    """Sends JSON over a pool of connections that are kept open. After a failure that may pass it
-    waits, longer each time, and tries again.
-    """
+    """Sends JSON over a pool of open connections; waits and retries where a failure may pass."""
 
     def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise SettingError(
-                f"url={url!r} is no address of a service: write http://127.0.0.1:8000"
-            )
+            remedy = "write http://127.0.0.1:8000"
+            raise SettingError(f"url={url!r} is no address of a service: {remedy}")
         if retries < 0 or not timeout > 0.0:
-            raise SettingError(
-                f"timeout={timeout!r} and retries={retries!r}: give seconds above 0, and a number from 0 up"
-            )
+            allowed = "give seconds above 0, and a number from 0 up"
+            raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
@@ -294,9 +269,8 @@ class Transport:
                 status, kind, answer = self._send_once(method, path, data)
             except (OSError, http.client.HTTPException) as error:
                 if not left:
-                    raise ServiceError(
-                        f"{self} cannot be reached: {error or type(error).__name__}"
-                    ) from error
+                    words = error or type(error).__name__
+                    raise ServiceError(f"{self} cannot be reached: {words}") from error
             else:
                 if status not in _RETRIED or not left:
                     return status, kind, answer
@@ -327,12 +301,10 @@ class Transport:
             return self._pool.pop()
         except IndexError:
             pass
+        place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
         if self._secure:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._timeout, context=context
-            )
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
+        return http.client.HTTPConnection(**place)
 
     def close(self) -> None:
         """Close the connections that nobody uses; the next request opens a new one."""
@@ -340,4 +312,5 @@ class Transport:
             self._pool.pop().close()
 
     def __str__(self) -> str:
-        return f"{'https' if self._secure else 'http'}://{self._host}:{self._port or (443 if self._secure else 80)}{self._path}"
+        scheme, usual = ("https", 443) if self._secure else ("http", 80)
+        return f"{scheme}://{self._host}:{self._port or usual}{self._path}"

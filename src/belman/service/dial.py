@@ -24,9 +24,8 @@ def exposure_at(dial: float) -> Exposure:
     if dial == 0.0:
         return Infinite()
     if dial < 0.5:
-        return FadingEvidence(
-            gain=_FADING.gain * factor, fade=_FADING.fade, floor=_FADING.floor * factor, p=_FADING.p
-        )
+        gain, floor = _FADING.gain * factor, _FADING.floor * factor
+        return FadingEvidence(gain=gain, fade=_FADING.fade, floor=floor, p=_FADING.p)
     return Evidence(gain=_OWN.gain * factor, reach=_OWN.reach, pool=_OWN.pool)
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from belman.errors import SettingError, listing, nearest
 from belman.studies import Storage
+from belman.studies.open_or_create import LONGEST, is_name
 
-LONGEST = 200  # characters of a name
 _SELECT = "SELECT id, name, role, created, revoked, hash FROM belman_keys"
 
 
@@ -47,9 +47,8 @@ def role_named(word: str) -> Role:
     """
     words = [role.word for role in Role]
     if word not in words:
-        raise SettingError(
-            f"unknown role {word!r}: there are {listing(words)}{nearest(word, words)}"
-        )
+        known = f"there are {listing(words)}{nearest(word, words)}"
+        raise SettingError(f"unknown role {word!r}: {known}")
     return Role[word.upper()]
 
 
@@ -65,15 +64,9 @@ class Keys:
 
     def add(self, name: str, role: Role) -> str:
         """A new key, which is shown this once."""
-        if (
-            not isinstance(name, str)
-            or not name.strip()
-            or len(name) > LONGEST
-            or not name.isprintable()
-        ):
-            raise SettingError(
-                f"name={str(name)[:80]!r} cannot name a key: it must be printable, of 1 to {LONGEST} characters"
-            )
+        if not is_name(name):
+            allowed = f"it must be printable, of 1 to {LONGEST} characters"
+            raise SettingError(f"name={str(name)[:80]!r} cannot name a key: {allowed}")
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         self.storage.execute(
             "INSERT INTO belman_keys (id, name, role, hash, created) VALUES (?, ?, ?, ?, ?)",
@@ -91,14 +84,11 @@ class Keys:
 
     def revoke(self, id: str) -> None:
         """Let a key open nothing any more."""
-        changed = self.storage.execute(
-            "UPDATE belman_keys SET revoked = ? WHERE id = ? AND revoked IS NULL", time.time(), id
-        )
-        if not changed:
+        update = "UPDATE belman_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        if not self.storage.execute(update, time.time(), id):
             valid = [key.id for key in self.all() if key.revoked is None]
-            raise SettingError(
-                f"no valid key {id!r}: there are {listing(valid)}{nearest(id, valid)}"
-            )
+            known = f"there are {listing(valid)}{nearest(id, valid)}"
+            raise SettingError(f"no valid key {id!r}: {known}")
 
     def find(self, given: str) -> Key | None:
         """The key that was given, if it is one and was not revoked."""

@@ -1,6 +1,4 @@
-"""What Prometheus reads: requests by route and status, how long they took, and how many went into a
-transaction.
-"""
+"""What Prometheus reads: requests by route and status, their duration, how many a transaction."""
 
 from __future__ import annotations
 
@@ -15,22 +13,12 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         known = self._registry
-        self.requests = Counter(
-            "belman_requests", "Requests answered.", ("method", "route", "status"), registry=known
-        )
-        self.seconds = Histogram(
-            "belman_request_seconds",
-            "Seconds to an answer.",
-            ("route",),
-            buckets=_SECONDS,
-            registry=known,
-        )
-        self.batch_size = Histogram(
-            "belman_together",
-            "Asks and tells in one transaction.",
-            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
-            registry=known,
-        )
+        labels, words = ("method", "route", "status"), "Requests answered."
+        self.requests = Counter("belman_requests", words, labels, registry=known)
+        name, words, buckets = "belman_request_seconds", "Seconds to an answer.", _SECONDS
+        self.seconds = Histogram(name, words, ("route",), buckets=buckets, registry=known)
+        words, sizes = "Asks and tells in one transaction.", (1, 2, 4, 8, 16, 32, 64, 128, 256)
+        self.batch_size = Histogram("belman_together", words, buckets=sizes, registry=known)
         self.tickets = Counter("belman_tickets", "Tickets given.", registry=known)
         self.rewards = Counter("belman_rewards", "Rewards told that were news.", registry=known)
         self.watchers = Gauge("belman_watchers", "Pages that watch a study.", registry=known)

@@ -35,16 +35,9 @@ def _example(**content: Any) -> ConfigDict:
 
 
 class NewStudy(_Model):
-    """Settings of a study, those of `belman.open_study`; a family, policy or exposure is a name, or
-    a name with settings.
-    """
+    """Settings of a study, as of `belman.open_study`; objects by name, or name and settings."""
 
-    model_config = _example(
-        name="checkout-button",
-        arms=["blue", "green", "red"],
-        family="bernoulli",
-        uniform_share=0.05,
-    )
+    model_config = _example(name="button", arms=["blue", "green", "red"], uniform_share=0.05)
 
     name: Name
     arms: Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)]
@@ -61,9 +54,8 @@ class NewStudy(_Model):
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        plain = self.model_dump(
-            exclude={"name", "arms", "family", "policy", "range"}, exclude_none=True
-        )
+        built = {"name", "arms", "family", "policy", "range"}
+        plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
             "family": None if self.family is None else spec.build(self.family, Family),
@@ -74,9 +66,7 @@ class NewStudy(_Model):
 
 
 class AskBody(_Model):
-    """How many tickets, and a key of your own that makes it safe to send again: the same key, the
-    same tickets.
-    """
+    """How many tickets, and an idempotency key: the same key, the same tickets."""
 
     model_config = _example(tickets=1, key="order-4711")
 
@@ -128,9 +118,7 @@ class NewArmBody(ArmBody):
 
 
 class ExposureBody(ReasonBody):
-    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure by its name
-    and settings.
-    """
+    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure."""
 
     model_config = _example(dial=0.75, reason="we know enough")
 

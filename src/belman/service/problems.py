@@ -1,6 +1,4 @@
-"""Errors over HTTP: application/problem+json (RFC 9457), with the words of ours and never a stack
-trace.
-"""
+"""Errors over HTTP: application/problem+json (RFC 9457), in our words, never a stack trace."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ TITLES = {
     503: "Not available now",
 }
 
-#: The status of each kind of error; one that is not named here has that of the nearest of its
-#: bases.
+#: The status of each kind of error; one not named here has that of the nearest of its bases.
 STATUS: dict[type[BelmanError], int] = {
     errors.UnknownStudyError: 404,
     errors.UnknownTicketError: 404,
@@ -73,31 +70,23 @@ def status_of(error: BelmanError) -> int:
 
 def problem_of(error: BelmanError) -> Response:
     """The response for an error of ours; a storage's own words stay in the log of the service."""
-    status = status_of(error)
+    status, kind = status_of(error), problem_type(type(error))
     if isinstance(error, errors.StorageError):
-        detail = "the storage of this service cannot be used at the moment; nothing was changed, or the answer was lost: try again"
-        return problem(status, detail, problem_type(type(error)), {"Retry-After": "1"})
-    detail = (
-        "the state of this study cannot be trusted; the log of the service says more"
-        if status == 500
-        else str(error)
-    )
-    return problem(status, detail, problem_type(type(error)))
+        detail = (
+            "the storage of this service cannot be used at the moment; "
+            "nothing was changed, or the answer was lost: try again"
+        )
+        return problem(status, detail, kind, {"Retry-After": "1"})
+    distrust = "the state of this study cannot be trusted; the log of the service says more"
+    return problem(status, distrust if status == 500 else str(error), kind)
 
 
 def invalid(found: Sequence[tuple[Sequence[object], str]]) -> Response:
-    """The response for a request that is not what its route takes: where it is not, and what is
-    wrong there.
-    """
-    listed = [
-        {"where": printable(".".join(map(str, place))), "what": printable(words)}
-        for place, words in found[:20]
-    ]
-    return problem(
-        422,
-        "; ".join(f"{one['where']}: {one['what']}" for one in listed) or "not valid",
-        errors=listed,
-    )
+    """The response for a request that its route cannot take: where, and what is wrong there."""
+    lines = [(printable(".".join(map(str, place))), printable(what)) for place, what in found[:20]]
+    listed = [{"where": where, "what": what} for where, what in lines]
+    detail = "; ".join(f"{where}: {what}" for where, what in lines) or "not valid"
+    return problem(422, detail, errors=listed)
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,4 @@
-"""The studies that a service has open, each behind a group commit, and the threads that work on
-them.
-"""
+"""The studies that a service has open, each behind a group commit, and threads to work on them."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ KEY_CACHE_SECONDS = 5.0  # for so long a revoked key may still work, and a new o
 
 
 class GroupCommit:
-    """Asks and tells of one study, answered in the order in which they came. Those that come while
-    the disk is busy go into the next transaction together.
-    """
+    """Asks and tells of one study, in their order; a busy disk gathers them in one transaction."""
 
     def __init__(self, study: Study, executor: Executor, watch: Callable[[int], None]) -> None:
         self.study = study
@@ -41,11 +37,8 @@ class GroupCommit:
     def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
         """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
         if len(self._waiting) >= MAX_WAITING:
-            raise RefusedError(
-                503,
-                f"{MAX_WAITING:,} requests wait for this study already: try again",
-                {"Retry-After": "1"},
-            )
+            detail = f"{MAX_WAITING:,} requests wait for this study already: try again"
+            raise RefusedError(503, detail, {"Retry-After": "1"})
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._worker is None:
@@ -57,10 +50,10 @@ class GroupCommit:
         while self._waiting:
             batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
             self._watch(len(batch))
+            requests = [request for request, _ in batch]
             try:
-                answers = await loop.run_in_executor(
-                    self._executor, self.study.together, [request for request, _ in batch]
-                )
+                together = self.study.together
+                answers = await loop.run_in_executor(self._executor, together, requests)
             except Exception as error:
                 for _, future in batch:
                     _settle(future, error)
@@ -85,9 +78,7 @@ def _own(error: Exception) -> Exception:
 
 
 class Registry:
-    """Opens studies at their first use. Whatever blocks runs in a thread, so that the event loop of
-    the service never waits.
-    """
+    """Opens studies at their first use; what blocks runs in a thread, never on the event loop."""
 
     def __init__(self, storage: Storage, metrics: Metrics, require_keys: bool) -> None:
         self.storage, self.metrics = storage, metrics
@@ -114,9 +105,8 @@ class Registry:
         found = self._open.get(name)
         if found is None:
             study = await self.in_thread(self._opened, name)
-            found = self._open.setdefault(
-                name, GroupCommit(study, self._threads, self.metrics.batch_size.observe)
-            )
+            opened = GroupCommit(study, self._threads, self.metrics.batch_size.observe)
+            found = self._open.setdefault(name, opened)
             while len(self._open) > MAX_OPEN_STUDIES:
                 self._open.popitem(last=False)
         self._open.move_to_end(name)
@@ -131,21 +121,15 @@ class Registry:
             return Study(name, self.storage)
         except UnknownStudyError:
             names = self.storage.names()
-            there = (
-                f"there are {listing(names)}{nearest(name, names)}"
-                if names
-                else "there is none yet"
-            )
-            raise UnknownStudyError(f"no study {name!r}: {there}") from None
+            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"
+            raise UnknownStudyError(f"no study {name!r}: there {there}") from None
 
     async def key(self, given: str) -> Key | None:
         """The key that was given, as the storage knew it at most a few seconds ago."""
         return await self._cached(given, lambda: self.keys.find(given))
 
     async def requires_key(self) -> bool:
-        """Whether a request needs a key: anywhere but on loopback, and as soon as there ever was
-        one.
-        """
+        """Whether a request needs a key: off loopback, and as soon as there ever was one."""
         return self._require_keys or await self._cached("", self.keys.any)
 
     async def _cached(self, what: str, look: Callable[[], T]) -> T:

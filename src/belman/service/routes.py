@@ -35,15 +35,16 @@ async def _study(request: Request, name: StudyName) -> Study:
 
 StudyName = Annotated[str, Path(max_length=200, examples=["checkout-button"])]
 OpenStudy = Annotated[Study, Depends(_study)]
+Level = Annotated[float, Query(gt=0.0, lt=1.0)]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
+Format = Annotated[Literal["csv", "parquet"], Query(description="What to write.")]
 
 
 def json_response(content: Any, code: int = 200) -> Response:
     """JSON, in which numbers that JSON lacks are words."""
-    return Response(
-        json.dumps(views.jsonable(content), allow_nan=False).encode(),
-        code,
-        media_type="application/json",
-    )
+    text = json.dumps(views.jsonable(content), allow_nan=False).encode()
+    return Response(text, code, media_type="application/json")
 
 
 # Studies
@@ -112,9 +113,8 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     waiting = [commit.submit(Tell(one.ticket, one.reward)) for one in body.tells]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
-        if isinstance(error, BaseException) and not (
-            isinstance(error, BelmanError) and status_of(error) < 500
-        ):
+        ours = isinstance(error, BelmanError) and status_of(error) < 500
+        if isinstance(error, BaseException) and not ours:
             raise error
     registry.metrics.rewards.inc(sum(one is True for one in found))
     return json_response({"answers": [_outcome(one) for one in found]})
@@ -122,13 +122,8 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
 
 def _outcome(found: Any) -> dict[str, Any]:
     if isinstance(found, BelmanError):
-        return {
-            "problem": {
-                "type": problem_type(type(found)),
-                "status": status_of(found),
-                "detail": str(found),
-            }
-        }
+        kind, status = problem_type(type(found)), status_of(found)
+        return {"problem": {"type": kind, "status": status, "detail": str(found)}}
     return {"news": found}
 
 
@@ -136,10 +131,8 @@ def _outcome(found: Any) -> dict[str, Any]:
 
 
 @router.get("/{name}/beliefs", response_model=models.TableOut, **requires(Role.READ))
-async def beliefs(
-    request: Request, study: OpenStudy, level: Annotated[float, Query(gt=0.0, lt=1.0)] = 0.95
-) -> Response:
-    """Per arm: rewards told, expected reward, credible interval and probability of being best."""
+async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
+    """Per arm: rewards told, expected reward, credible interval, P(best)."""
     return _table(await registry_of(request).in_thread(study.beliefs, level))
 
 
@@ -151,25 +144,15 @@ async def explain(request: Request, study: OpenStudy) -> Response:
 
 @router.get("/{name}/history", **requires(Role.READ))
 async def study_history(
-    request: Request,
-    study: OpenStudy,
-    after: Annotated[
-        int, Query(ge=0, lt=2**63, description="The number of the last event that you know.")
-    ] = 0,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    request: Request, study: OpenStudy, after: LastKnown = 0, limit: Limit = 1_000
 ) -> Response:
     """The log: events in order, from the one that follows number `after`."""
-    return json_response(
-        {"events": await registry_of(request).in_thread(views.history, study, after, limit)}
-    )
+    events = await registry_of(request).in_thread(views.history, study, after, limit)
+    return json_response({"events": events})
 
 
 @router.get("/{name}/export", response_class=FileResponse, **requires(Role.READ, 501))
-async def export(
-    request: Request,
-    study: OpenStudy,
-    format: Annotated[Literal["csv", "parquet"], Query(description="What to write.")] = "csv",
-) -> Response:
+async def export(request: Request, study: OpenStudy, format: Format = "csv") -> Response:
     """The whole log as a file."""
     path = await registry_of(request).in_thread(views.export, study, format)
     return FileResponse(path, filename=f"study.{format}", background=BackgroundTask(path.unlink))
@@ -197,9 +180,8 @@ async def resume(request: Request, study: OpenStudy, body: models.ReasonBody) ->
 @router.post("/{name}/arms", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
 async def add_arm(request: Request, study: OpenStudy, body: models.NewArmBody) -> Response:
     """Take in a new arm, or one that was retired, with what was learnt of it."""
-    return await _changed(
-        request, study, study.add_arm, models.arm_in(body.arm), body.prior, body.reason
-    )
+    arm = models.arm_in(body.arm)
+    return await _changed(request, study, study.add_arm, arm, body.prior, body.reason)
 
 
 @router.post("/{name}/arms/retire", response_model=models.StatusOut, **requires(Role.ADMIN, 409))

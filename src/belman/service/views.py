@@ -1,6 +1,4 @@
-"""What a study shows through the service, as plain data, and the changes that need more than one
-call.
-"""
+"""What a study shows through the service, as plain data, and changes that need several calls."""
 
 from __future__ import annotations
 
@@ -26,28 +24,20 @@ from belman.studies import Draw, Kind, Storage, Study, open_study
 def create(new: NewStudy, storage: Storage) -> Study:
     """The study that a request describes."""
     if "/" in new.name or new.name in (".", ".."):
-        raise SettingError(
-            f"name={new.name!r} cannot be part of an address: leave out '/', '.' and '..'"
-        )
+        allowed = "leave out '/', '.' and '..'"
+        raise SettingError(f"name={new.name!r} cannot be part of an address: {allowed}")
     return open_study(new.name, storage=storage, **new.settings())
 
 
 def status(study: Study) -> dict[str, Any]:
-    """Counts of all kinds, and where the dial stands: None where no dial is (`has_exposure` says
-    whether one may be set).
-    """
+    """Counts of all kinds, and the dial: None where there is none (see `has_exposure`)."""
     given: Exposure | None = getattr(study.policy, "exposure", None)
-    return {
-        **study.status(),
-        "has_exposure": given is not None,
-        "dial": None if given is None else dial_of(given),
-    }
+    dial = None if given is None else dial_of(given)
+    return {**study.status(), "has_exposure": given is not None, "dial": dial}
 
 
 def set_exposure(study: Study, exposure: Exposure, reason: str) -> None:
-    """Set the exposure, after a copy of the agent has tried it: what has to be compiled then keeps
-    nobody waiting.
-    """
+    """Set the exposure, after a copy of the agent tried it, so that no caller waits."""
     policy = study.policy
     if hasattr(policy, "exposure"):
         trial = study.agent()
@@ -63,15 +53,10 @@ def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
     register = study.register
     rows = []
     for event in lines:
-        row = {
-            name: value
-            for name, value in event._asdict().items()
-            if value is not None and name not in ("body", "key")
-        }
-        row |= {
-            "kind": Kind(event.kind).name.lower(),
-            "time": datetime.fromtimestamp(event.time, UTC).isoformat(),
-        }
+        there = {name: value for name, value in event._asdict().items() if value is not None}
+        row = {name: value for name, value in there.items() if name not in ("body", "key")}
+        row["kind"] = Kind(event.kind).name.lower()
+        row["time"] = datetime.fromtimestamp(event.time, UTC).isoformat()
         if event.arm is not None:
             row["arm"] = register[event.arm]
         if event.draw is not None:

@@ -1,6 +1,4 @@
-"""The two databases behind one protocol: SQLite by the standard library's `sqlite3`, PostgreSQL by
-`psycopg`.
-"""
+"""The two databases behind one protocol: SQLite by `sqlite3`, PostgreSQL by `psycopg`."""
 
 from __future__ import annotations
 
@@ -56,9 +54,7 @@ class Driver(Protocol):
 
 
 class SQLite:
-    """A file with a write-ahead log (WAL); a transaction that writes is the only one, from its
-    beginning to its end.
-    """
+    """A file with a write-ahead log (WAL); whoever writes is alone until the transaction ends."""
 
     error: type[Exception] = sqlite3.Error
     serial = "INTEGER"
@@ -74,9 +70,8 @@ class SQLite:
 
     def connect(self) -> sqlite3.Connection:
         # without an isolation level, since the driver would begin transactions of its own
-        connection = sqlite3.connect(
-            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        options: Any = {"timeout": BUSY_SECONDS, "isolation_level": None}
+        connection = sqlite3.connect(self._path, check_same_thread=False, **options)
         try:
             _turn_to_wal(connection)
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
@@ -150,9 +145,7 @@ def _with_percents(sql: str) -> str:
 
 
 def _turn_to_wal(connection: sqlite3.Connection) -> None:
-    """Where several open a new file at once, SQLite refuses this step to all but one without
-    waiting: so we wait.
-    """
+    """SQLite refuses this to all but one of those who open a new file at once: so we wait."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -171,9 +164,8 @@ def driver_for(url: str) -> Driver:
     """
     parts = _URL.fullmatch(url) if isinstance(url, str) else None
     if parts is None:
-        raise SettingError(
-            f"storage={url!r} is no URL: write sqlite:///studies.db or postgresql://user@host/name"
-        )
+        remedy = "write sqlite:///studies.db or postgresql://user@host/name"
+        raise SettingError(f"storage={url!r} is no URL: {remedy}")
     shown = _without_password(url, parts)
     options = dict(parse_qsl(parts["query"] or "", keep_blank_values=True))
     if parts["scheme"] in ("sqlite", "sqlite+pysqlite"):
@@ -193,18 +185,15 @@ def driver_for(url: str) -> Driver:
 
 def _sqlite(shown: str, parts: re.Match[str], options: dict[str, str]) -> SQLite:
     if parts["host"] or parts["user"] or parts["database"] in (None, "", ":memory:"):
-        raise SettingError(
-            f"storage={shown!r} names no file, and a study has to survive: write sqlite:///studies.db"
-        )
+        remedy = "a study has to survive: write sqlite:///studies.db"
+        raise SettingError(f"storage={shown!r} names no file, and {remedy}")
     synchronous = options.pop("synchronous", "full")
     if synchronous not in _SYNCHRONOUS:
-        raise SettingError(
-            f"synchronous={synchronous!r} is none of SQLite's ways here: {listing(_SYNCHRONOUS)}"
-        )
+        ways = f"SQLite's ways here: {listing(_SYNCHRONOUS)}"
+        raise SettingError(f"synchronous={synchronous!r} is none of {ways}")
     if options:
-        raise SettingError(
-            f"storage={shown!r} has the option {listing(options)}: SQLite has 'synchronous' here"
-        )
+        known = "SQLite has 'synchronous' here"
+        raise SettingError(f"storage={shown!r} has the option {listing(options)}: {known}")
     return SQLite(shown, parts["database"], synchronous)
 
 

@@ -1,6 +1,4 @@
-"""The event log of a study: what can happen to it, what is written down of that, and snapshots
-beside it.
-"""
+"""The event log of a study: what can happen to it, how that is written down, and snapshots."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Draw(IntEnum):
 
 
 class Event(NamedTuple):
-    """A line of the log; `arm` is a place in the register of all arms there ever were, `ticket` the
-    number of an ask.
-    """
+    """A line of the log; `arm` is a place in the register of all arms, `ticket` an ask's number."""
 
     number: int
     kind: int
@@ -82,9 +78,7 @@ class EventLog:
             number = rows[-1][0] if rows else number
 
     def find(self, transaction: Transaction, field: str, value: object) -> Event | None:
-        """The event of a `number`, of a `key`, or that settled a `ticket`: the only one, if there
-        is one.
-        """
+        """The only event of a `number`, of a `key`, or that settled a `ticket`, if there is one."""
         rows = transaction.rows(f"{_SELECT} AND {field} = ?", self.study, value)
         return Event._make(rows[0]) if rows else None
 
@@ -100,12 +94,7 @@ class EventLog:
 
     def keep_snapshot(self, transaction: Transaction, number: int, content: str) -> None:
         """Write a snapshot down, and drop those before it."""
-        transaction.execute(
-            "DELETE FROM belman_snapshots WHERE study = ? AND number < ?", self.study, number
-        )
-        transaction.execute(
-            "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)",
-            self.study,
-            number,
-            content,
-        )
+        drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
+        insert = "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)"
+        transaction.execute(drop, self.study, number)
+        transaction.execute(insert, self.study, number, content)

@@ -22,12 +22,11 @@ ENDINGS = (".csv", ".parquet")
 _CHUNK = 50_000
 
 
-def lines(
-    events: Iterable[Event], register: Sequence[Hashable], secret: str
-) -> Iterator[tuple[Any, ...]]:
-    """Events as a person reads them, in the order of `COLUMNS`; what an event does not have is
-    None.
-    """
+Row = tuple[Any, ...]
+
+
+def lines(events: Iterable[Event], register: Sequence[Hashable], secret: str) -> Iterator[Row]:
+    """Events as a person reads them, in the order of `COLUMNS`; None for what one does not have."""
     for event in events:
         number = event.number if event.kind == Kind.ASKED else event.ticket
         yield (
@@ -43,16 +42,10 @@ def lines(
         )
 
 
-def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
-    """Write lines of a log to a file whose name ends in .csv or .parquet, whole or not at all;
-    gives their count.
-    """
-    target = Path(path)
-    writer = {".csv": _write_csv, ".parquet": _write_parquet}.get(target.suffix)
-    if writer is None:
-        raise SettingError(
-            f"{target} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}"
-        )
+def write(path: str | os.PathLike[str], rows: Iterator[Row]) -> int:
+    """Write lines of a log to a .csv or .parquet file, whole or not at all; gives their count."""
+    target = _checked(path)
+    writer = _write_csv if target.suffix == ".csv" else _write_parquet
     try:
         with replacing(target) as draft:
             return writer(draft, rows)
@@ -60,32 +53,29 @@ def write(path: str | os.PathLike[str], rows: Iterator[tuple[Any, ...]]) -> int:
         raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
 
 
-def _write_csv(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
+def _checked(path: str | os.PathLike[str]) -> Path:
+    if (checked := Path(path)).suffix not in ENDINGS:
+        allowed = f"its name must end in {listing(ENDINGS)}"
+        raise SettingError(f"{checked} is neither CSV nor Parquet: {allowed}")
+    return checked
+
+
+def _write_csv(path: Path, rows: Iterator[Row]) -> int:
     count = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for count, row in enumerate(rows, start=1):  # noqa: B007
             writer.writerow(
-                [cell.isoformat() if isinstance(cell, datetime) else cell for cell in row]
+                cell.isoformat() if isinstance(cell, datetime) else cell for cell in row
             )
     return count
 
 
-def _write_parquet(path: Path, rows: Iterator[tuple[Any, ...]]) -> int:
+def _write_parquet(path: Path, rows: Iterator[Row]) -> int:
     arrow, parquet = _arrow()
-    text, double = arrow.string(), arrow.float64()
-    kinds = (
-        arrow.int64(),
-        arrow.timestamp("us", "UTC"),
-        text,
-        text,
-        text,
-        text,
-        double,
-        double,
-        text,
-    )
+    text, double, time = arrow.string(), arrow.float64(), arrow.timestamp("us", "UTC")
+    kinds = (arrow.int64(), time, text, text, text, text, double, double, text)
     schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
@@ -107,16 +97,11 @@ def _arrow() -> tuple[Any, Any]:
 def past_data(
     path: str | os.PathLike[str], arms: Iterable[Hashable]
 ) -> list[tuple[Hashable, float]]:
-    """The (arm, reward) pairs of a file with columns `arm` and `reward`, rows without a reward left
-    out.
+    """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
 
     An arm is found by its name as text, since a file may know no other.
     """
-    source = Path(path)
-    if source.suffix not in ENDINGS:
-        raise SettingError(
-            f"{source} is neither CSV nor Parquet: its name must end in {listing(ENDINGS)}"
-        )
+    source = _checked(path)
     try:
         rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -128,15 +113,13 @@ def past_data(
             continue
         name = str(row["arm"])
         if name not in names:
-            raise ArmError(
-                f"{source}, row {i}: unknown arm {name!r}: this study knows {listing(names)}{nearest(name, names)}"
-            )
+            known = f"this study knows {listing(names)}{nearest(name, names)}"
+            raise ArmError(f"{source}, row {i}: unknown arm {name!r}: {known}")
         try:
             found.append((names[name], float(row["reward"])))
         except ValueError:
-            raise SettingError(
-                f"{source}, row {i}: reward {row['reward']!r} is not a number"
-            ) from None
+            what = f"reward {row['reward']!r} is not a number"
+            raise SettingError(f"{source}, row {i}: {what}") from None
     return found
 
 
@@ -160,6 +143,5 @@ def _require_columns(path: Path, names: Iterable[str]) -> None:
     there = list(names)
     for column in ("arm", "reward"):
         if column not in there:
-            raise SettingError(
-                f"{path} has no column {column!r}: it has {listing(there)}{nearest(column, there)}"
-            )
+            has = f"it has {listing(there)}{nearest(column, there)}"
+            raise SettingError(f"{path} has no column {column!r}: {has}")

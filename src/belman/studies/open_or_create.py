@@ -49,7 +49,8 @@ def open_study(
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> study = open_study("checkout-button", ["blue", "green"], storage=f"sqlite:///{folder.name}/studies.db")
+    >>> url = f"sqlite:///{folder.name}/studies.db"
+    >>> study = open_study("checkout-button", ["blue", "green"], storage=url)
     >>> ticket = study.ask()
     >>> study.tell(ticket.id, 1), study.tell(ticket.id, 1)
     (True, False)
@@ -77,37 +78,40 @@ def open_study(
         if name not in place.names() and _create(name, settings(arms, **given), place, clock()):
             return Study(name, place, clock=clock)
     study = Study(name, place, clock=clock)
-    _compare(study, study.settings, arms, given)
+    _compare(study, arms, given)
     return study
+
+
+def is_name(name: object) -> bool:
+    """Whether a study, or a key, may have this name."""
+    return (
+        isinstance(name, str)
+        and name.isprintable()
+        and not name.isspace()
+        and 0 < len(name) <= LONGEST
+    )
 
 
 def check_name(name: object) -> str:
     """A name of a study."""
-    if (
-        not isinstance(name, str)
-        or not name.strip()
-        or len(name) > LONGEST
-        or not name.isprintable()
-    ):
+    if not is_name(name):
         shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:80]}…"
-        raise SettingError(
-            f"name={shown} cannot name a study: it must be a printable string of 1 to {LONGEST} characters"
-        )
-    return name
+        allowed = f"it must be a printable string of 1 to {LONGEST} characters"
+        raise SettingError(f"name={shown} cannot name a study: {allowed}")
+    return str(name)
 
 
 def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
     first = Event(1, int(Kind.CREATED), now, body=chosen.to_json())
 
+    insert = (
+        "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "
+        "ON CONFLICT (name) DO NOTHING RETURNING id"
+    )
+
     def work(transaction: Transaction) -> bool:
-        created = transaction.rows(
-            "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "
-            "ON CONFLICT (name) DO NOTHING RETURNING id",
-            name,
-            secrets.token_hex(16),
-            now,
-        )
+        created = transaction.rows(insert, name, secrets.token_hex(16), now)
         for (study,) in created:
             EventLog(study).append(transaction, [first])
         return bool(created)
@@ -115,22 +119,21 @@ def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     return storage.run(work)
 
 
-def _compare(
-    study: Study, there: Settings, arms: Iterable[Hashable] | None, given: dict[str, Any]
-) -> None:
+def _compare(study: Study, arms: Iterable[Hashable] | None, given: dict[str, Any]) -> None:
     """Refuse settings that are not those of the study."""
+    there = study.settings
     wanted = {name: value for name, value in given.items() if value is not None}
     if arms is None and not wanted:
         return
     asked = settings(there.arms if arms is None else arms, **{"family": there.family, **wanted})
-    compared = (
-        set(wanted) - {"prior"}
-        | ({"family"} if "prior" in wanted else set())
-        | ({"arms"} if arms is not None else set())
-    )
+    compared = {"family" if name == "prior" else name for name in wanted}
+    if arms is not None:
+        compared.add("arms")
     for name in sorted(compared):
-        if getattr(asked, name) != getattr(there, name):
+        before, now = getattr(there, name), getattr(asked, name)
+        if now != before:
             raise SettingError(
-                f"study {study.name!r} was created with {name}={getattr(there, name)!r}, and now {getattr(asked, name)!r} was "
-                "given: leave it out, or change the running study (add_arm, retire_arm, set_exposure, set_policy)"
+                f"study {study.name!r} was created with {name}={before!r}, and now {now!r} was "
+                "given: leave it out, or change the running study "
+                "(add_arm, retire_arm, set_exposure, set_policy)"
             )

@@ -31,6 +31,7 @@ from belman.studies.state import State
 LEAST_SIZE = 50.0
 #: The largest share of usable asks that may lack a reward.
 MOST_MISSING = 0.1
+_NO_ESTIMATE = "this log allows no honest estimate"
 
 
 class Estimate(NamedTuple):
@@ -55,54 +56,46 @@ class Estimate(NamedTuple):
 def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int = 0) -> Estimate:
     """Estimate a policy on a log; raises ReplayError where no estimate would be honest."""
     events = list(log)
-    rewards = {
-        event.ticket: event.reward
-        for event in events
-        if event.ticket is not None and event.reward is not None
-    }
+    told = [(event.ticket, event.reward) for event in events]
+    rewards = {ticket: reward for ticket, reward in told if not (ticket is None or reward is None)}
     draws, least = _usable(events)
     if not draws:
         raise ReplayError(
-            "this log allows no honest estimate: at every ask the policy left some arms no chance, so that what they would have "
-            "earned was never tried. Keep a share of traffic uniform (uniform_share=0.05), or play a policy that leaves none out "
-            "(Thompson, ε-greedy)"
+            f"{_NO_ESTIMATE}: at every ask the policy left some arms no chance, so that what they "
+            "would have earned was never tried. Keep a share of traffic uniform "
+            "(uniform_share=0.05), or play a policy that leaves none out (Thompson, ε-greedy)"
         )
     missing = sum(event.number not in rewards for event in events if event.draw in draws)
     total = sum(event.draw in draws for event in events)
     if missing > MOST_MISSING * total:
         raise ReplayError(
-            f"this log allows no honest estimate: {missing} of its {total} usable asks have no reward (out, or forgotten), and "
-            f"those that are missing may be unlike the others; at most {MOST_MISSING:.0%} may be"
+            f"{_NO_ESTIMATE}: {missing} of its {total} usable asks have no reward (out, or "
+            "forgotten), and those that are missing may be unlike the others; "
+            f"at most {MOST_MISSING:.0%} may be"
         )
     weights, gains, turns = _walk(settings, events, rewards, policy, draws, least, seed)
     size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
     if size < LEAST_SIZE:
         raise ReplayError(
-            f"this log allows no honest estimate of {policy!r}: {len(weights)} usable asks, on {np.count_nonzero(weights)} of "
-            f"which it chooses the same arm, are worth {size:.1f} draws of its own, and {LEAST_SIZE:g} are the least"
+            f"{_NO_ESTIMATE} of {policy!r}: {len(weights)} usable asks, on "
+            f"{np.count_nonzero(weights)} of which it chooses the same arm, are worth {size:.1f} "
+            f"draws of its own, and {LEAST_SIZE:g} are the least"
         )
     value = float(weights @ gains / weights.sum())
-    error = (
-        1.959964 * math.sqrt(float(((weights * (gains - value)) ** 2).sum())) / float(weights.sum())
-    )
+    squares = float(((weights * (gains - value)) ** 2).sum())
+    error = 1.959964 * math.sqrt(squares) / float(weights.sum())
     earned = float(np.mean(list(rewards.values())))
     plain = float(weights @ gains / len(weights))
-    return Estimate(
-        policy.name, value, value - error, value + error, plain, size, turns, len(weights), earned
-    )
+    low, high = value - error, value + error
+    return Estimate(policy.name, value, low, high, plain, size, turns, len(weights), earned)
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:
-    """The kinds of draws to use, uniform ones or all that leave every arm a chance, whichever let
-    more turns be lived.
-    """
+    """The kinds of draws to use, uniform or all that left every arm a chance: the more."""
     best: tuple[float, set[int], float] = (0.0, set(), 1.0)
     for draws in ({int(Draw.UNIFORM)}, {int(Draw.UNIFORM), int(Draw.RANDOM)}):
-        chances = [
-            event.probability
-            for event in events
-            if event.draw in draws and event.probability is not None
-        ]
+        used = [event.probability for event in events if event.draw in draws]
+        chances = [probability for probability in used if probability is not None]
         least = min(chances, default=0.0)
         best = max(best, (least * len(chances), draws, least), key=lambda choice: choice[0])
     return best[1], best[2]
@@ -117,9 +110,7 @@ def _walk(
     least: float,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Let the policy live along the log: the weight and the reward of every usable ask, and how
-    many turns it lived.
-    """
+    """Live along the log: the weight and reward of every usable ask, and the turns lived."""
     state = State(replace(settings, policy=policy, uniform_share=0.0))
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)

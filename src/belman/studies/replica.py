@@ -1,6 +1,4 @@
-"""The state of a study in this process, which keeps up with the log, and the transactions in which
-both grow.
-"""
+"""The state of a study in this process, kept up with the log, and transactions for both to grow."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ T = TypeVar("T")
 
 
 class Replica:
-    """A copy of what the log says of a study. It never holds what is not committed: after a failure
-    it is read anew.
-    """
+    """What the log says of a study, never more than is committed; read anew after a failure."""
 
     def __init__(self, name: str, storage: Storage, clock: Callable[[], float]) -> None:
         self.name, self.storage = name, storage
@@ -38,9 +34,7 @@ class Replica:
             return reader(self._state)
 
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
-        """Wait our turn, take in what others wrote, do the work, write it down; a refusal leaves
-        everything as it was.
-        """
+        """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
         def attempt(transaction: Transaction) -> tuple[State, T | None, BelmanError | None]:
             state = self._caught_up(transaction, lock=True)
@@ -70,9 +64,7 @@ class Replica:
         return state
 
     def _opened(self, transaction: Transaction) -> State:
-        """The state of the newest snapshot, or of the first event where there is none that can be
-        read.
-        """
+        """The state of the newest snapshot, or of the first event where none can be read."""
         text = self.log.newest_snapshot(transaction)
         if text is not None:
             try:
@@ -90,9 +82,7 @@ class Replica:
         return state
 
     def folded(self, until: int) -> State:
-        """The state that the log alone gives, from its first event to number `until`, whatever the
-        snapshots say.
-        """
+        """The state that the log alone gives, up to number `until`, whatever the snapshots say."""
 
         def fold(transaction: Transaction) -> State:
             state = self._first(transaction)

@@ -1,5 +1,4 @@
-"""The tables of a storage, as numbered steps that lead from none to those that this code works
-with: studies, the log of their events, snapshots of their states, and keys of a service.
+"""The tables of a storage as numbered steps: studies, their events and snapshots, service keys.
 
 An event is never changed and never removed. Two indices make promises that no program can break: a
 ticket is settled once (told or expired), and a request that carries an idempotency key is answered
@@ -88,9 +87,8 @@ def upgrade(storage: Storage) -> None:
         if found == HEAD:
             return
         if found is None:
-            transaction.execute(
-                "CREATE TABLE belman_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"
-            )
+            columns = "version_num VARCHAR(32) NOT NULL PRIMARY KEY"
+            transaction.execute(f"CREATE TABLE belman_version ({columns})")
             transaction.execute("INSERT INTO belman_version (version_num) VALUES ('')")
         elif found not in STEPS:
             raise _unfit(storage, found, _NEWER)
@@ -107,6 +105,5 @@ _NEWER = "install a newer belman"
 
 
 def _unfit(storage: Storage, found: str, remedy: str) -> StorageError:
-    return StorageError(
-        f"{storage} has tables of version {found}, and this belman works with {HEAD}: {remedy}"
-    )
+    ours = f"this belman works with {HEAD}"
+    return StorageError(f"{storage} has tables of version {found}, and {ours}: {remedy}")

@@ -38,13 +38,8 @@ class Settings:
     def agent(self) -> Agent:
         """The agent with which the study begins."""
         own = {self.arms[place]: prior for place, prior in self.priors}
-        options: dict[str, Any] = {
-            "range": self.range,
-            "minimise": self.minimise,
-            "discount": self.discount,
-            "seed": 0,
-        }
-        return Agent(self.arms, self.family, self.policy, priors=own, **options)
+        rest: dict[str, Any] = {"minimise": self.minimise, "discount": self.discount, "seed": 0}
+        return Agent(self.arms, self.family, self.policy, priors=own, range=self.range, **rest)
 
     def words(self) -> chance.Words:
         """The generator from which the generator of every decision is forked."""
@@ -98,23 +93,15 @@ def settings(
     own = doors.check_priors(priors)
     who = check_policy(BelMan() if policy is None else policy)
     fades = 1.0 if discount is None else discount
-    agent = Agent(
-        names,
-        base,
-        who,
-        priors=own,
-        range=range,
-        minimise=bool(minimise),
-        discount=fades,
-        seed=seed,
-    )
+    scale: dict[str, Any] = {"range": range, "minimise": bool(minimise)}
+    agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **scale)
     after = check_expiry(expire_after)
     if expired_reward is not None:
         if after is None:
-            raise SettingError(
-                f"expired_reward={expired_reward!r} counts for tickets that expire: give expire_after=… too"
-            )
+            remedy = "counts for tickets that expire: give expire_after=… too"
+            raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
         agent.scale.inward(expired_reward)
+    drawn = np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1 if seed is None else seed
     return Settings(
         names,
         base,
@@ -123,9 +110,7 @@ def settings(
         agent.scale.range,
         agent.scale.minimise,
         float(fades),
-        int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
-        if seed is None
-        else int(seed),
+        int(drawn),
         check_share(uniform_share),
         after,
         None if expired_reward is None else float(expired_reward) + 0.0,
@@ -137,9 +122,8 @@ def check_arm(arm: Hashable) -> Hashable:
     doors.check_new(arm, ())
     encoded = state_file.encode_arm(arm)
     if _lost(encoded):
-        raise ArmError(
-            f"arm {arm!r} cannot be kept in a log: a study's arms are named by strings, numbers or tuples of them"
-        )
+        allowed = "a study's arms are named by strings, numbers or tuples of them"
+        raise ArmError(f"arm {arm!r} cannot be kept in a log: {allowed}")
     return state_file.decode_arm(encoded, "the study")
 
 
@@ -149,7 +133,7 @@ def is_encodable(text: str) -> bool:
 
 
 def _lost(encoded: Any) -> bool:
-    """Whether a name would not come back: a kind that JSON lacks, or a string that no encoding has."""
+    """Whether a name would not come back: JSON lacks its kind, or no encoding has the string."""
     if isinstance(encoded, str):
         return not is_encodable(encoded)
     return isinstance(encoded, dict) and ("repr" in encoded or any(map(_lost, encoded["tuple"])))
@@ -158,9 +142,8 @@ def _lost(encoded: Any) -> bool:
 def check_policy(policy: Policy) -> Policy:
     """A policy that a log can keep and give back."""
     if not isinstance(policy, Policy):
-        raise PolicyError(
-            f"policy={policy!r} is no policy: give one of belman.policies, such as belman.BelMan()"
-        )
+        remedy = "give one of belman.policies, such as belman.BelMan()"
+        raise PolicyError(f"policy={policy!r} is no policy: {remedy}")
     kept(policy)
     return policy
 
@@ -171,9 +154,8 @@ def kept(part: Family | Policy) -> dict[str, Any]:
         description = spec.describe(part)
         spec.build(description, trust="imported")
     except BelmanError as error:
-        what, raised = (
-            ("policy", PolicyError) if isinstance(part, Policy) else ("family", FamilyError)
-        )
+        is_policy = isinstance(part, Policy)
+        what, raised = ("policy", PolicyError) if is_policy else ("family", FamilyError)
         raise raised(f"{what}={part!r} cannot be kept in a log: {error}") from None
     return description
 
@@ -191,9 +173,8 @@ def check_share(share: float | None) -> float:
     if share is None:
         return 0.0
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-        raise SettingError(
-            f"uniform_share={share!r} is no share of traffic: it must be a number from 0 to 1"
-        )
+        allowed = "it must be a number from 0 to 1"
+        raise SettingError(f"uniform_share={share!r} is no share of traffic: {allowed}")
     return float(share)
 
 
@@ -202,12 +183,8 @@ def check_expiry(after: float | timedelta | None) -> float | None:
     if after is None:
         return None
     seconds = after.total_seconds() if isinstance(after, timedelta) else after
-    if (
-        isinstance(seconds, bool)
-        or not isinstance(seconds, (int, float))
-        or not (0.0 < seconds < math.inf)
-    ):
-        raise SettingError(
-            f"expire_after={after!r} is no time: give seconds above 0, a timedelta, or None for never"
-        )
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if not is_number or not 0.0 < seconds < math.inf:
+        allowed = "give seconds above 0, a timedelta, or None for never"
+        raise SettingError(f"expire_after={after!r} is no time: {allowed}")
     return float(seconds)

@@ -48,19 +48,14 @@ class State:
     # Deciding
 
     def choose(self, words: chance.Words, number: int) -> int:
-        """The place of the arm that the policy chooses, with its `number`-th generator forked from
-        `words`.
-        """
+        """The place of the arm that the policy chooses, with its `number`-th fork of `words`."""
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
         return self.places[self.agent.ask()]
 
     def decide(self, count: int) -> list[tuple[int, int, float]]:
-        """(place, draw, probability) of the next `count` asks; the agent counts them as outstanding
-        at once.
-        """
-        uniform = (
-            self._uniform_draws(count) if self.settings.uniform_share > 0.0 else [None] * count
-        )
+        """(place, draw, probability) of the next `count` asks, outstanding from now on."""
+        share = self.settings.uniform_share
+        uniform = self._uniform_draws(count) if share > 0.0 else [None] * count
         chosen = iter(self._policy_draws(uniform.count(None)))
         draws = []
         for arm in uniform:
@@ -72,9 +67,7 @@ class State:
         return draws
 
     def _uniform_draws(self, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, each with its arm; None leaves one to the
-        policy.
-        """
+        """Which of the next asks the uniform share takes, with their arms; None for the others."""
         arms = self.agent.arms
         self._fork(self.number + 1, 1)
         taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]
@@ -109,33 +102,25 @@ class State:
             del self.outstanding[event.ticket]
             self.expired += kind == Kind.EXPIRED
             if event.reward is None:
-                self._cancel(event.arm)
+                self._await(event.arm, -1)
             else:
                 self._learn(event.arm, event.reward)
         elif kind == Kind.RECORDED:
             assert event.arm is not None
             assert event.reward is not None
-            self._expect(event.arm)
+            self._await(event.arm, 1)
             self._learn(event.arm, event.reward)
         else:
             self._change(event)
         self.number = event.number
 
-    def _expect(self, place: int) -> None:
+    def _await(self, place: int, change: int) -> None:
+        """One reward more (1) or less (-1) that is still to come."""
         if place in self.retired:
-            self.retired[place] = self.retired[place]._replace(
-                pending=self.retired[place].pending + 1
-            )
+            learnt = self.retired[place]
+            self.retired[place] = learnt._replace(pending=learnt.pending + change)
         else:
-            self.agent.expect(self.register[place])
-
-    def _cancel(self, place: int) -> None:
-        if place in self.retired:
-            self.retired[place] = self.retired[place]._replace(
-                pending=self.retired[place].pending - 1
-            )
-        else:
-            self.agent.cancel(self.register[place])
+            (self.agent.expect if change > 0 else self.agent.cancel)(self.register[place])
 
     def _learn(self, place: int, reward: float) -> None:
         self.told += 1
@@ -166,17 +151,15 @@ class State:
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
-            raise StateError(
-                f"the log holds an event of kind {kind}, which this belman does not know (install a newer one)"
-            )
+            unknown = "which this belman does not know (install a newer one)"
+            raise StateError(f"the log holds an event of kind {kind}, {unknown}")
 
     # Snapshots
 
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
-        self.agent.policy = (
-            self.agent.policy
-        )  # leaves what was learnt, and nothing of how it was worked with
+        # leaves what was learnt, and nothing of how it was worked with
+        self.agent.policy = self.agent.policy
         self.agent.mind[:] = 0
         content = {
             "format": FORMAT,
@@ -202,10 +185,8 @@ class State:
         if digest != _digest(body):
             raise StateError("a snapshot is damaged: its checksum does not match its content")
         content = json.loads(body)
-        if content["format"] != FORMAT:
-            raise StateError(
-                f"a snapshot has format {content['format']}: this belman reads {FORMAT}"
-            )
+        if (found := content["format"]) != FORMAT:
+            raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
         state = cls(Settings.from_json(json.dumps(content["settings"])))
         state.agent = Agent.from_json(json.dumps(content["agent"]), source="a snapshot")
         state.register = [state_file.decode_arm(arm, "a snapshot") for arm in content["register"]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, TypeVar
 
 from belman.errors import StorageError, UnknownStudyError, listing, nearest
@@ -23,9 +22,7 @@ class LostConnectionError(StorageError):
 
 
 class Pool:
-    """A connection pool: a list of those that nobody uses, since more bookkeeping would cost as
-    much as a transaction. A process that was forked opens its own.
-    """
+    """A connection pool, as a list of idle ones, for speed; a forked process opens its own."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -56,9 +53,7 @@ class Pool:
         self._idle.append(connection)
 
     def roll_back(self, connection: Any) -> bool:
-        """Undo what was not committed, and give the connection back, or up if it is lost: whether
-        it was.
-        """
+        """Undo what was not committed, and keep the connection unless lost: whether it was."""
         lost = self.driver.is_lost(connection)
         if not lost:
             try:
@@ -122,12 +117,7 @@ class Transaction:
                 self._undo(error)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None and self._write:
             self.committing = True
             try:
@@ -142,14 +132,12 @@ class Transaction:
         """Roll back; an error of the driver is raised as one of ours."""
         lost = self._pool.roll_back(self._connection)
         if isinstance(error, self.driver.error):
-            raise _failure(
-                self.driver, error, "written" if self._write else "read", lost
-            ) from error
+            done = "written" if self._write else "read"
+            raise _failure(self.driver, error, done, lost) from error
 
 
 class Storage:
-    """A database that keeps studies, opened by its URL: `sqlite:///studies.db` or
-    `postgresql://user@host/name`.
+    """A database that keeps studies: `sqlite:///studies.db` or `postgresql://user@host/name`.
 
     Opening creates the tables in an empty database and refuses one whose tables are of another
     version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
@@ -209,19 +197,14 @@ class Storage:
         found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
         if not found:
             names = self.names()
-            there = (
-                f"there are {listing(names)}{nearest(name, names)}" if names else "there is none"
-            )
-            raise UnknownStudyError(
-                f"no study {name!r} in {self}: {there} (give arms=[…] to create it)"
-            )
+            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
+            remedy = "(give arms=[…] to create it)"
+            raise UnknownStudyError(f"no study {name!r} in {self}: there {there} {remedy}")
         return found[0]
 
 
 def migrate(url: str) -> str:
-    """Bring the tables of a storage to the version of this belman, which it gives back; those up to
-    date are left alone.
-    """
+    """Bring the tables of a storage to the version of this belman, which it gives back."""
     Storage(url, migrating=True).close()
     return schema.HEAD
 

@@ -29,19 +29,20 @@ from belman.studies.tickets import Ticket, ticket_of
 from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_reason
 from belman.table import Table
 
+Clock = Callable[[], float]
+Change = Callable[[State], dict[str, Any] | None]
+PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
+
 
 class Study:
-    """A named, durable agent that any number of threads and processes may use at once; `open_study`
-    opens one.
+    """A named, durable agent for any number of threads and processes; `open_study` opens one.
 
     Every method that changes the study is one short transaction: it waits its turn, takes in what
     others have committed, decides, and writes its events down. When it returns, they are on disk;
     when it raises, nothing has happened. Objects are safe to share between threads.
     """
 
-    def __init__(
-        self, name: str, storage: Storage, *, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, name: str, storage: Storage, *, clock: Clock = time.time) -> None:
         self._replica = Replica(name, storage, clock)
         self._replica.look(lambda state: None)
 
@@ -82,11 +83,8 @@ class Study:
 
         return self._replica.transact(answers) if requests else []
 
-    def record(
-        self, rewards: Iterable[tuple[Hashable, float]] | str | os.PathLike[str], reason: str = ""
-    ) -> int:
-        """Learn from past data as a warm start; all of it or, where one row is bad, nothing. Gives
-        the count.
+    def record(self, rewards: PastData, reason: str = "") -> int:
+        """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
         """
@@ -98,56 +96,48 @@ class Study:
         return self._replica.transact(lambda unit: unit.record(rows, reason))
 
     def expire(self) -> int:
-        """Let every ticket expire that is due (asks and tells do so too, when they come); gives the
-        count.
-        """
+        """Let every ticket expire that is due (asks and tells do so too); gives the count."""
         return self._replica.transact(lambda unit: unit.overdue)
 
     # Changing it while it runs
 
     def pause(self, reason: str = "") -> None:
         """Decide nothing until resumed; tells are welcome all the same."""
-        self._change(
-            Kind.PAUSED,
-            reason,
-            lambda state: _require(not state.paused, self.name, "is paused already"),
-        )
+        self._set_paused(True, reason)
 
     def resume(self, reason: str = "") -> None:
         """Decide again."""
-        self._change(
-            Kind.RESUMED, reason, lambda state: _require(state.paused, self.name, "is not paused")
-        )
+        self._set_paused(False, reason)
+
+    def _set_paused(self, paused: bool, reason: str) -> None:
+        def check(state: State) -> None:
+            if state.paused == paused:
+                words = "is paused already" if paused else "is not paused"
+                raise StudyError(f"study {self.name!r} {words}")
+
+        self._change(Kind.PAUSED if paused else Kind.RESUMED, reason, check)
 
     def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
-        """Take in a new arm, or one that was retired, with what was learnt of it (which takes no
-        prior).
-        """
+        """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
         name = check_arm(arm)
 
         def body(state: State) -> dict[str, Any]:
             doors.check_new(name, state.agent.arms)
             if name in state.places:
                 if prior is not None:
-                    raise ArmError(
-                        f"arm {name!r} was retired and comes back with what was learnt of it: it takes no prior"
-                    )
+                    back = f"arm {name!r} was retired and comes back with what was learnt of it"
+                    raise ArmError(f"{back}: it takes no prior")
                 return {"arm": state.places[name]}
             family = state.agent.family
             belief = family.check_belief(family.prior if prior is None else prior)
             state.agent.policy.check(family, len(state.agent.arms) + 1)
-            return {
-                "arm": len(state.register),
-                "name": state_file.encode_arm(name),
-                "prior": belief,
-            }
+            encoded = state_file.encode_arm(name)
+            return {"arm": len(state.register), "name": encoded, "prior": belief}
 
         self._change(Kind.ARM_ADDED, reason, body)
 
     def retire_arm(self, arm: Hashable, reason: str = "") -> None:
-        """Play an arm no more; rewards of tickets that are out still count for it, and it may come
-        back.
-        """
+        """Play an arm no more; rewards of its tickets still count, and it may come back."""
 
         def body(state: State) -> dict[str, Any]:
             state.agent.belief(arm)  # refuses an arm that it does not play
@@ -179,18 +169,14 @@ class Study:
 
         self._change(Kind.POLICY_CHANGED, reason, body)
 
-    def _change(
-        self, kind: Kind, reason: str, body: Callable[[State], dict[str, Any] | None]
-    ) -> None:
+    def _change(self, kind: Kind, reason: str, body: Change) -> None:
         check_reason(reason)
 
         def work(unit: UnitOfWork) -> None:
             content = body(unit.state) or {}
-            unit.write(
-                kind,
-                arm=content.pop("arm", None),
-                body=json.dumps({"reason": reason, **content}, ensure_ascii=False),
-            )
+            arm = content.pop("arm", None)
+            text = json.dumps({"reason": reason, **content}, ensure_ascii=False)
+            unit.write(kind, arm=arm, body=text)
 
         self._replica.transact(work)
 
@@ -220,7 +206,7 @@ class Study:
     def retired(self) -> tuple[Hashable, ...]:
         """The arms that were retired."""
         return self._replica.look(
-            lambda state: tuple(state.register[place] for place in state.retired)
+            lambda state: tuple(map(state.register.__getitem__, state.retired))
         )
 
     @property
@@ -268,15 +254,11 @@ class Study:
         )
 
     def agent(self) -> Agent:
-        """An agent that believes what the study believes at this moment; what is done to it does
-        nothing to the study.
-        """
+        """An agent that believes what the study believes now; the study does not notice it."""
         return Agent.from_json(self._replica.look(lambda state: state.agent.to_json()))
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm that is played: rewards told, expected reward, credible interval and probability
-        of being best.
-        """
+        """Per arm played: rewards told, expected reward, credible interval, P(best)."""
         return self.agent().beliefs(level)
 
     def explain(self) -> Table:
@@ -290,25 +272,18 @@ class Study:
             return dict(state.outstanding), list(state.register)
 
         out, register = self._replica.look(read)
-        asks = (
-            (event for event in self.events(min(out, default=1) - 1) if event.number in out)
-            if out
-            else ()
-        )
-        return [ticket_of(event, register, self._replica.secret) for event in asks]
+        asks = self.events(min(out) - 1) if out else ()
+        secret = self._replica.secret
+        return [ticket_of(event, register, secret) for event in asks if event.number in out]
 
     def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time, and with its reason where it has one; or
-        the `last` so many.
-        """
+        """The log as a table: every event with its time and reason; or the `last` so many."""
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
-        rows = list(self._lines(after))
-        return Table(
-            {name: [row[i] for row in rows] for i, name in enumerate(import_export.COLUMNS)}
-        )
+        rows, names = list(self._lines(after)), import_export.COLUMNS
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Write the log to a file whose name ends in .csv or .parquet; gives the number of events."""
+        """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
         return import_export.write(path, self._lines(0))
 
     def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
@@ -317,14 +292,10 @@ class Study:
         return import_export.lines(events, register, self._replica.secret)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
-        """What another policy would have earned, as the log tells; ReplayError, and why, where it
-        cannot honestly.
-        """
-        settings, family, arms = self._replica.look(
-            lambda s: (s.settings, s.agent.family, len(s.register))
-        )
+        """What another policy would have earned by the log; ReplayError where it cannot tell."""
+        family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
         doors.check_policy(policy, family, arms)
-        return replay(settings, self.events(), policy, seed)
+        return replay(self.settings, self.events(), policy, seed)
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""
@@ -333,9 +304,7 @@ class Study:
             yield from self._replica.log.after(transaction, after)
 
     def check(self) -> str:
-        """Fold the whole log anew and compare: the digest of the state, or StateError where it
-        differs in a single bit.
-        """
+        """The digest of the state; StateError where the log folded anew differs in a single bit."""
         ours = self._replica.look(State.to_text)
         log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
         if ours != log:
@@ -344,17 +313,7 @@ class Study:
 
     def __repr__(self) -> str:
         now = self.status()
-        counts = [
-            (now["arms"], "arm", ""),
-            (now["told"], "reward", " told"),
-            (now["outstanding"], "ticket", " out"),
-        ]
-        words = ", ".join(
-            f"{count} {noun}{'s' * (count != 1)}{rest}" for count, noun, rest in counts
-        )
+        nouns = {"arms": "arm{}", "told": "reward{} told", "outstanding": "ticket{} out"}
+        counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
+        words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
-
-
-def _require(condition: bool, name: str, words: str) -> None:
-    if not condition:
-        raise StudyError(f"study {name!r} {words}")

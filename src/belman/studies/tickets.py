@@ -11,8 +11,7 @@ from belman.studies.event_log import Draw, Event
 
 
 class Ticket(NamedTuple):
-    """One decision: hand in `id` with the reward. `probability` is the chance with which `arm` was
-    chosen.
+    """One decision: hand in `id` with the reward; `probability` is the chance that `arm` had.
 
     `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
     that of such a draw then, and that of the policy otherwise.
@@ -29,15 +28,12 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     """The ticket of an ask."""
     assert event.arm is not None
     assert event.probability is not None
-    uniform = event.draw == Draw.UNIFORM
-    return Ticket(
-        ticket_id(event.number, secret), register[event.arm], event.probability, uniform, event.time
-    )
+    arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
+    return Ticket(ticket_id(event.number, secret), arm, event.probability, uniform, event.time)
 
 
 def ticket_id(number: int, secret: str) -> str:
-    """The number of the ask in its study's log and a check that no other study and no slip of the
-    pen gets right.
+    """An ask's number in the log, and a check that other studies and slips of the pen get wrong.
 
     >>> ticket_id(17, "secret")
     '17-hn9691'
@@ -52,13 +48,8 @@ def ticket_number(ticket: object, secret: str, study: str) -> int:
     text = ticket.id if isinstance(ticket, Ticket) else ticket
     if isinstance(text, str):
         head, dash, _ = text.partition("-")
-        if (
-            dash
-            and head.isascii()
-            and head.isdigit()
-            and len(head) < 19
-            and ticket_id(int(head), secret) == text
-        ):
+        is_number = dash and head.isascii() and head.isdigit() and len(head) < 19
+        if is_number and ticket_id(int(head), secret) == text:
             return int(head)
     raise unknown(ticket, study)
 
@@ -67,9 +58,8 @@ def unknown(ticket: object, study: str) -> UnknownTicketError:
     """The error for a ticket that a study never gave."""
     shown = repr(ticket.id if isinstance(ticket, Ticket) else ticket)
     shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-    return UnknownTicketError(
-        f"unknown ticket {shown}: study {study!r} never gave it (a ticket looks like '17-hn9691')"
-    )
+    looks = "a ticket looks like '17-hn9691'"
+    return UnknownTicketError(f"unknown ticket {shown}: study {study!r} never gave it ({looks})")
 
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"

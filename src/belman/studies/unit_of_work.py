@@ -1,6 +1,4 @@
-"""A unit of work: what is asked of a study and told to it in one transaction, in which its state is
-up to date and nobody else writes.
-"""
+"""A unit of work: what a study is asked and told in one transaction, alone and up to date."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Tell(NamedTuple):
 
 
 class UnitOfWork:
-    """Decides, learns and writes down, on a state that holds every event so far; tickets that are
-    due expire first.
-    """
+    """Decides, learns and writes down, on a state that is up to date; due tickets expire first."""
 
     def __init__(
         self,
@@ -80,9 +76,8 @@ class UnitOfWork:
         if request.key is not None and (given := self._given(request, check_key(request.key))):
             return given
         if self.state.paused:
-            raise PausedError(
-                f"study {self.name!r} is paused: it decides nothing until it is resumed"
-            )
+            effect = "it decides nothing until it is resumed"
+            raise PausedError(f"study {self.name!r} is paused: {effect}")
         self.dirty = True
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
@@ -96,9 +91,8 @@ class UnitOfWork:
         while event := self._earlier("key", f"{key}/{len(found)}"):
             found.append(self._ticket(event))
         if found and len(found) != request.tickets:
-            raise SettingError(
-                f"key={key!r} was given {len(found)} tickets before, and now asks for {request.tickets}: use a new key"
-            )
+            now = f"now asks for {request.tickets}: use a new key"
+            raise SettingError(f"key={key!r} was given {len(found)} tickets before, and {now}")
         return found
 
     def tell(self, request: Tell) -> bool:
@@ -116,13 +110,11 @@ class UnitOfWork:
         if settled.kind == Kind.EXPIRED:
             when = datetime.fromtimestamp(settled.time, UTC).isoformat(timespec="seconds")
             how = "forgotten" if settled.reward is None else f"counted as {settled.reward:g}"
-            raise TicketError(
-                f"ticket {shown!r} expired at {when} and was {how}: its reward {reward:g} comes too late"
-            )
+            late = f"its reward {reward:g} comes too late"
+            raise TicketError(f"ticket {shown!r} expired at {when} and was {how}: {late}")
         if settled.reward != reward:
-            raise TicketError(
-                f"ticket {shown!r} was told {settled.reward!r} already, and now {reward!r}: the first one stands"
-            )
+            now = f"now {reward!r}: the first one stands"
+            raise TicketError(f"ticket {shown!r} was told {settled.reward!r} already, and {now}")
         return False
 
     def record(self, rows: Sequence[tuple[Hashable, float]], reason: str) -> int:
@@ -134,13 +126,11 @@ class UnitOfWork:
                 arm, reward = row
                 place = known.get(arm)
             except (TypeError, ValueError):
-                raise SettingError(
-                    f"row {i} of the past data is {row!r}: give (arm, reward)"
-                ) from None
+                words = f"row {i} of the past data is {row!r}: give (arm, reward)"
+                raise SettingError(words) from None
             if place is None:
-                raise ArmError(
-                    f"row {i}: unknown arm {arm!r}: this study knows {listing(known)}{nearest(arm, known)}"
-                )
+                names = f"this study knows {listing(known)}{nearest(arm, known)}"
+                raise ArmError(f"row {i}: unknown arm {arm!r}: {names}")
             try:
                 checked.append((place, self.check_reward(reward)))
             except RewardError as error:
@@ -175,9 +165,7 @@ class UnitOfWork:
                 self._log.keep_snapshot(self._transaction, self.state.number, self.state.to_text())
 
     def _expire(self) -> int:
-        """The rule for tickets that nobody tells: those older than `expire_after` are settled by
-        it, oldest first.
-        """
+        """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
         rule = self.state.settings
         if rule.expire_after is None:
             return 0
@@ -206,16 +194,14 @@ def is_writable(text: str) -> bool:
 def check_key(key: object) -> str:
     """A key of a request."""
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
-        raise SettingError(
-            f"key={str(key)[:80]!r} is no key: it must be a string of 1 to {LONGEST} characters"
-        )
+        allowed = f"it must be a string of 1 to {LONGEST} characters"
+        raise SettingError(f"key={str(key)[:80]!r} is no key: {allowed}")
     return key
 
 
 def check_reason(reason: object) -> str:
     """A reason for a change."""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
-        raise SettingError(
-            f"reason={str(reason)[:80]!r} is no reason: it must be a string of at most 10,000 characters"
-        )
+        allowed = "it must be a string of at most 10,000 characters"
+        raise SettingError(f"reason={str(reason)[:80]!r} is no reason: {allowed}")
     return reason

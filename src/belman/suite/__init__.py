@@ -1,19 +1,8 @@
-"""Who decides best: a suite of problems, played by BelMan and its rivals on the same luck, and what
-it says.
-"""
+"""Who decides best: a suite of problems, played by BelMan and its rivals on the same luck."""
 
 from belman.suite.cells import SPLITS, Cell, Suite, suite
 from belman.suite.results import Records, play
 from belman.suite.tables import cell_table, player_csv, summary_table
 
-__all__ = [
-    "SPLITS",
-    "Cell",
-    "Records",
-    "Suite",
-    "cell_table",
-    "play",
-    "player_csv",
-    "suite",
-    "summary_table",
-]
+__all__ = ["SPLITS", "Cell", "Records", "Suite"]
+__all__ += ["cell_table", "play", "player_csv", "suite", "summary_table"]

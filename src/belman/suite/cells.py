@@ -1,12 +1,10 @@
-"""The suite as data: `suite.toml` read into cells, each a class of problems with a number of arms
-and a horizon.
-"""
+"""The suite as data: `suite.toml` read into cells: a class of problems, arms, a horizon."""
 
 from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
@@ -56,13 +54,8 @@ class Suite:
 
     def quick(self) -> Suite:
         """The smaller cells with fewer runs: a look, not a judgement."""
-        small = [
-            cell for cell in self.cells if cell.arms <= QUICK_ARMS and cell.horizon <= QUICK_HORIZON
-        ]
-        cells = tuple(
-            Cell(c.split, c.kind, c.arms, c.horizon, min(c.runs, QUICK_RUNS), c.problem)
-            for c in small
-        )
+        small = [c for c in self.cells if c.arms <= QUICK_ARMS and c.horizon <= QUICK_HORIZON]
+        cells = tuple(replace(cell, runs=min(cell.runs, QUICK_RUNS)) for cell in small)
         return Suite(cells, self.rivals, self.at_most)
 
     def group(self, rival: str) -> str:
@@ -77,31 +70,24 @@ class Suite:
 @functools.cache
 def suite() -> Suite:
     """The suite of the package."""
-    found = tomllib.loads(
-        resources.files("belman.suite").joinpath("suite.toml").read_text(encoding="utf-8")
-    )
+    file = resources.files("belman.suite").joinpath("suite.toml")
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
     cells = tuple(
         Cell(split, kind, arms, horizon, runs, _problem(found["classes"][kind], arms))
         for split in SPLITS
         for kind, arms, horizon, runs in found["cells"][split]
     )
-    return Suite(
-        cells, {group: tuple(names) for group, names in found["rivals"].items()}, found["at-most"]
-    )
+    rivals = {group: tuple(names) for group, names in found["rivals"].items()}
+    return Suite(cells, rivals, found["at-most"])
 
 
 def _problem(given: dict[str, Any], arms: int) -> Problem:
-    family = family_named(
-        given["family"], **({"prior": given["belief"]} if "belief" in given else {})
-    )
+    prior = {"prior": given["belief"]} if "belief" in given else {}
+    family = family_named(given["family"], **prior)
     if "means" in given:
         return Stationary(family, tuple(given["means"]))
     if "best" in given:
         return Stationary(family, (given["best"], *[given["rest"]] * (arms - 1)))
-    between = given.get("between")
-    return RandomStationary(
-        family,
-        arms,
-        tuple(map(float, given["draw"])),
-        None if between is None else (between[0], between[1]),
-    )
+    ends = given.get("between")
+    between = None if ends is None else (ends[0], ends[1])
+    return RandomStationary(family, arms, tuple(map(float, given["draw"])), between)

@@ -1,5 +1,4 @@
-"""Playing the suite: the regret of every run at the horizon, one JSON file per cell, kept as it
-comes.
+"""Playing the suite: the regret of every run at the horizon, one JSON file per cell as it comes.
 
 A player of a cell is played once: what the same code wrote to disk with the same settings is not
 played again, so an interrupted call goes on where it stopped, and a new rival joins without the
@@ -36,9 +35,7 @@ def play(
     workers: int | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Records:
-    """The final regrets of these players in a cell, read from `folder` where they are there, else
-    played and written.
-    """
+    """The final regrets of these players in a cell, read from `folder` or played and written."""
     path = folder / f"{cell.key}.json"
     kept = _read(path)
     records: Records = {}
@@ -60,20 +57,11 @@ def play(
         described = json.loads(json.dumps(design))
         if kept.get(name, {}).get("design") != described:
             say(f"{cell.name}: {name}")
-            result = simulate(
-                {name: player},
-                cell.problem,
-                cell.horizon,
-                cell.runs,
-                seed,
-                workers=workers,
-                progress=False,
-            )
-            regrets = result.regret.values[0, :, -1]
-            kept[name] = {
-                "design": described,
-                "regret": [float(f"{value:.9g}") for value in regrets],
-            }
+            quietly: Any = {"workers": workers, "progress": False}
+            problem, horizon = cell.problem, cell.horizon
+            result = simulate({name: player}, problem, horizon, cell.runs, seed, **quietly)
+            regrets = [float(f"{value:.9g}") for value in result.regret.values[0, :, -1]]
+            kept[name] = {"design": described, "regret": regrets}
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, json.dumps(kept))
         records[name] = np.array(kept[name]["regret"])
@@ -86,6 +74,5 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError:
-        raise StateError(
-            f"{path} is damaged: it is not JSON (remove it, or choose another folder)"
-        ) from None
+        remedy = "remove it, or choose another folder"
+        raise StateError(f"{path} is damaged: it is not JSON ({remedy})") from None

@@ -1,5 +1,4 @@
-"""What the suite says: ranks, ratios to the best rival of each cell, their geometric mean and the
-worst cell.
+"""What the suite says: ranks, ratios to the best rival, their geometric mean, the worst cell.
 
 Only anytime rivals with a guarantee are ranked with *ours*, BelMan unless another is asked for;
 those that know the horizon and those without a guarantee are set apart. All players of a cell meet
@@ -9,7 +8,8 @@ the same nature, so differences are paired run by run.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,34 +43,24 @@ def _best(records: Records, names: list[str]) -> str | None:
 
 
 def _ratio(records: Records, ours: str, rival: str | None) -> float:
-    return (
-        math.nan
-        if rival is None or rival not in records
-        else float(records[ours].mean() / records[rival].mean())
-    )
+    if rival is None or rival not in records:
+        return math.nan
+    return float(records[ours].mean() / records[rival].mean())
 
 
-def cell_table(
-    given: Suite, played: Mapping[Cell, Records], split: str, ours: str = "belman"
-) -> Table:
-    """One row a cell: the regret of ours, its rank among anytime rivals with a guarantee, and
-    ratios of regrets.
-    """
-    columns: dict[str, list[object]] = {
-        name: []
-        for name in (
-            "cell",
-            "regret",
-            "±",
-            "rank",
-            "/ Thompson",
-            "best rival",
-            "/ best",
-            "best of all",
-            "/ of all",
-            "p99 / Thompson",
-        )
-    }
+Played = Mapping[Cell, Records]
+CELL_COLUMNS = "cell|regret|±|rank|/ Thompson|best rival|/ best|best of all|/ of all|p99 / Thompson"
+SUMMARY_COLUMNS = "split|cells|/ Thompson|worst|/ best|worst |/ of all|worst  |p99 no worse"
+
+
+def _table(columns: str, rows: list[Sequence[object]], title: str) -> Table:
+    names = columns.split("|")
+    return Table({name: [row[i] for row in rows] for i, name in enumerate(names)}, title)
+
+
+def cell_table(given: Suite, played: Played, split: str, ours: str = "belman") -> Table:
+    """A row a cell: our regret, its rank among anytime rivals with guarantees, the ratios."""
+    rows: list[Sequence[object]] = []
     for cell, records in played.items():
         if cell.split != split:
             continue
@@ -79,48 +69,24 @@ def cell_table(
         fair = [name for name in others if given.group(name) == ANYTIME]
         rival, anyone = _best(records, fair), _best(records, others)
         rank = 1 + sum(bool(records[name].mean() < regrets.mean()) for name in fair)
-        tail = (
-            float(np.quantile(regrets, 0.99) / np.quantile(records["thompson"], 0.99))
-            if "thompson" in records
-            else math.nan
-        )
+        tail = math.nan
+        if "thompson" in records:
+            tail = float(np.quantile(regrets, 0.99) / np.quantile(records["thompson"], 0.99))
+        ratio = partial(_ratio, records, ours)
         row = (
             cell.name,
             float(regrets.mean()),
             half_interval(regrets),
             f"{rank} of {len(fair) + 1}",
         )
-        best = (
-            rival or "–",
-            _ratio(records, ours, rival),
-            anyone or "–",
-            _ratio(records, ours, anyone),
-        )
-        for column, value in zip(
-            columns.values(), (*row, _ratio(records, ours, "thompson"), *best, tail), strict=True
-        ):
-            column.append(value)
-    return Table(columns, f"{split}: regret of {ours}, and its ratio to rivals")
+        best = (rival or "–", ratio(rival), anyone or "–", ratio(anyone))
+        rows.append((*row, ratio("thompson"), *best, tail))
+    return _table(CELL_COLUMNS, rows, f"{split}: regret of {ours}, and its ratio to rivals")
 
 
 def summary_table(tables: Mapping[str, Table]) -> Table:
-    """One row a split: geometric means and worst cells of the ratios, and how often the 99th
-    percentile is no worse.
-    """
-    columns: dict[str, list[object]] = {
-        name: []
-        for name in (
-            "split",
-            "cells",
-            "/ Thompson",
-            "worst",
-            "/ best",
-            "worst ",
-            "/ of all",
-            "worst  ",
-            "p99 no worse",
-        )
-    }
+    """A row a split: geometric means, worst cells, how often the 99th percentile is no worse."""
+    rows: list[Sequence[object]] = []
     for split, table in tables.items():
         row: list[object] = [split, len(table)]
         for name in ("/ Thompson", "/ best", "/ of all"):
@@ -128,28 +94,20 @@ def summary_table(tables: Mapping[str, Table]) -> Table:
             row += [geometric_mean(ratios), max(ratios)] if ratios else [math.nan, math.nan]
         tails = [value for value in table["p99 / Thompson"] if math.isfinite(value)]
         row.append(f"{100 * sum(value <= 1.0 for value in tails) / max(len(tails), 1):.0f} %")
-        for column, value in zip(columns.values(), row, strict=True):
-            column.append(value)
-    return Table(columns, "ratios of regret: geometric mean over cells, and the worst cell")
+        rows.append(row)
+    title = "ratios of regret: geometric mean over cells, and the worst cell"
+    return _table(SUMMARY_COLUMNS, rows, title)
 
 
-def player_csv(given: Suite, played: Mapping[Cell, Records], ours: str = "belman") -> str:
-    """Every player of every cell: mean, interval, tail, and the paired difference ours − player
-    with its interval.
-    """
-    lines = [
-        "split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"
-    ]
+def player_csv(given: Suite, played: Played, ours: str = "belman") -> str:
+    """Every player of every cell: mean, interval, tail, paired difference ours − player."""
+    header = "split,cell,group,player,runs,mean,half_width,p95,p99,difference,difference_half_width"
+    lines = [header]
     for cell, records in played.items():
         for name, regrets in records.items():
             paired = records[ours] - regrets
-            numbers = (
-                regrets.mean(),
-                half_interval(regrets),
-                *np.quantile(regrets, [0.95, 0.99]),
-                paired.mean(),
-                half_interval(paired),
-            )
+            own = (regrets.mean(), half_interval(regrets), *np.quantile(regrets, [0.95, 0.99]))
+            numbers = (*own, paired.mean(), half_interval(paired))
             words = (cell.split, cell.key, given.group(name), name, str(len(regrets)))
             lines.append(",".join((*words, *(f"{number:.6g}" for number in numbers))))
     return "\n".join(lines) + "\n"
