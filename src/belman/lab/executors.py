@@ -78,9 +78,14 @@ def on_dask(
     is left or comes.
     """
     with needing("executor='dask'", "dask", "dask", "distributed"):
+        import dask
         from distributed import Client, LocalCluster, as_completed
     with contextlib.ExitStack() as stack:
         if address is None:
+            # a cluster gives up a worker that is not back within some seconds, in the end all of them
+            stack.enter_context(
+                dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
+            )
             cluster = LocalCluster(
                 n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None
             )
