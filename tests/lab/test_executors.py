@@ -26,9 +26,14 @@ def exact():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
-    ) as running:
+    import dask
+
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as running,
+    ):
         yield running
 
 
@@ -40,13 +45,21 @@ def test_dask_gives_the_same_numbers(exact, cluster):
     assert result.identical(exact)
 
 
+@pytest.fixture
+def victim(cluster):
+    """A worker that is going to be killed, and will be replaced."""
+    found = next(iter(cluster.workers.values()))
+    before = found.pid
+    yield found
+    wait_until(
+        lambda: found.process and found.pid != before and found.process.status.name == "running"
+    )
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("milliseconds", [2**power for power in range(10)])
-def test_dask_survives_a_killed_worker(exact, cluster, milliseconds):
+def test_dask_survives_a_killed_worker(exact, cluster, victim, milliseconds):
     """At any moment: while tasks are handed out, while they are played, while results come in."""
-    with distributed.Client(cluster) as client:
-        client.wait_for_workers(2, HANG)  # the one that was killed before is replaced
-    victim = next(iter(cluster.workers.values()))
     killer = threading.Timer(milliseconds / 1_000, os.kill, (victim.pid, signal.SIGKILL))
     killer.start()
     slow = belman.simulate(

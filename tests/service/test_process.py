@@ -23,7 +23,7 @@ from tests.studies.postgres import REASON, Postgres, programs
 from tests.waiting import HANG, wait_until
 
 # The time that it gives what is under way before it breaks it off is for machines in a hurry.
-GRACE = f"from belman.service import serve; serve.GRACE_SECONDS = {HANG:.0f}"
+GRACE = f"from belman.service import app; app.GRACE_SECONDS = {HANG:.0f}"
 SERVE = f"import belman.cli; {GRACE}; belman.cli.main()"
 
 

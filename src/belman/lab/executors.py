@@ -74,9 +74,13 @@ def on_dask(
     is left or comes.
     """
     with needing("executor='dask'", "dask", "dask", "distributed"):
+        import dask
         from distributed import Client, LocalCluster, as_completed
     with contextlib.ExitStack() as stack:
         if address is None:
+            # a cluster gives up a worker that is not back within some seconds, in the end all
+            patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
+            stack.enter_context(patience)
             count = workers or os.cpu_count()
             cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
