@@ -158,8 +158,7 @@ def nearest(name: object, names: Iterable[object]) -> str:
 
 
 def problem_type(error: type[BelmanError]) -> str:
-    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
-    problem (RFC 9457).
+    """The name of a kind of error over HTTP: the `type` of a problem (RFC 9457).
 
     >>> problem_type(UnknownTicketError)
     'urn:belman:unknown-ticket'

@@ -1,5 +1,4 @@
-"""How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law
-exp(x/τ).
+"""How greedy, when: schedules of the exposure τ, kept as pull s = 1/τ of the focal law exp(x/τ).
 
 Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ
 per arm, by the evidence against it.
@@ -53,9 +52,7 @@ class Exposure(ABC):
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
-        """s = 1/τ, or what takes its place where the exposure is per arm, at each of these turns;
-        `exploring` explores.
-        """
+        """s = 1/τ (or what stands for it, if τ is per arm) at these turns; `exploring` explores."""
 
     @property
     def per_arm(self) -> bool:
@@ -145,8 +142,7 @@ class SquareRoot(Exposure):
 
 @dataclass(frozen=True)
 class Schedule(Exposure):
-    """Any function of the turn t = 1, 2, … that returns the exposure τ(t) > 0 (`math.inf` to
-    explore).
+    """Any function of the turn t = 1, 2, … with values τ(t) > 0 (`math.inf` to explore).
 
     >>> [float(s) for s in Schedule(lambda t: 1.0 / t).pull(np.array([1.0, 4.0]), arms=2)]
     [1.0, 4.0]
@@ -175,8 +171,7 @@ class Schedule(Exposure):
 
 @dataclass(frozen=True)
 class Evidence(Exposure):
-    """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a =
-    ln(t/ν_a) at its share of plays.
+    """One τ per arm: evidence ν_a d(μ_a, μ_L) weighed with surprise x_a = ln(t/ν_a) at its share.
 
     Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 +
     (x/reach)⁶). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
@@ -223,8 +218,7 @@ class Evidence(Exposure):
 
 @dataclass(frozen=True)
 class FadingEvidence(Exposure):
-    """The first form of evidence, with a weight c_t of its own: s_a (E_a − E_L) = −c_t (n_a + p)
-    d(μ_a, μ_L), with L the leader.
+    """The first form of evidence, weighed by c_t: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L).
 
     c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED,
     which is asymptotically optimal, and a larger weight is greedier. With p = 0 an arm that was
@@ -257,8 +251,7 @@ class FadingEvidence(Exposure):
 
 @dataclass(frozen=True)
 class TwoPhase(Exposure):
-    """Pure exploration for `explore` turns, then another exposure, whose clock has been running all
-    along.
+    """Pure exploration for `explore` turns, then an exposure whose clock has run all along.
 
     >>> [float(s) for s in TwoPhase(2, Constant(0.5)).pull(np.array([1.0, 2.0, 3.0]), arms=2)]
     [0.0, 0.0, 2.0]
@@ -327,8 +320,7 @@ def exposure(given: Exposure | Callable[[int], float]) -> Exposure:
 
 
 def two_phase(explore: int, then: Exposure | Callable[[int], float] | None = None) -> TwoPhase:
-    """Pure exploration for `explore` turns, then exploration–exploitation (the default exposure,
-    unless told otherwise).
+    """Pure exploration for `explore` turns, then another exposure: by default the default.
 
     >>> two_phase(explore=500).explore
     500

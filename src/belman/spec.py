@@ -1,5 +1,4 @@
-"""Everything public as plain data and back: one language for state files, logs, HTTP bodies, the
-command line and the lab, with one law: `build(describe(x)) == x`.
+"""Everything public as plain data and back, with one law: `build(describe(x)) == x`.
 
 A description is what JSON holds. A family, policy, exposure, problem or design is its name and its
 settings, in which others may be nested:
@@ -92,9 +91,7 @@ def member(kind: type[T]) -> type[T]:
 
 
 class Setting(NamedTuple):
-    """What a maker takes: the default (`inspect.Parameter.empty` where there is none), and whether
-    it is a family, policy, exposure or problem.
-    """
+    """What a maker takes: the default (`Parameter.empty` for none), and its kind, if public."""
 
     default: Any
     kind: type | None
@@ -115,8 +112,7 @@ def settings_of(name: str, kind: type = object) -> Mapping[str, Setting]:
 
 
 def describe(thing: Any) -> dict[str, Any]:
-    """A family, policy, exposure, problem or design (or a class or function, by its import path) as
-    plain data; raises where it holds what is none, such as a function without a name.
+    """A public thing (class or function by its import path) as plain data; raises if it cannot be.
 
     >>> describe(Mirror(FAMILIES["exponential"]()))
     {'name': 'mirror', 'of': {'name': 'exponential', 'prior': [1.0, 1.0]}}

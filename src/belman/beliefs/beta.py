@@ -1,6 +1,4 @@
-"""Beta(α, β): the belief on a chance of success. S(θ) = (ln θ, ln(1 − θ)), η = (α, β), A = ln B(α,
-β).
-"""
+"""Beta(α, β), belief on a chance: S(θ) = (ln θ, ln(1 − θ)), η = (α, β), A = ln B(α, β)."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def first_guess(target, belief):
 
 @kernel
 def solve(law, target, belief):
-    """Newton on the convex function A(η) − ⟨η, target⟩, in (α, β) with steps kept inside the
-    domain.
-    """
+    """Newton on the convex A(η) − ⟨η, target⟩ in (α, β), with steps kept inside the domain."""
     a, b = belief[0], belief[1]
     noise = 1e-15 * (1.0 + abs(target[0]) + abs(target[1]))
     for _ in range(_STEPS):

@@ -44,9 +44,7 @@ def metric(law, belief, out):
 
 @kernel
 def solve_shape(gap, guess):
-    """The α with ln α − ψ(α) = gap > 0: Newton in 1/α, in which the left side is nearly straight at
-    both ends.
-    """
+    """The α with ln α − ψ(α) = gap > 0: Newton in 1/α, where it is nearly straight at both ends."""
     if not guess > 0.0:
         guess = (3.0 - gap + math.sqrt((gap - 3.0) * (gap - 3.0) + 24.0 * gap)) / (12.0 * gap)
     inverse = 1.0 / guess

@@ -1,6 +1,4 @@
-"""Normal(mean m, precision κ): the belief on a location. S(θ) = (θ, −θ²/2), η = (κm, κ), A =
-η₁²/(2η₂) − ½ ln η₂.
-"""
+"""Normal(m, precision κ): S(θ) = (θ, −θ²/2), η = (κm, κ), A = η₁²/(2η₂) − ½ ln η₂."""
 
 from __future__ import annotations
 

@@ -41,8 +41,7 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True)
 class RewardLaw(Bundle):
-    """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high,
-    constants of the user …].
+    """Kernels of a law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high, user's constants …].
 
     | kernel | what it gives |
     |---|---|
@@ -90,9 +89,7 @@ def no_floor(law):
 
 
 def searcher(function: Kernel) -> Kernel:
-    """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves,
-    then Illinois secants.
-    """
+    """A kernel for the root u of falling function(law, a, b, u): doubled steps, halves, secants."""
 
     @kernel
     def search(law, a, b):
@@ -126,9 +123,7 @@ def searcher(function: Kernel) -> Kernel:
 
 
 def richardson(function: Kernel) -> Kernel:
-    """A kernel for the derivative of function(law, theta): central differences at halved steps, the
-    best of Neville's table.
-    """
+    """A kernel for the derivative of function(law, theta): central differences, Neville's table."""
 
     @allocating_kernel
     def derivative(law, theta):
@@ -156,9 +151,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
     @kernel
     def climb(law, chi, nu, u):
-        """The derivative in u of the logarithm of the density: it falls through 0 once, because B
-        is convex.
-        """
+        """d/du of the log density: it falls through 0 once, because B is convex."""
         theta, stretch = place(law, u)
         return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
 
@@ -315,8 +308,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def solve(law, target, belief):
-        """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ,
-        D), which hardly correlate.
+        """Newton on the convex A(η) − ⟨η, target⟩ in (c, −ν) of (δ, D), which hardly correlate.
 
         Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for
         large counts. A target more spread than any belief is met at the floor of ν, where the
@@ -370,9 +362,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def divergence(law, belief, other):
-        """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀,
-        θ₀′) and small ones.
-        """
+        """E_b[e⁻ʳ − 1 + r], r = ln(b/c), for near laws; else ν D(θ₀, θ₀′) and small terms."""
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
         mesh = np.empty(MESH)
         theta, rate, level = survey(law, chi, nu, mesh)

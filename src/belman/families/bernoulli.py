@@ -1,6 +1,4 @@
-"""Bernoulli(θ) rewards with a Beta(α, β) belief; rewards inside [0, 1] are played by the
-pseudo-count update.
-"""
+"""Bernoulli(θ) rewards with a Beta(α, β) belief; rewards in [0, 1] update pseudo-counts."""
 
 from __future__ import annotations
 
@@ -108,9 +106,7 @@ def weights(law, mean, out):
 
 @kernel
 def tilted(law, a, b, pull):
-    """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped so that α may run to 0 (ψ(α) + 1/α = ψ(1
-    + α)).
-    """
+    """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped for α → 0: ψ(α) + 1/α = ψ(1 + α)."""
     c = a + b
     fade = math.exp(-min(pull, _STRONGEST))
     e = b * fade
@@ -131,8 +127,7 @@ KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 
 @dataclass(frozen=True)
 class Bernoulli(Family):
-    """Rewards 0 and 1 (or in between) with an unknown chance θ; the belief is Beta(α, β), by
-    default Beta(1, 1).
+    """Rewards 0 and 1 (or in between) of unknown chance θ; the belief is Beta(α, β), or Beta(1, 1).
 
     >>> arm = Bernoulli()
     >>> belief = arm.update(arm.prior, 1)

@@ -1,5 +1,4 @@
-"""The mean that explains two arms best: argmin_x w d(μ, x) + v d(μ′, x), where the likelihood of
-"no difference" is largest.
+"""The mean that explains two arms best, argmin_x w d(μ, x) + v d(μ′, x): "no difference".
 
 Where d is a Bregman divergence of the means it is their weighted mean; other families bring a
 kernel of their own.
@@ -22,9 +21,7 @@ def weighted_mean(law, weight, mean, spread, other_weight, other, other_spread):
 
 
 def searched(d: Callable[..., float]) -> Callable[..., float]:
-    """The common mean by golden section, for a divergence that falls and then rises between the two
-    means.
-    """
+    """The common mean by golden section: the divergence falls, then rises between the means."""
 
     @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):

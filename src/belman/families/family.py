@@ -1,5 +1,4 @@
-"""The contract of a family: what a reward is, and what a belief about it says of the reward to
-expect.
+"""The contract of a family: what a reward is, and what a belief says of the reward to expect.
 
 A family is a bundle of kernels with a frozen dataclass in front. The dataclass holds what the user
 chose (the prior and constants such as a known variance) and validates at the door; the kernels
@@ -32,8 +31,7 @@ TERMS = 3
 
 @dataclass(frozen=True)
 class FamilyKernels(Bundle):
-    """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean,
-    `belief` a row of coordinates.
+    """Kernels of a family. θ is a row of parameters, μ the mean of f_θ, `belief` a row of numbers.
 
     | kernel | what it does |
     |---|---|
@@ -78,8 +76,7 @@ class FamilyKernels(Bundle):
 
     @classmethod
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
-        """The kernels that go by these names in a module's globals or a function's locals, around
-        the bundle of the belief.
+        """The kernels of these names in a module's globals or a function's locals, and the belief.
 
         Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman
         divergence.
@@ -176,9 +173,7 @@ class Family(ABC):
 
     @property
     def bregman(self) -> bool:
-        """Whether `d` is a Bregman divergence of the means, as in one-parameter exponential families
-        whose statistic is the reward itself.
-        """
+        """Whether `d` is a Bregman divergence of means: exponential families with T(x) = x."""
         return self.kernels.common_mean is weighted_mean
 
     @property
@@ -187,9 +182,7 @@ class Family(ABC):
         return len(self.coordinates)
 
     def check_reward(self, reward: object) -> float:
-        """The reward as a float; raises RewardError, and says why, where it is none of this
-        family's.
-        """
+        """The reward as a float; raises RewardError, saying why, where it is none of these."""
         try:
             value = float(reward)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
@@ -259,8 +252,7 @@ class Family(ABC):
         return after
 
     def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
-        """The belief after so many rewards with that sum; raises RewardError where there are no
-        such rewards.
+        """The belief after so many rewards of that sum; RewardError where there are none such.
 
         What one reward adds to the natural parameters is linear in it, so all of them add `plays`
         times what their average does.
@@ -320,9 +312,7 @@ class Family(ABC):
         return float(self._run(self.kernels.belief.divergence, self._row(belief), self._row(other)))
 
     def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
-        """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more
-        than one).
-        """
+        """ln b(θ) for each θ of an array (its last axis holds the parameters, if more than one)."""
         points = np.asarray(theta, dtype=np.float64)
         flat = points.reshape(-1, self.parameters)
         out = np.empty(len(flat))
@@ -335,8 +325,7 @@ class Family(ABC):
         return float(self._run(self.kernels.expected_reward, self._row(belief)))
 
     def worth(self, belief: ArrayLike) -> float:
-        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x −
-        E[X])/(ν + 1).
+        """How many rewards the belief is worth: ν, if one more moves E[X] by (x − E[X])/(ν + 1).
 
         >>> from belman.families import Bernoulli
         >>> Bernoulli().worth((3.0, 1.0))
@@ -355,9 +344,7 @@ class Family(ABC):
         )
 
     def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]:
-        """The quantiles of the expected reward of many beliefs, one a row, at `tail` from both
-        ends.
-        """
+        """The quantiles of E[X] of many beliefs, one a row, at `tail` from both ends."""
         low, high = np.empty(len(beliefs)), np.empty(len(beliefs))
         self.enter(_intervals, beliefs=beliefs, tail=float(tail), low=low, high=high)
         return low, high

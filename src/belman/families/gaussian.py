@@ -94,8 +94,7 @@ KERNELS = FamilyKernels.of(normal.KERNELS, globals())
 
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """Rewards on the line with known standard deviation; the belief on the mean is Normal(mean,
-    precision).
+    """Rewards on the line, standard deviation known; the belief on μ is Normal(mean, precision).
 
     The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one
     observation.

@@ -1,6 +1,4 @@
-"""Gaussian rewards of unknown mean and variance with a Normal-gamma(m, κ, α, β) belief on mean and
-precision.
-"""
+"""Gaussian rewards, mean and variance unknown: a Normal-gamma(m, κ, α, β) belief."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def worth(law, belief):
 
 @kernel
 def imagine(law, belief):
-    """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while
-    E[1/λ] is infinite.
-    """
+    """E[X] = m, E[X²] = m² + the predictive variance (1/E[λ] while E[1/λ] is infinite)."""
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
     belief[3] += 0.5 * belief[3] / shape * (belief[1] + 1.0) / belief[1]
     belief[1] += 1.0
@@ -120,9 +116,7 @@ def evidence(terms, arm, weights):
 
 @kernel
 def _pull(u, weight, spread, other_weight, other_spread):
-    """The slope of w d + v d′ at the share u of the way from one mean to the other, up to a
-    positive factor: a cubic in u.
-    """
+    """The slope, a cubic, of w d + v d′ at share u between the means, up to a positive factor."""
     back = 1.0 - u
     return weight * u * (other_spread + back * back) - other_weight * back * (spread + u * u)
 
@@ -142,9 +136,7 @@ def _zero_between(low, high, weight, spread, other_weight, other_spread):
 
 @kernel
 def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
-    """The better of the two lowest points that w d + v d′ can have: its slope is a cubic, which
-    turns where a quadratic is 0.
-    """
+    """The better of two minima of w d + v d′: its cubic slope turns where a quadratic is 0."""
     gap = other - mean
     if gap == 0.0:
         return mean
@@ -184,8 +176,7 @@ KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 @dataclass(frozen=True)
 class GaussianUnknown(Family):
-    """Rewards on the line, mean and variance both unknown; the belief is Normal-gamma(mean, kappa,
-    alpha, beta).
+    """Rewards of unknown mean and variance; the belief is Normal-gamma(mean, kappa, alpha, beta).
 
     The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your
     own for another scale. `sigma` is the standard deviation of the rewards that a simulation draws;

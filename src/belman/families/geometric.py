@@ -1,6 +1,4 @@
-"""Geometric(θ) rewards on 1, 2, … (the number of trials to a success of chance θ) with a Beta(α, β)
-belief on θ.
-"""
+"""Geometric(θ) rewards 1, 2, … (trials to a success of chance θ), a Beta(α, β) belief on θ."""
 
 from __future__ import annotations
 
@@ -103,8 +101,7 @@ KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sampl
 
 @dataclass(frozen=True)
 class Geometric(Family):
-    """Whole numbers from 1 up, the trials to a first success; the belief on its chance is Beta(α,
-    β), by default Beta(1, 1).
+    """Trials to a first success, 1, 2, …; the belief on its chance is Beta(α, β), else Beta(1, 1).
 
     >>> arm = Geometric()
     >>> arm.expected_reward(arm.update(arm.prior, 3))

@@ -1,6 +1,4 @@
-"""Costs: the negatives of a family's rewards, so that the least cost is the largest reward and
-every policy works unchanged.
-"""
+"""Costs: a family's rewards negated, so that least cost is largest reward for every policy."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 
     @kernel
     def expected_reward(law, belief):
-        """Infinite stays plus infinity: an arm of which nothing is known is tried first, be it a
-        cost or a reward.
-        """
+        """Infinite stays plus infinity: an unknown arm is tried first, be it cost or reward."""
         expected = base.expected_reward(law, belief)
         return -expected if math.isfinite(expected) else math.inf
 

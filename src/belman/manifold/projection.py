@@ -1,5 +1,4 @@
-"""The two projections of Algorithm 1: the arm nearest to the pseudobelief, and the pseudobelief
-nearest to the arms.
+"""The two projections of Algorithm 1: the nearest arm, and the nearest pseudobelief.
 
 Normaliser included.
 """
@@ -17,9 +16,7 @@ _TINY = 1e-300
 
 @kernel
 def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
-    """The Newton step in (ln x, ln y), kept downhill: curvature that logarithms add is used only
-    where it is convex.
-    """
+    """The Newton step in (ln x, ln y), downhill: logarithms' curvature only where it is convex."""
     g0, g1 = x * slope_x, y * slope_y
     h00, h01, h11 = x * x * bend_xx + max(g0, 0.0), x * y * bend_xy, y * y * bend_yy + max(g1, 0.0)
     if h00 + min(g0, 0.0) > 0.0 and (h00 + min(g0, 0.0)) * h11 > 1.01 * h01 * h01:
@@ -32,8 +29,7 @@ def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
 
 @kernel
 def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta):
-    """argmin_η Σ_a KL(P_a ‖ Q̄) with Q̄ ∝ f_θ(x) b_η(θ) exp(pull·x): ∇A_s(η) = the average of the
-    arms' mean parameters.
+    """argmin_η Σ_a KL(P_a ‖ Q̄), Q̄ ∝ f_θ(x) b_η(θ) e^(pull·x): ∇A_s(η) = average mean parameters.
 
     Newton with halving, in the logarithms of two positive coordinates, which are natural in the
     families that have a tilt.

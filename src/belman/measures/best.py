@@ -77,8 +77,7 @@ def _between(family, law, belief, before, after, left, right):
 
 @kernel
 def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares):
-    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm
-    rises by much.
+    """Walk the mesh depth first by a stack of right ends: split where H or an arm rises by much.
 
     Else add it.
     """

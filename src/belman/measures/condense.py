@@ -1,5 +1,4 @@
-"""A result made small enough to keep beside a figure: statistics of its curves, and every run at a
-few turns.
+"""A result small enough to keep beside a figure: statistics of curves, every run at a few turns.
 
 A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; condensed
 they are one megabyte.
@@ -23,8 +22,7 @@ _NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
 def condense(result: xarray.Dataset) -> xarray.Dataset:
-    """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few
-    turns.
+    """Statistics over runs of every curve (dims statistic, player, turn, …), runs at a few turns.
 
     Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
 

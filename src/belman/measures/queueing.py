@@ -1,5 +1,4 @@
-"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waiting times, and which runs
-became unstable.
+"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waits, unstable runs.
 
 A run is unstable if at its end more jobs wait than with the genie by 1 % of the horizon, or if its
 backlog grows significantly over the last half: Mann and Kendall's test for a trend in the means of
@@ -42,9 +41,7 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def _trend(result: xarray.Dataset) -> xarray.DataArray:
-    """Mann and Kendall's z: pairs of parts in which the later has the larger mean backlog less the
-    others, standardised.
-    """
+    """Mann and Kendall's z, standardised: pairs of parts with a growing backlog less others."""
     late = _total(result["late_backlog"]).dropna("batch", how="all")
     means = late.transpose(..., "batch").values
     count = means.shape[-1]
@@ -60,8 +57,7 @@ def _trend(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
-    """Players ranked by their queue regret at the end, with its interval, backlogs, waiting times
-    and the share of unstable runs.
+    """Players by queue regret at the end, with interval, backlogs, waits, share of unstable runs.
 
     Waiting times are turns from arrival to completion, each statistic averaged over runs (and
     queues); `±` is half a confidence interval of the mean.

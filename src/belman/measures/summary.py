@@ -1,5 +1,4 @@
-"""From runs to statements: means and quantiles of curves, with 95 % confidence intervals of the
-mean and of paired differences.
+"""From runs to statements: means and quantiles of curves, 95 % intervals, paired differences.
 
 Runs are independent, so the interval of a mean is Student's. Players of one run meet the same
 nature, so a difference between two players is taken run by run, and its interval is far narrower
@@ -34,8 +33,7 @@ def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
 def summary(
     result: xarray.Dataset, variable: str = "regret", level: float = 0.95
 ) -> xarray.Dataset:
-    """Mean, its confidence interval, and the 25, 50 and 75 % quantiles over runs, at every
-    checkpoint.
+    """Mean, its confidence interval, and 25, 50 and 75 % quantiles over runs, at every checkpoint.
 
     >>> import belman
     >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
@@ -59,8 +57,7 @@ def summary(
 
 
 def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Dataset:
-    """The share of runs that recommended a wrong arm, between the ends of Clopper and Pearson's
-    interval.
+    """The share of runs that recommended a wrong arm, between Clopper and Pearson's ends.
 
     >>> import belman
     >>> found = belman.explore([belman.Uniform()], belman.problems.bernoulli([0.9, 0.1]), runs=100, seed=7, budget=50)
@@ -98,8 +95,7 @@ def difference(
 def compare(
     result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95
 ) -> Table:
-    """Players ranked by their mean at the last checkpoint, each with its paired difference to one
-    of them.
+    """Players ranked by their mean at the last checkpoint, with paired differences to one of them.
 
     Columns that start with `±` are half-widths of 95 % confidence intervals; `P(less)` is the share
     of runs in which the player has less than the other, ties counting half; `verdict` says what the

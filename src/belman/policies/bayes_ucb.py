@@ -1,5 +1,4 @@
-"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile
-of its expected reward.
+"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): the largest posterior quantile of the mean.
 
 The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a
 bound on its quantile lasts, and `choose` measures only those arms whose bound reaches the best. As
@@ -77,9 +76,7 @@ def _measure(family, law, params, ledger, memory, arm, tail, y):
 
 @kernel
 def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
-    """Measure the arms without a bound, then the one with the highest bound, then those whose bound
-    reaches the best.
-    """
+    """Measure arms without a bound, then the highest bound, then all bounds that reach the best."""
     y = -math.log(dial)
     best, highest, hopeful = -np.inf, -np.inf, -1
     for a in range(index.size):
@@ -106,8 +103,7 @@ KERNELS = PolicyKernels(refresh, indices, choose, share_of_ties)
 
 @dataclass(frozen=True)
 class BayesUCB(Policy):
-    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c), with T the `horizon`, which only c
-    > 0 needs.
+    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c); only c > 0 needs the `horizon` T.
 
     >>> BayesUCB()
     BayesUCB(c=0.0, horizon=None)

@@ -1,5 +1,4 @@
-"""BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law,
-learn, and re-centre.
+"""BelMan: play the arm nearest to the pseudobelief under the focal law, learn, and re-centre.
 
 a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
 τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
@@ -57,9 +56,7 @@ class Memory(NamedTuple):
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
-    """Refresh for a reading that averages natural or mean parameters, with or without the terms of
-    the evidence.
-    """
+    """Refresh for a reading that averages parameters, with or without the terms of the evidence."""
 
     @inlined_kernel
     def refresh(family, law, params, ledger, memory, arm):
@@ -127,9 +124,7 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
 
 @kernel
 def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, weights, index):
-    """Subtract the evidence of every arm against the leader; arms of infinite expected reward come
-    first.
-    """
+    """Subtract every arm's evidence against the leader; infinite expected rewards come first."""
     if leading == np.inf:
         for a in range(index.size):
             if expected[a] == np.inf:
@@ -237,8 +232,7 @@ class BelMan(Policy):
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
-        """The default where it is known that play ends after `horizon` turns: less regret by then,
-        greedy afterwards.
+        """The default where play ends after `horizon` turns: less regret by then, greedy later.
 
         >>> BelMan.until(1_000).schedule.settings[-1]
         1000.0
@@ -287,8 +281,7 @@ class BelMan(Policy):
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
     ) -> dict[str, Floats]:
-        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where
-        exposure is per arm).
+        """KL to the pseudobelief and τ of each arm (infinite for the leader, if τ is per arm).
 
         Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
         over.

@@ -1,6 +1,4 @@
-"""Policies made for rewards in [0, 1], which rescale others by `range=(low, high)`: the user's, or
-else the family's own.
-"""
+"""Policies for rewards in [0, 1]; others are scaled by `range`, the user's or the family's own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Exploration in phases: the arms in play share the turns of a phase, and at its end some of them
-are accepted or rejected.
-"""
+"""Exploration in phases: arms in play share a phase's turns, and some are decided at its end."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ _FAR = 1e300
 
 
 class Memory(NamedTuple):
-    """What was decided of every arm, the plays that each arm in play has at the end of the phase,
-    and the phase.
-    """
+    """What was decided of arms, the plays of each arm in play at the phase's end, the phase."""
 
     standing: Floats  # (K)
     quota: Floats  # (1)
@@ -48,9 +44,7 @@ def value(ledger, arm):
 
 @kernel
 def _is_over(ledger, memory, turn):
-    """Whether every arm in play has its plays, and no reward is outstanding: what is only imagined
-    decides nothing.
-    """
+    """Whether every arm in play has its plays and all rewards are in: nothing imagined decides."""
     total, waiting, playing = 0.0, 0, 0
     for a in range(ledger.plays.size):
         total += ledger.plays[a]
@@ -62,15 +56,11 @@ def _is_over(ledger, memory, turn):
 
 @factory
 def bundle_with(close: Callable[..., None]) -> PolicyKernels:
-    """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets
-    the quota of the next.
-    """
+    """Kernels whose phases end by `close(params, ledger, memory, mind)`, which sets the quota."""
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """The fewest plays first among the arms in play, then the accepted and, if all others are
-        closed, the rejected.
-        """
+        """The fewest plays in play first; then, if need be, the accepted and the rejected."""
         for _ in range(index.size + 1):
             if not _is_over(ledger, memory, turn):
                 break

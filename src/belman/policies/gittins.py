@@ -1,5 +1,4 @@
-"""Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli
-rewards.
+"""Gittins: play the largest Gittins index, optimal for discounted Bernoulli rewards.
 
 Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the
 prior. There indices are good to 1e-4 (1e-3 for a discount above 0.9999 and counts in the hundreds).
@@ -35,9 +34,7 @@ _MOST = 1.0 - 1e-6
 
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
-    """The header and the table, from the cache on disk or computed in a second; a table belongs to
-    the code that made it.
-    """
+    """Header and table, from the cache on disk or computed in a second; per digest of the code."""
     digest = hashlib.sha256(
         Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()
     ).hexdigest()
@@ -56,9 +53,7 @@ def _params(discount: float, starts: tuple[float, float]) -> Floats:
 
 @kernel
 def _fade(s):
-    """Chick and Gans's approximation of the Gittins boundary of normal rewards at the scaled time
-    s.
-    """
+    """Chick and Gans's approximation of the Gittins boundary of normal rewards at scaled time s."""
     if s <= 1.0 / 7.0:
         return s / math.sqrt(2.0)
     log = math.log(s)
@@ -119,8 +114,7 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class Gittins(Policy):
-    """Play the largest Gittins index under a `discount`, by default 1 − 1/T for the `horizon` T, or
-    0.999 without either.
+    """Play the largest Gittins index under a `discount`: else 1 − 1/`horizon`, or else 0.999.
 
     For a finite horizon this is the discounted index whose expected lifetime is T, not the
     finite-horizon index.

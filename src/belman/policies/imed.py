@@ -1,5 +1,4 @@
-"""IMED, indexed minimum empirical divergence (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*)
-+ ln n_a.
+"""IMED (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a.
 
 μ̂* is the best average.
 """
@@ -26,9 +25,7 @@ from belman.policies.policy import (
 
 
 class Memory(NamedTuple):
-    """Of every arm the average and the logarithm of the plays, −∞ before it is known, and its side
-    of the evidence.
-    """
+    """Per arm: the average and ln n, −∞ before it is known, and its side of the evidence."""
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)

@@ -1,5 +1,4 @@
-"""The bound behind KL-UCB and its kin: the largest mean q with n·d(μ̂, q) ≤ f, where f is the dial
-and what the arm adds to it.
+"""The bound of KL-UCB and its kin: the largest q with n·d(μ̂, q) ≤ f, the dial plus the arm's own.
 
 Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against
 the best bound so far, and its own is searched only if it is larger.
@@ -79,8 +78,7 @@ def renew(source, params, ledger, memory, arm):
 
 @kernel
 def search(source, params, ledger, memory, arm, f):
-    """The bound of an arm: the secant method on sqrt(n·d(μ̂, q)), which is nearly straight in q,
-    inside a bracket.
+    """The bound of an arm: secants in a bracket on sqrt(n·d(μ̂, q)), which is nearly straight in q.
 
     It starts at the same q for all arms, so that arms of equal records have equal bounds.
     """
@@ -117,9 +115,7 @@ def search(source, params, ledger, memory, arm, f):
 
 @kernel
 def _inside(there, mean, low, high):
-    """The point proposed if it lies between low and high, else one that does: far out, or in the
-    middle (geometric, if wide).
-    """
+    """The point proposed if between low and high, else one far out or in the (geometric) middle."""
     far = min(high, mean + _STRETCH * (low - mean)) if low > mean else high
     if low < there < far:
         return there

@@ -1,6 +1,4 @@
-"""What KL-UCB and its kin share: which divergence, and how rewards are scaled for one that is not
-the family's own.
-"""
+"""What KL-UCB and its kin share: the divergence, and how rewards are scaled for a foreign one."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
 
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
-    """The kernels of a policy whose arms add `level(params, ledger, arm)` to the dial, by the name
-    of the divergence.
-    """
+    """Kernels by the divergence's name; arms add `level(params, ledger, arm)` to the dial."""
     named = {name: _bundle(level, FAMILIES[name].kernels) for name in DIVERGENCES}
     return {_OWN: _bundle(level, None), **named}
 
@@ -112,9 +108,7 @@ class KLPolicy(Policy):
         self._scale(family)
 
     def _scale(self, family: Family) -> tuple[float, float, float, tuple[float, ...]]:
-        """Where rewards have their 0, how wide their unit is, the largest mean there is then, and
-        the law of the divergence.
-        """
+        """Where rewards have their 0, their unit, the largest mean then, and the law of d."""
         if self.divergence is None or (
             self.range is None and FAMILIES[self.divergence].kernels is family.kernels
         ):

@@ -22,8 +22,7 @@ BUNDLES = bundles_with(level)
 
 @dataclass(frozen=True)
 class KLUCB(KLPolicy):
-    """Play the largest mean that an arm's rewards do not refute: c = 0 in practice, c = 3 in
-    theory.
+    """Play the largest mean that rewards do not refute: c = 0 in practice, c = 3 in theory.
 
     `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and
     'poisson' on rewards that `range` scales to [0, 1]; no range takes the family's own. KL-UCB-exp

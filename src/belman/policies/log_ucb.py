@@ -14,8 +14,7 @@ from belman.policies.ucb1 import KERNELS, Memory
 
 @dataclass(frozen=True)
 class LogUCB(Bounded):
-    """UCB1 with a wider bonus, sqrt((ln t)^e / (2 n_a)): e is 2 in both public codes of Q-UCB and 3
-    in its theory.
+    """UCB1 with the bonus sqrt((ln t)^e / (2 n_a)): e is 2 in the codes of Q-UCB, 3 in its theory.
 
     >>> LogUCB()
     LogUCB(range=None, exponent=2.0)

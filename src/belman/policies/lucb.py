@@ -1,5 +1,4 @@
-"""LUCB (Kalyanakrishnan et al., 2012) and KL-LUCB (Kaufmann and Kalyanakrishnan, 2013): doubt the
-weakest of the m leaders.
+"""LUCB, KL-LUCB (Kalyanakrishnan et al., 2012; Kaufmann and K., 2013): doubt the weakest leader.
 
 In each round the leader with the lowest lower bound and the other arm with the highest upper bound
 are played; it has had enough when these bounds no longer overlap. Bounds are the ends of {q : n_a
@@ -42,9 +41,7 @@ WANTED, NEEDED, LOW, HIGH = 0, 1, 2, 3
 
 
 class Memory(NamedTuple):
-    """Who leads, whose turn is next in this round, and by how much the bounds overlapped when it
-    began.
-    """
+    """Who leads, whose turn is next in this round, and how far bounds overlapped when it began."""
 
     leads: Floats  # (K)
     partner: Floats  # (1)
@@ -87,9 +84,7 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
 def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """Arms not yet known first; then the two arms of the round above the others, which follow
-        by their averages.
-        """
+        """Arms not yet known first, then the two arms of the round, then the others' averages."""
         unknown = 0
         for a in range(index.size):
             index[a] = average(ledger, a) if known(ledger, a, params[NEEDED]) else np.inf
@@ -147,8 +142,7 @@ def _with_its_log(x: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class KLLUCB(Policy):
-    """Play, round by round, the weakest of the m leaders and the strongest of the others, by the
-    family's divergence.
+    """Play in rounds the weakest of the m leaders and the strongest other, by the family's d.
 
     `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ),
     with which it is wrong with a chance of at most δ where it stops by its own rule.
@@ -200,8 +194,7 @@ class KLLUCB(Policy):
 
 @dataclass(frozen=True)
 class LUCB(KLLUCB):
-    """The same with the bounds of Hoeffding's inequality, for rewards between two bounds: `range`,
-    or the family's own.
+    """LUCB by Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
 
     >>> LUCB()
     LUCB(delta=0.1, m=1, rate='customary', range=None)

@@ -1,6 +1,4 @@
-"""MOSS-anytime (Degenne and Perchet, 2016): argmax_a μ̂_a + sqrt((1 + α)/2 · max(0, ln(t/(K
-n_a)))/n_a).
-"""
+"""MOSS-anytime (Degenne and Perchet, 2016): μ̂_a + sqrt((1 + α)/2 · max(0, ln(t/(K n_a)))/n_a)."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from belman.policies.settings import is_number, require
 
 
 class Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, (high − low)·sqrt((1 + α)/2n), and
-    ln n (K).
-    """
+    """Per arm: average (infinite before its first play), (high − low)·sqrt((1 + α)/2n), ln n."""
 
     mean: Floats
     width: Floats

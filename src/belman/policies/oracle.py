@@ -1,6 +1,4 @@
-"""Oracle: play an arm with the largest true mean, which the lab tells it; regret is measured from
-here.
-"""
+"""Oracle: play an arm with the largest true mean, which the lab tells; regret starts here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Two phases: one policy chooses at first, and another goes on with all that was learnt, by the
-clock or by confidence.
+"""Two phases, by the clock or by confidence: the second policy goes on with all that was learnt.
 
 Top-two Thompson and then Thompson is PSPE and then PSRL in the one-state case of bandits.
 """
@@ -39,9 +38,7 @@ class Memory(NamedTuple):
 
 @kernel
 def _is_known(family, law, params, ledger, doubt, turn, score):
-    """Whether the arm with the largest expected reward is the best, by Chernoff's rule; `doubt` (1)
-    is the rival tried first.
-    """
+    """Whether the largest expected reward is best, by Chernoff's rule; `doubt` (1) comes first."""
     if turn < 2 or params[LOG_RISK] == np.inf:
         return False
     score_by_expected_reward(family, law, params, ledger, doubt, score)
@@ -139,8 +136,7 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
 
 @dataclass(frozen=True)
 class Phases(Policy):
-    """The policy `first` for `turns` turns, or until the best arm is known to a `confidence`, and
-    `then` another for ever.
+    """The policy `first` for `turns` turns, or until the best is known by `confidence`; `then` on.
 
     Both see the same ledger, so nothing that was learnt is lost, and the clock of the second has
     been running all along. With a confidence the first policy must not depend on the clock;

@@ -28,9 +28,7 @@ Kernel = Callable[..., Any]
 
 
 class Ledger(NamedTuple):
-    """What was observed of each arm: the belief (K × D), and the count, sum and sum of squares of
-    its rewards (K).
-    """
+    """What was observed: beliefs (K × D); counts, sums and sums of squares of rewards (K)."""
 
     beliefs: Floats
     plays: Floats
@@ -140,9 +138,7 @@ def _nth_tied(index, best, rank):
 
 @kernel
 def pick_most(score, count, mind, chosen):
-    """Mark the `count` arms with the largest scores (ties drawn uniformly) in `chosen`; the scores
-    of these are used up.
-    """
+    """Mark the `count` largest scores (ties drawn uniformly) in `chosen`, and use them up."""
     for a in range(score.size):
         chosen[a] = 0.0
     for _ in range(count):
@@ -166,9 +162,7 @@ def share_of_ties(family, law, params, ledger, memory, turn, dial, closed, arm, 
 
 @kernel
 def to_be_integrated(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """A policy whose indices are draws: `Policy.chances` gives the chance of an arm from the
-    chances of being best.
-    """
+    """A policy whose indices are draws: `Policy.chances` needs only the chances of being best."""
     return np.nan
 
 
@@ -182,9 +176,7 @@ class Policy(ABC):
 
     @property
     def leaves_all_a_chance(self) -> bool:
-        """Whether every arm that was tried may be played at every turn, so that its log tells about
-        other policies.
-        """
+        """Whether all tried arms may be played at every turn: the log tells of other policies."""
         return self.kernels.propensity is to_be_integrated
 
     @property
@@ -197,9 +189,7 @@ class Policy(ABC):
         return np.zeros(1)
 
     def memory(self, arms: int, dimension: int) -> Any:
-        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension`
-        coordinates.
-        """
+        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
         return NoMemory(np.zeros(1))
 
     def dial(self, turns: Floats, arms: int) -> Floats:

@@ -1,5 +1,4 @@
-"""Sequential Halving (Karnin, Koren and Somekh, 2013): rounds of equal length, after each of which
-the better half stays.
+"""Sequential Halving (Karnin, Koren and Somekh, 2013): after each round the better half stays.
 
 With L = ⌈log₂(K/m)⌉ rounds an arm of S that are left gets ⌊T/(S L)⌋ plays in a round (at least
 one). Averages are over all rounds so far, where the paper's proof starts each round afresh.

@@ -1,5 +1,4 @@
-"""When to stop: Chernoff's rule, the generalised likelihood ratio of the family against a threshold
-that grows with the turn.
+"""When to stop: Chernoff's rule, the family's likelihood ratio against a threshold that grows.
 
 The evidence that the arms of a set are the m best is Z = min over a inside and b outside of the
 least n_a d(μ̂_a, x) + n_b d(μ̂_b, x) over all x, and 0 where μ̂_a ≤ μ̂_b: how much less likely the
@@ -26,9 +25,7 @@ _LEAST_SPREAD = 1e-300
 
 @kernel
 def contrast(family, law, ledger, needed, a, b):
-    """The evidence that arm a is better than arm b; 0 before both are known (`needed` is above 0
-    where d needs a variance).
-    """
+    """The evidence that arm a is better than b; 0 before both are known (beyond `needed` plays)."""
     if not (known(ledger, a, needed) and known(ledger, b, needed)):
         return 0.0
     mean, other = average(ledger, a), average(ledger, b)
@@ -49,9 +46,7 @@ def contrast(family, law, ledger, needed, a, b):
 
 @kernel
 def least_contrast(family, law, ledger, needed, chosen, enough, doubt):
-    """Z of the chosen arms, or the first contrast found that is not above `enough`; `doubt` (2)
-    keeps its pair, tried first.
-    """
+    """Z of the chosen arms, or the first contrast not above `enough`; `doubt` (2) is the first."""
     if chosen[doubt[0]] > 0.0 and chosen[doubt[1]] == 0.0:
         first = contrast(family, law, ledger, needed, doubt[0], doubt[1])
         if first <= enough:
@@ -80,9 +75,7 @@ def _proven(turns: Floats, log_risk: float, pairs: int) -> Floats:
 
 
 def _exponential_cost(x: float) -> float:
-    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2) with h(u) = u − ln u, the price of a mixture over all
-    alternatives.
-    """
+    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2), h(u) = u − ln u: a mixture over all alternatives."""
     y = 0.5 * (_inverse_h(1.0 + x) + math.log(2.0 * (math.pi**2 / 6.0)))
     log_base = math.log(1.5)
     if y >= 1.0 / log_base + math.log(log_base):

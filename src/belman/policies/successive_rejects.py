@@ -1,5 +1,4 @@
-"""Successive Rejects (Audibert, Bubeck and Munos, 2010): at the end of each of K − 1 phases the
-worst average leaves.
+"""Successive Rejects (Audibert, Bubeck and Munos, 2010): each phase drops the worst average.
 
 It is Successive Accepts and Rejects for one best arm: no average is as far above the second as the
 last is below the first.

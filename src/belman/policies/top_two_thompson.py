@@ -1,6 +1,4 @@
-"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or the largest of another
-draw that disagrees with it.
-"""
+"""Top-two Thompson sampling (Russo, 2016): the largest of a draw, or of another that disagrees."""
 
 from __future__ import annotations
 
@@ -49,8 +47,7 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 @dataclass(frozen=True)
 class TopTwoThompson(Policy):
-    """With chance β play the largest of a draw, otherwise draw again until another arm is the
-    largest, and play that one.
+    """With chance β play the largest of a draw, else draw again until another arm is the largest.
 
     An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a}
     p_b/(1 − p_b). After 100 draws in vain the runner-up of the last one is played.

@@ -1,5 +1,4 @@
-"""TS-UCB (Baek and Farias, 2020): play the arm that loses least, by its expected reward, per unit
-of its confidence radius.
+"""TS-UCB (Baek and Farias, 2020): play the arm that loses least per unit of confidence radius.
 
 With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a);
 arms never played come first.
@@ -50,9 +49,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 @kernel
 def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """With one draw R̂ ≤ x has the chance Π_a F_a(x), and each arm is the least of these lines in
-    an interval of R̂.
-    """
+    """With one draw, R̂ ≤ x has chance Π_a F_a(x), and each arm is least in an interval of R̂."""
     if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
         return 1.0 / ties
     if params[0] > 1.0:

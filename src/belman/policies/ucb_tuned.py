@@ -1,6 +1,4 @@
-"""UCB-tuned (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a μ̂_a + sqrt((ln t / n_a)·min(¼, V_a +
-sqrt(2 ln t / n_a))).
-"""
+"""UCB-tuned (Auer et al., 2002): argmax_a μ̂_a + sqrt((ln t/n_a)·min(¼, V_a + sqrt(2 ln t/n_a)))."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _SQRT_TWO = math.sqrt(2.0)
 
 
 class Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, 1/sqrt(n), and the variance of its
-    scaled rewards (K).
-    """
+    """Per arm: average (infinite before its first play), 1/sqrt(n), variance of scaled rewards."""
 
     mean: Floats
     root: Floats

@@ -102,9 +102,7 @@ class Queue(Problem):
 
     @property
     def parameters(self) -> Floats:
-        """θ of each pair (U·K × 1): the chance of a service in a turn, or the rate of the law of
-        its duration.
-        """
+        """θ of each pair (U·K × 1): chance of a service in a turn, or rate of its duration."""
         return np.array(self.rates).reshape(-1, 1)
 
     @property
@@ -117,17 +115,13 @@ class Queue(Problem):
 
     @property
     def throughput(self) -> Floats:
-        """Jobs per turn that each pair completes when always busy (U × K); an exponential time is
-        rounded up to whole turns.
-        """
+        """Jobs per turn of each pair, always busy (U × K); exponential times are rounded up."""
         rates = np.array(self.rates)
         return -np.expm1(-rates) if self.service_law == "exponential" else rates
 
     @property
     def load(self) -> Floats:
-        """What each queue brings, as a share of what the genie can complete of it (infinite where
-        it has no server).
-        """
+        """Load of each queue as a share of the genie's service (infinite without a server)."""
         arrivals = np.array(self.arrivals)
         served = self._by_lengths() * arrivals if self.weighting == "length" else self._by_rates()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,9 +129,7 @@ class Queue(Problem):
 
     @property
     def plan(self) -> NDArray[np.int64]:
-        """The server of each queue in the matching of the largest total rate, −1 for a queue that
-        gets none.
-        """
+        """The server of each queue in the matching of the largest total rate, −1 for none."""
         from scipy.optimize import linear_sum_assignment
 
         plan = np.full(self.queues, -1)
@@ -150,8 +142,7 @@ class Queue(Problem):
         return np.where(self.plan >= 0, self.throughput[np.arange(self.queues), self.plan], 0.0)
 
     def _by_lengths(self) -> float:
-        """The largest factor by which all arrivals could grow and still be served by some mixture
-        of matchings.
+        """The largest factor by which arrivals could grow and still be served by mixed matchings.
 
         Matching by rate times length bears every load that any mixture bears.
         """
@@ -175,8 +166,7 @@ class Queue(Problem):
 
     @property
     def start(self) -> tuple[int, Floats]:
-        """How the queues start: turns of the genie's burn-in, or 0 and the ratio of each queue's
-        geometric stationary law.
+        """How queues start: turns of burn-in, or 0 and each queue's geometric stationary ratio.
 
         With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and
         down with chance μ(1 − λ), so P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system
@@ -209,8 +199,7 @@ def queue(
     shared: bool = False,
     prior: ArrayLike | None = None,
 ) -> Queue:
-    """One queue and servers of these rates; or, from a matrix of rates and a list of arrivals,
-    several queues to be matched.
+    """One queue and servers of these rates; or, from a matrix of rates, several queues to match.
 
     A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn),
     'geometric' or 'exponential' (the job holds its server for a random time of mean 1/rate, and

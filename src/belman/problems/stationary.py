@@ -58,8 +58,7 @@ class Stationary(Problem):
 
 @dataclass(frozen=True)
 class RandomStationary(Problem):
-    """New arms in every run: θ is drawn from `prior`, a belief of the family, and its mean scaled
-    to `between` if that is given.
+    """New arms in every run: θ from `prior`, a belief of the family; means scaled to `between`.
 
     >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
     10
@@ -109,9 +108,7 @@ def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stat
 def exponential(
     means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None
 ) -> Stationary:
-    """Exponential rewards with these means, cut at `bound` if that is given (the means are those of
-    the uncut law).
-    """
+    """Exponential rewards with these means (of the uncut law), cut at `bound` if given."""
     family: Family = Exponential() if bound is None else BoundedExponential(bound)
     return Stationary(_with_prior(family, prior), tuple(means))
 
@@ -155,9 +152,7 @@ def random_problem(
     *,
     between: tuple[float, float] | None = None,
 ) -> RandomStationary:
-    """New arms in every run, drawn from `prior`; players believe the family's own prior, which is
-    the default of both.
-    """
+    """New arms in every run, from `prior`, else from the family's own, which players believe."""
     drawn_from = family.prior if prior is None else family.check_belief(prior)
     return RandomStationary(family, arms, drawn_from, between)
 
@@ -169,8 +164,7 @@ def random_bernoulli(
     between: tuple[float, float] | None = None,
     belief: ArrayLike | None = None,
 ) -> RandomStationary:
-    """Bernoulli arms with chances drawn from Beta(prior) in every run; players believe `belief`, by
-    default the same law.
+    """Bernoulli arms, chances from Beta(prior) in every run; players believe `belief`, else that.
 
     >>> random_bernoulli(10).number
     10
@@ -199,9 +193,7 @@ def random_poisson(
 def random_gaussian(
     arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Gaussian arms with means drawn from Normal(mean, precision) in every run, and one known
-    standard deviation.
-    """
+    """Gaussian arms, means from Normal(mean, precision) in every run, one known deviation."""
     return random_problem(
         _with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior
     )

@@ -1,5 +1,4 @@
-"""Beta and Student laws: distribution functions and quantiles, SciPy's in the middle and ours in
-the tails.
+"""Beta and Student laws, their chances and quantiles: SciPy's in the middle, ours in the tails.
 
 Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and
 its slope are known even where F underflows; and ln F is concave in the logit of x, so Newton from
@@ -50,9 +49,7 @@ def _beta_front(a, b, x, y):
 
 @kernel
 def _beta_tail(a, b, x, y):
-    """ln I_x(a, b) and its derivative in the logit of x, for x well below the mean (DiDonato and
-    Morris' continued fraction).
-    """
+    """ln I_x(a, b) and its slope in logit x, well below the mean (DiDonato, Morris' fraction)."""
     below = a * y - b * x
     slope = 0.0
     for m in range(_TERMS, 0, -1):
@@ -165,9 +162,7 @@ def student_quantile(freedom, level):
 
 @kernel
 def student_cdf(freedom, x):
-    """The chance below x under Student's law; where x² overflows, ½(ν/x²)^(ν/2) / (½ν B(½ν, ½))
-    beyond |x|.
-    """
+    """The chance below x under Student's law; where x² overflows, the tail's leading term."""
     if abs(x) < _HUGE:
         return _student_cdf(freedom, x)
     half = 0.5 * freedom

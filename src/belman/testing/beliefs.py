@@ -170,9 +170,7 @@ def update_leaves_its_argument_alone(case: FamilyCase) -> Faults:
 
 
 def beliefs_are_calibrated(case: FamilyCase) -> Faults:
-    """θ drawn from a belief, rewards drawn from f_θ: where E_θ[X] lies in the belief after them is
-    uniform, as Bayes' theorem has it.
-    """
+    """θ from a belief, rewards from f_θ: where E_θ[X] lies in the belief afterwards is uniform."""
     family, nature = case.family, chance.generator(31)
     belief = case.ordinary[1]  # worth so little that what rewards teach is seen
     lies = []
@@ -207,9 +205,7 @@ def sums_say_all_where_the_family_says_so(case: FamilyCase) -> Faults:
 
 
 def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
-    """Natural parameters are linear in the statistic, so imagining gives their average over rewards
-    to come (5 sigma); and leaves E[X] where sums say all.
-    """
+    """Imagining averages natural parameters over rewards to come (5 sigma), and keeps E[X]."""
     family, nature = case.family, chance.generator(7)
     # with few counts only bounded rewards have a variance
     for belief in case.ordinary if family.reward_range else case.ordinary[-1:]:
@@ -235,9 +231,7 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
 
 
 def quantiles_invert_the_distribution_function(case: FamilyCase) -> Faults:
-    """Seen from both sides of the quantile, so that quantiles which round to an end of the range
-    are judged too.
-    """
+    """From both sides, so that quantiles that round to an end of the range are judged too."""
     family = case.family
     for belief, level, upper in itertools.product(
         (*case.ordinary, *case.extreme), _LEVELS, (False, True)
@@ -268,9 +262,7 @@ def quantiles_of_both_tails_meet(case: FamilyCase) -> Faults:
 
 
 def draws_follow_the_belief(case: FamilyCase) -> Faults:
-    """`sample` and `sample_mean`, seen through `mean_cdf`; and `expected_reward` is their average
-    (5 sigma).
-    """
+    """`sample` and `sample_mean` by `mean_cdf`; `expected_reward` is their average (5 sigma)."""
     family, size = case.family, case.size
     for belief in case.ordinary:
         drawn = np.empty(size)
@@ -293,9 +285,7 @@ def draws_follow_the_belief(case: FamilyCase) -> Faults:
 
 
 def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
-    """Where draws round to the ends of the range, by the chances of whole tails: below the 0.3 and
-    above the 0.8 quantile.
-    """
+    """Where draws round to the ends: chances of tails, below the 0.3 and above the 0.8 quantile."""
     from scipy import stats
 
     family = case.family

@@ -1,6 +1,4 @@
-"""What every policy keeps: frozen data in front, fresh memory, a dial that is a table, and play that
-is the same in the lab, in an agent, and after a night in a file.
-"""
+"""What every policy keeps: frozen data, fresh memory, the same play in lab, agent and file."""
 
 from __future__ import annotations
 
@@ -110,9 +108,7 @@ def dial_is_a_table(case: PolicyCase) -> Faults:
 
 
 def lab_plays_it_twice_alike(case: PolicyCase) -> Faults:
-    """The same seed gives the same numbers, alone and beside another player, and every turn one
-    arm is played.
-    """
+    """The same seed gives the same numbers, alone or not, and every turn one arm is played."""
 
     def plays(players: dict[str, Any]) -> Any:
         return simulate(players, case.problem, _TURNS, _RUNS, 3, progress=False).sel(player="own")

@@ -1,6 +1,4 @@
-"""What every family keeps of its rewards: laws, means, divergences, answers to policies, and the doors
-that refuse what cannot be.
-"""
+"""What every family keeps of its rewards: laws, means, divergences, and doors that refuse."""
 
 from __future__ import annotations
 
@@ -136,9 +134,7 @@ def evidence_is_d(case: FamilyCase) -> Faults:
 
 
 def common_mean_explains_two_arms_best(case: FamilyCase) -> Faults:
-    """It makes w·d(μ, x) + v·d(μ′, x) least; where `d` is said to be Bregman it is the weighted
-    mean.
-    """
+    """It makes w·d(μ, x) + v·d(μ′, x) least; the weighted mean where `d` is said to be Bregman."""
     family, (low, high) = case.family, case.means
     for weight, other_weight in ((1.0, 1.0), (5.0, 2.0), (1.0, 30.0)):
 
