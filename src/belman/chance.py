@@ -19,9 +19,8 @@ Words = NDArray[np.uint64]
 _17, _23, _45 = (np.uint64(n) for n in (17, 23, 45))
 _12, _64 = np.uint64(12), np.uint64(64)
 _0, _1, _8, _27, _30, _31 = (np.uint64(n) for n in (0, 1, 8, 27, 30, 31))
-_GOLDEN, _MIX_ONE, _MIX_TWO = (
-    np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_ONE, _MIX_TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LAYER = np.uint64(127)
 _UNIT = 2.0**-52
 
@@ -51,9 +50,8 @@ def generator(seed: int | np.random.SeedSequence | None, *path: int) -> Words:
     (True, False)
     """
     if isinstance(seed, np.random.SeedSequence):
-        sequence = np.random.SeedSequence(
-            seed.entropy, spawn_key=(*seed.spawn_key, *path), pool_size=seed.pool_size
-        )
+        key, size = (*seed.spawn_key, *path), seed.pool_size
+        sequence = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=size)
     else:
         sequence = np.random.SeedSequence(seed, spawn_key=path)
     return sequence.generate_state(4, np.uint64).astype(np.uint64)

@@ -28,11 +28,8 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 
 
 def _number(value: object) -> bool:
-    return (
-        isinstance(value, (int, float, np.number))
-        and not isinstance(value, bool)
-        and math.isfinite(float(value))
-    )
+    numeric = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return numeric and math.isfinite(float(value))
 
 
 def _whole(value: object) -> bool:
@@ -82,9 +79,8 @@ class Paper(Exposure):
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         late = np.maximum(turns, 3.0)
-        return np.where(
-            turns < 3.0, 0.0, np.maximum(np.log(late) + self.C * np.log(np.log(late)), 0.0)
-        )
+        pull = np.log(late) + self.C * np.log(np.log(late))
+        return np.where(turns < 3.0, 0.0, np.maximum(pull, 0.0))
 
 
 @dataclass(frozen=True)
@@ -100,12 +96,8 @@ class Constant(Exposure):
     name = "constant"
 
     def __post_init__(self) -> None:
-        _require(
-            _number(self.tau) and self.tau > 0.0,
-            "tau",
-            self.tau,
-            "a positive number (Infinite() explores for ever)",
-        )
+        allowed = "a positive number (Infinite() explores for ever)"
+        _require(_number(self.tau) and self.tau > 0.0, "tau", self.tau, allowed)
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.full(np.shape(turns), 1.0 / self.tau)
@@ -159,12 +151,8 @@ class Schedule(Exposure):
         taus = []
         for turn in np.atleast_1d(turns):
             tau = self.tau(int(turn))
-            _require(
-                tau == math.inf or (_number(tau) and tau > 0.0),
-                f"τ({int(turn)})",
-                tau,
-                "positive (math.inf explores)",
-            )
+            fits = tau == math.inf or (_number(tau) and tau > 0.0)
+            _require(fits, f"τ({int(turn)})", tau, "positive (math.inf explores)")
             taus.append(float(tau))
         return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
 
@@ -196,15 +184,11 @@ class Evidence(Exposure):
 
     def __post_init__(self) -> None:
         _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
-        for name, words in (
-            ("reach", "a positive number of nats"),
-            ("pool", "a positive number of arms"),
-        ):
+        for name, unit in (("reach", "nats"), ("pool", "arms")):
             value = getattr(self, name)
             infinite = isinstance(value, float) and value == math.inf
-            _require(
-                infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf"
-            )
+            fits = infinite or (_number(value) and value > 0.0)
+            _require(fits, name, value, f"a positive number of {unit}, or math.inf")
         known = self.horizon is None or (_whole(self.horizon) and self.horizon > 0)
         _require(known, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 
@@ -263,12 +247,8 @@ class TwoPhase(Exposure):
     name = "two-phase"
 
     def __post_init__(self) -> None:
-        _require(
-            _whole(self.explore) and self.explore >= 0,
-            "explore",
-            self.explore,
-            "a whole number of turns from 0 up",
-        )
+        fits = _whole(self.explore) and self.explore >= 0
+        _require(fits, "explore", self.explore, "a whole number of turns from 0 up")
         object.__setattr__(self, "then", exposure(self.then))
 
     @property
@@ -289,8 +269,8 @@ class TwoPhase(Exposure):
 
 #: Every exposure by its name.
 EXPOSURES: dict[str, type[Exposure]] = {
-    member.name: member
-    for member in (
+    kind.name: kind
+    for kind in (
         Evidence,
         FadingEvidence,
         Paper,
@@ -314,9 +294,8 @@ def exposure(given: Exposure | Callable[[int], float]) -> Exposure:
     if callable(given):
         return Schedule(given)
     kinds = ", ".join(sorted(member.__name__ for member in EXPOSURES.values()))
-    raise ExposureError(
-        f"exposure {given!r} is neither one of belman.exposure ({kinds}) nor a function of the turn"
-    )
+    what = f"exposure {given!r} is neither one of belman.exposure ({kinds})"
+    raise ExposureError(f"{what} nor a function of the turn")
 
 
 def two_phase(explore: int, then: Exposure | Callable[[int], float] | None = None) -> TwoPhase:

@@ -111,16 +111,10 @@ def divergence(law, belief, other):
     shift = (step_a * y - step_b * x) / (z * new_z)
     success = x / z * entropy_excess((new_x / new_z) / (x / z), shift * z / x)
     failure = y / z * entropy_excess((new_y / new_z) / (y / z), -shift * z / y)
-    half = (
-        ratio_excess(new_x, x, step_a)
-        + ratio_excess(new_y, y, step_b)
-        - ratio_excess(new_z, z, step)
-    )
-    small = (
-        stirling_excess(new_x, x, step_a)
-        + stirling_excess(new_y, y, step_b)
-        - stirling_excess(new_z, z, step)
-    )
+    half = ratio_excess(new_x, x, step_a) + ratio_excess(new_y, y, step_b)
+    half -= ratio_excess(new_z, z, step)
+    small = stirling_excess(new_x, x, step_a) + stirling_excess(new_y, y, step_b)
+    small -= stirling_excess(new_z, z, step)
     lifted = lift_excess(new_a, a, step_a, count_a) + lift_excess(new_b, b, step_b, count_b)
     lifted -= lift_excess(new_a + new_b, a + b, step, count_a + count_b)
     return max(0.0, new_z * (success + failure) + 0.5 * half + small + lifted)
@@ -128,12 +122,9 @@ def divergence(law, belief, other):
 
 @kernel
 def log_density(law, belief, theta):
-    failure = (
-        (belief[1] - 1.0) * math.log1p(-theta) if theta < 1.0 else log_power(belief[1] - 1.0, 0.0)
-    )
+    power = belief[1] - 1.0
+    failure = power * math.log1p(-theta) if theta < 1.0 else log_power(power, 0.0)
     return log_power(belief[0] - 1.0, theta) + failure - log_beta(belief[0], belief[1])
 
 
-KERNELS = BeliefKernels(
-    natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
-)
+KERNELS = BeliefKernels.of(globals())

@@ -162,9 +162,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
         for k in range(_COARSE_NODES.size):
-            total += _COARSE_WEIGHTS[k] * climb(
-                law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
-            )
+            u = centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
+            total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, u)
         return -0.5 * z * total
 
     @kernel
@@ -224,11 +223,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 for i in range(ORDER):
                     z = middle + half * NODES[i]
                     delta = offset(law, centre, z)
-                    height = (
-                        tilt * delta
-                        - nu * mesh[1, first + i]
-                        + (log_stretch(law, centre + z)[0] - base)
-                    )
+                    stretch = log_stretch(law, centre + z)[0] - base
+                    height = tilt * delta - nu * mesh[1, first + i] + stretch
                     peak = max(peak, height)
                     mesh[0, first + i] = delta
                     mesh[2, first + i] = height
@@ -248,11 +244,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
-    partition, mean, lowest = (
-        reward_law.log_partition,
-        reward_law.mean,
-        reward_law.floor or no_floor,
-    )
+    partition, mean = reward_law.log_partition, reward_law.mean
+    lowest = reward_law.floor or no_floor
     slope = reward_law.slope or richardson(partition)
     window, lay = mesher(slope)
 
@@ -328,10 +321,8 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 off = target[0] - theta - delta
                 miss = -target[1] - base - rate * (target[0] - theta) - lost
                 size = square * other - cross * cross
-                tilt, thin = (
-                    (off * other - miss * cross) / size,
-                    (off * cross - miss * square) / size,
-                )
+                tilt = (off * other - miss * cross) / size
+                thin = (off * cross - miss * square) / size
                 decrement = math.sqrt(abs(off * tilt - miss * thin))
                 bound = thin < -0.9 * (nu - floor)
                 if bound:  # as far as ν may fall, and the best c for that
@@ -342,9 +333,8 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
             if not guessed and not decrement < 1.0:
                 guessed = True
-                theta = min(
-                    max(target[0], place(law, -farthest(law))[0]), place(law, farthest(law))[0]
-                )
+                low, high = place(law, -farthest(law))[0], place(law, farthest(law))[0]
+                theta = min(max(target[0], low), high)
                 base = partition(law, theta)
                 nu = 0.5 / max(-target[1] - base, _ULP * (1.0 + abs(base)))
                 chi = nu * slope(law, theta)
@@ -399,15 +389,5 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         tilt = belief[0] - belief[1] * rate
         return tilt * (theta - mode) - belief[1] * excess(law, mode, theta) - level
 
-    belief = BeliefKernels(
-        natural=beta.natural,
-        from_natural=beta.natural,
-        blend=beta.blend,
-        log_partition=log_partition,
-        mean_parameters=mean_parameters,
-        solve=solve,
-        metric=metric,
-        divergence=divergence,
-        log_density=log_density,
-    )
+    belief = BeliefKernels.of({**locals(), "natural": beta.natural, "blend": beta.blend})
     return Quadrature(belief, slope, reward_law.parameter or found_parameter, excess, window, lay)

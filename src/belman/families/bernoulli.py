@@ -83,9 +83,8 @@ def d(law, mean, other, spread):
         return 0.0 if mean == other else math.inf
     shift = mean - other
     win = other * entropy_excess(mean / other, shift / other)
-    return win + (1.0 - other) * entropy_excess(
-        (1.0 - mean) / (1.0 - other), -shift / (1.0 - other)
-    )
+    lost = 1.0 - other
+    return win + lost * entropy_excess((1.0 - mean) / lost, -shift / lost)
 
 
 @kernel

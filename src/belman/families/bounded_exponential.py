@@ -27,11 +27,9 @@ _HALVINGS = 36
 @kernel
 def mean_of_rate(rate, bound):
     """(1 − e^(−θM))/θ."""
-    return (
-        -math.expm1(-rate * bound) / rate
-        if rate * bound > 1e-12
-        else bound * (1.0 - 0.5 * rate * bound)
-    )
+    if rate * bound > 1e-12:
+        return -math.expm1(-rate * bound) / rate
+    return bound * (1.0 - 0.5 * rate * bound)
 
 
 @kernel
@@ -148,10 +146,8 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
     """At the rate (wP + vP′)/(wμ + vμ′): rewards below the bound per length of all rewards."""
     below = -math.expm1(-rate_of_mean(mean, law[0]) * law[0])
     other_below = -math.expm1(-rate_of_mean(other, law[0]) * law[0])
-    return mean_of_rate(
-        (weight * below + other_weight * other_below) / (weight * mean + other_weight * other),
-        law[0],
-    )
+    total = weight * mean + other_weight * other
+    return mean_of_rate((weight * below + other_weight * other_below) / total, law[0])
 
 
 @kernel

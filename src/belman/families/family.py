@@ -81,11 +81,8 @@ class FamilyKernels(Bundle):
         Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman
         divergence.
         """
-        found = {
-            part.name: named[part.name]
-            for part in fields(cls)
-            if part.name != "belief" and part.name in named
-        }
+        names = {part.name for part in fields(cls)} - {"belief"}
+        found = {name: named[name] for name in names & named.keys()}
         return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
 
 
@@ -188,9 +185,8 @@ class Family(ABC):
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
-            raise RewardError(
-                f"reward {reward!r} cannot be: {self.name} rewards are {self.support}"
-            )
+            allowed = f"{self.name} rewards are {self.support}"
+            raise RewardError(f"reward {reward!r} cannot be: {allowed}")
         return value
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
@@ -214,20 +210,15 @@ class Family(ABC):
     def _positive(self, **values: float) -> None:
         """Refuse a constant of the law that is not a positive finite number."""
         for name, value in values.items():
-            if (
-                not isinstance(value, (int, float, np.number))
-                or not math.isfinite(value)
-                or value <= 0.0
-            ):
-                raise FamilyError(
-                    f"{name}={value!r} makes no {self.name} law: it must be a positive number"
-                )
+            number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
+            if not number or value <= 0.0:
+                what = f"{name}={value!r} makes no {self.name} law"
+                raise FamilyError(f"{what}: it must be a positive number")
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
-            raise FamilyError(
-                f"mean {mean!r} makes no {self.name} law: it must lie strictly between {low:g} and {high:g}"
-            )
+            allowed = f"it must lie strictly between {low:g} and {high:g}"
+            raise FamilyError(f"mean {mean!r} makes no {self.name} law: {allowed}")
         return float(mean)
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.
@@ -258,9 +249,8 @@ class Family(ABC):
         times what their average does.
         """
         if not self.summed:
-            raise RewardError(
-                f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one"
-            )
+            what = f"the sum of {self.name} rewards does not say all that a belief learns"
+            raise RewardError(f"{what}: tell them one by one")
         before = self._row(belief)
         once = before.copy()
         self._run(self.kernels.update, once, float(total) / plays)
@@ -268,9 +258,8 @@ class Family(ABC):
         after = self.from_natural(start + plays * (self.natural(once) - start))
         counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
         if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
-            raise RewardError(
-                f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}"
-            )
+            allowed = f"{self.name} rewards are {self.support}"
+            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {allowed}")
         return after
 
     def natural(self, belief: ArrayLike) -> Floats:
@@ -339,9 +328,8 @@ class Family(ABC):
 
     def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
         """The quantile of the expected reward at `level`, counted from above if `upper`."""
-        return float(
-            self._run(self.kernels.mean_quantile, self._row(belief), float(level), bool(upper))
-        )
+        row = self._row(belief)
+        return float(self._run(self.kernels.mean_quantile, row, float(level), bool(upper)))
 
     def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]:
         """The quantiles of E[X] of many beliefs, one a row, at `tail` from both ends."""
@@ -359,9 +347,8 @@ class Family(ABC):
 
     def mean_of(self, theta: ArrayLike) -> float:
         """E_θ[X], the mean of the reward law with that parameter."""
-        return float(
-            self._run(self.kernels.mean, np.atleast_1d(np.asarray(theta, dtype=np.float64)))
-        )
+        row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
+        return float(self._run(self.kernels.mean, row))
 
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""
@@ -379,9 +366,8 @@ class Family(ABC):
     def _row(self, belief: ArrayLike) -> Floats:
         row = np.array(belief, dtype=np.float64)
         if row.shape != (self.dimension,):
-            raise PriorError(
-                f"belief {belief!r} has shape {row.shape}: {self.name} needs {self.dimension} numbers"
-            )
+            needs = f"{self.name} needs {self.dimension} numbers"
+            raise PriorError(f"belief {belief!r} has shape {row.shape}: {needs}")
         return row
 
 

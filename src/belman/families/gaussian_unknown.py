@@ -75,9 +75,9 @@ def sample(law, belief, mind, theta):
 @kernel
 def sample_mean(law, belief, mind):
     log_rate = chance.log_gamma_draw(mind, belief[2])
-    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(
-        min(-0.5 * log_rate, 700.0)
-    )
+    normal = chance.normal(mind)
+    wide = math.exp(min(-0.5 * log_rate, 700.0))
+    return belief[0] + normal * math.sqrt(belief[3] / belief[1]) * wide
 
 
 @kernel
@@ -143,10 +143,8 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
     near, far = spread / (gap * gap), other_spread / (gap * gap)
     total = weight + other_weight
     # slope(u) = total u³ − (2w + v) u² + (w(1 + far) + v near) u − v near
-    bend, tilt = (
-        -(2.0 * weight + other_weight) / total,
-        (weight * (1.0 + far) + other_weight * near) / total,
-    )
+    bend = -(2.0 * weight + other_weight) / total
+    tilt = (weight * (1.0 + far) + other_weight * near) / total
     inner = bend * bend - 3.0 * tilt
     first = second = 0.5
     if inner > 0.0:
@@ -158,10 +156,8 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         left = _zero_between(0.0, first, weight, near, other_weight, far)
     if _pull(second, weight, near, other_weight, far) <= 0.0:
         right = _zero_between(second, 1.0, weight, near, other_weight, far)
-    left, right = (
-        mean + gap * left if left >= 0.0 else math.nan,
-        mean + gap * right if right >= 0.0 else math.nan,
-    )
+    left = mean + gap * left if left >= 0.0 else math.nan
+    right = mean + gap * right if right >= 0.0 else math.nan
     if math.isnan(left) or math.isnan(right):
         return right if math.isnan(left) else left
     at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)

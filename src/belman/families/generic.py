@@ -68,13 +68,8 @@ _STEPS = 60
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     """The kernels of the family with that reward law."""
     tools = quadrature(reward_law)
-    window, lay, slope, excess, given_parameter = (
-        tools.window,
-        tools.lay,
-        tools.slope,
-        tools.excess,
-        tools.parameter,
-    )
+    window, lay, slope = tools.window, tools.lay, tools.slope
+    excess, given_parameter = tools.excess, tools.parameter
     statistic, partition = reward_law.statistic, reward_law.log_partition
     mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
 
@@ -114,9 +109,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
             lay(law, belief[0], belief[1], centre, left, right, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                high = mesh[2, i] * mean_of(
-                    law, place(law, centre + node_distance(i, left, right))[0]
-                )
+                theta = place(law, centre + node_distance(i, left, right))[0]
+                high = mesh[2, i] * mean_of(law, theta)
                 low = high if i == 0 else low
                 total += high
                 size += abs(high)
@@ -131,9 +125,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @kernel
     def rising(law, centre, left, right):
-        return mean_of(law, place(law, centre + right)[0]) >= mean_of(
-            law, place(law, centre - left)[0]
-        )
+        low, high = place(law, centre - left)[0], place(law, centre + right)[0]
+        return mean_of(law, high) >= mean_of(law, low)
 
     @allocating_kernel
     def mean_cdf(law, belief, x):
@@ -158,9 +151,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         centre, left, right = window(law, belief[0], belief[1])
         lay(law, belief[0], belief[1], centre, left, right, mesh)
         mirrored = upper == rising(law, centre, left, right)
-        return mean_of(
-            law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0]
-        )
+        u = centre + tail_distance(mesh, left, right, level, mirrored)
+        return mean_of(law, place(law, u)[0])
 
     @kernel
     def sample(law, belief, mind, theta):

@@ -44,11 +44,9 @@ def mean_cdf(law, belief, x):
     """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is still exact enough: several times faster there."""
     if x <= 1.0:
         return 0.0
-    return (
-        beta_cdf(belief[1], belief[0], (x - 1.0) / x)
-        if x < _FAR
-        else beta_survival(belief[0], belief[1], 1.0 / x)
-    )
+    if x < _FAR:
+        return beta_cdf(belief[1], belief[0], (x - 1.0) / x)
+    return beta_survival(belief[0], belief[1], 1.0 / x)
 
 
 @kernel

@@ -60,25 +60,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
 
-    return FamilyKernels(
-        belief=base.belief,
-        update=update,
-        imagine=base.imagine,
-        expected_reward=expected_reward,
-        worth=base.worth,
-        spread=base.spread,
-        mean_cdf=mean_cdf,
-        mean_quantile=mean_quantile,
-        sample=base.sample,
-        sample_mean=sample_mean,
-        mean=mean,
-        reward=reward,
-        d=d,
-        terms=terms,
-        weights=weights,
-        evidence=base.evidence,
-        common_mean=common_mean,
-    )
+    return FamilyKernels.of(base.belief, {**vars(base), "tilted": None, **locals()})
 
 
 @dataclass(frozen=True)
@@ -87,7 +69,8 @@ class Mirror(Family):
 
     >>> from belman.families import Exponential
     >>> waiting = Mirror(Exponential(prior=(2.0, 6.0)))
-    >>> waiting.expected_reward(waiting.prior), waiting.expected_reward(waiting.update(waiting.prior, -3.0))
+    >>> later = waiting.update(waiting.prior, -3.0)
+    >>> waiting.expected_reward(waiting.prior), waiting.expected_reward(later)
     (-6.0, -4.5)
     """
 

@@ -83,9 +83,8 @@ def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: 
     negentropy = np.einsum("ad,da->a", naturals, points) - partitions
     expected = np.array([family.expected_reward(row) for row in rows])
     index = np.empty(len(rows))
-    projection.nearness(
-        points, negentropy, expected, family.natural(pseudobelief), float(pull), index
-    )
+    eta = family.natural(pseudobelief)
+    projection.nearness(points, negentropy, expected, eta, float(pull), index)
     return index
 
 
@@ -93,6 +92,5 @@ def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:
         reason = family.no_joint or "no tilted log-partition is known for this family"
-        raise PolicyError(
-            f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')"
-        )
+        what = f"reading 'joint' does not exist for {family.name} rewards"
+        raise PolicyError(f"{what}: {reason} (use 'barycentre' or 'natural')")

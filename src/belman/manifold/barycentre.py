@@ -18,9 +18,7 @@ def replace_point(points, total, refreshes, arm, point):
         total[i] += point[i] - points[i, arm]
         points[i, arm] = point[i]
     refreshes[0] += 1
-    if (
-        refreshes[0] >= arms
-    ):  # sum afresh once per K refreshes: no drift, at the price of D additions a turn
+    if refreshes[0] >= arms:  # afresh once per K refreshes: no drift, for D additions a turn
         refreshes[0] = 0
         for i in range(dimension):
             fresh = 0.0

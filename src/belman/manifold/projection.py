@@ -46,10 +46,8 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
         here = value - x * target_x - y * target_y
         scale = min(1.0, 3.0 / size) if size > 0.0 else 1.0
         for _ in range(_HALVINGS):
-            trial_x, trial_y = (
-                max(x * math.exp(scale * step_x), _TINY),
-                max(y * math.exp(scale * step_y), _TINY),
-            )
+            trial_x = max(x * math.exp(scale * step_x), _TINY)
+            trial_y = max(y * math.exp(scale * step_y), _TINY)
             value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(
                 law, trial_x, trial_y, pull
             )

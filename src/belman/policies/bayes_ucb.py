@@ -113,25 +113,19 @@ class BayesUCB(Policy):
     horizon: int | None = None
 
     name = "bayes-ucb"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(
-            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            np.zeros(arms), np.zeros(arms), np.zeros(arms), np.full(arms, -np.inf), np.zeros(arms)
-        )
+        zeros = (np.zeros(arms) for _ in range(3))
+        return Memory(*zeros, np.full(arms, -np.inf), np.zeros(arms))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0
@@ -139,6 +133,5 @@ class BayesUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.c > 0.0 and self.horizon is None:
-            raise PolicyError(
-                f"bayes-ucb with c={self.c!r} needs the horizon: give horizon=T, or c=0, which needs none"
-            )
+            needs = f"bayes-ucb with c={self.c!r} needs the horizon"
+            raise PolicyError(f"{needs}: give horizon=T, or c=0, which needs none")

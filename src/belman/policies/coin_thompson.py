@@ -43,10 +43,7 @@ class CoinThompson(Bounded):
     """
 
     name = "thompson-authors"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         low, high = ends_of_rewards(self.name, self.range, family)

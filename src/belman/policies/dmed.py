@@ -42,9 +42,8 @@ def refresh(family, law, params, ledger, memory, arm):
     memory.plays[arm] = ledger.plays[arm]
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
-        keep_terms(
-            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
-        )
+        spread = variance(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
     else:
         memory.mean[arm] = -np.inf
 
@@ -82,18 +81,14 @@ class DMED(Policy):
     """
 
     name = "dmed"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(arms), np.zeros(arms), np.zeros(TERMS)
-        )
+        mean, listed, plays = (np.zeros(arms) for _ in range(3))
+        return Memory(mean, np.zeros((TERMS, arms)), listed, plays, np.zeros(TERMS))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t."""

@@ -66,14 +66,8 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
                 break
             close(params, ledger, memory, mind)
         for a in range(index.size):
-            behind = (
-                0.0
-                if memory.standing[a] == IN_PLAY
-                else 0.5 * _FAR
-                if memory.standing[a] == ACCEPTED
-                else _FAR
-            )
-            index[a] = -ledger.plays[a] - behind
+            decided = 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
+            index[a] = -ledger.plays[a] - (0.0 if memory.standing[a] == IN_PLAY else decided)
 
     return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, _recommend, _finished)
 
@@ -82,9 +76,8 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
 def _recommend(family, law, params, ledger, memory, score):
     """Accepted arms, then those in play by their averages."""
     for a in range(score.size):
-        score[a] = (
-            value(ledger, a) if memory.standing[a] == IN_PLAY else memory.standing[a] * np.inf
-        )
+        standing = memory.standing[a]
+        score[a] = value(ledger, a) if standing == IN_PLAY else standing * np.inf
 
 
 @kernel
@@ -102,13 +95,7 @@ class Elimination(Policy):
     budget: int
 
     def __post_init__(self) -> None:
-        require(
-            is_whole(self.budget, 1),
-            self.name,
-            "budget",
-            self.budget,
-            "a whole number of turns from 1 up",
-        )
+        require(self, "budget", is_whole(self.budget, 1), "a whole number of turns from 1 up")
 
     @property
     def wanted(self) -> int:
@@ -123,13 +110,11 @@ class Elimination(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.budget <= arms:
-            raise PolicyError(
-                f"{self.name} plays every arm, and some of them again: budget={self.budget} is too small for {arms} arms"
-            )
+            why = f"budget={self.budget} is too small for {arms} arms"
+            raise PolicyError(f"{self.name} plays every arm, and some of them again: {why}")
         if self.wanted > arms:
-            raise PolicyError(
-                f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large"
-            )
+            asked = f"{self.name} is asked for the {self.wanted} best of {arms} arms"
+            raise PolicyError(f"{asked}: m={self.wanted} is too large")
 
 
 @dataclass(frozen=True)
@@ -140,7 +125,7 @@ class EliminationOfMost(Elimination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
 
     @property
     def wanted(self) -> int:

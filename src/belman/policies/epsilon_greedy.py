@@ -56,18 +56,15 @@ class EpsilonGreedy(Policy):
     epsilon: float = 0.1
 
     name = "epsilon-greedy"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         fits = is_number(self.epsilon) and 0.0 <= self.epsilon <= 1.0
-        require(fits, self.name, "epsilon", self.epsilon, "a number from 0 to 1")
+        require(self, "epsilon", fits, "a number from 0 to 1")
 
     @property
     def leaves_all_a_chance(self) -> bool:
         return self.epsilon > 0.0
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.epsilon)])

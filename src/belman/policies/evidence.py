@@ -93,10 +93,8 @@ def judge_all(family, law, params, ledger, memory):
     """Judge every arm; those known by the prior alone, often most, are judged once."""
     twin = -1
     for a in range(memory.expected.size):
-        if (
-            memory.judged[WORTH, a] == params[PRIOR_WORTH]
-            and memory.expected[a] == params[PRIOR_MEAN]
-        ):
+        worth, mean = memory.judged[WORTH, a], memory.expected[a]
+        if worth == params[PRIOR_WORTH] and mean == params[PRIOR_MEAN]:
             if twin < 0:
                 twin = a
                 judge(family, law, params, ledger, memory, a)
@@ -172,11 +170,8 @@ def phi(x, greed, reach):
 @inlined_kernel
 def indices(family, law, params, ledger, memory, turn, greed, mind, index):
     """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the dial is the greed κ = gain·ln K."""
-    means, worths, log_worths = (
-        memory.judged[MEAN],
-        memory.judged[WORTH],
-        memory.judged[LOG_WORTH],
-    )
+    judged = memory.judged
+    means, worths, log_worths = judged[MEAN], judged[WORTH], judged[LOG_WORTH]
     leading, plays, unknown = leader(means, index), 1.0, 0
     for a in range(index.size):
         plays += ledger.plays[a]
@@ -205,9 +200,8 @@ def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
-        against[a] = worths[a] * family.reward_divergence(
-            means[a], leading, family.spread(ledger.beliefs[a])
-        )
+        spread = family.spread(ledger.beliefs[a])
+        against[a] = worths[a] * family.reward_divergence(means[a], leading, spread)
         pull[a] = against[a] / (leading - means[a])
     with np.errstate(divide="ignore"):
         return {

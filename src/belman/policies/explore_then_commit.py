@@ -66,20 +66,11 @@ class ExploreThenCommit(Policy):
     explore: int
 
     name = "explore-then-commit"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         fits = is_whole(self.explore, 1)
-        require(
-            fits,
-            self.name,
-            "explore",
-            self.explore,
-            "a whole number of plays of each arm, from 1 up",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "explore", fits, "a whole number of plays of each arm, from 1 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.explore)])

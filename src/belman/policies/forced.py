@@ -1,4 +1,4 @@
-"""Forced exploration (Krishnasamy et al., 2016): any arm, with a falling chance, else a policy's."""
+"""Forced exploration (Krishnasamy et al., 2016): any arm with a falling chance, else a policy's."""
 
 from __future__ import annotations
 
@@ -48,9 +48,8 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             for a in range(index.size):
                 index[a] = 0.0
             return pick(index, mind)
-        return inner.choose(
-            inner, family, law, params[_OWN:], ledger, memory, turn, dial, mind, index
-        )
+        own = params[_OWN:]
+        return inner.choose(inner, family, law, own, ledger, memory, turn, dial, mind, index)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
@@ -87,28 +86,14 @@ class Forced(Policy):
     name = "forced"
 
     def __post_init__(self) -> None:
-        inside = (
-            isinstance(self.policy, Policy)
-            and not self.policy.sees_truth
-            and not isinstance(self.policy, Forced)
-        )
-        require(
-            inside,
-            self.name,
-            "policy",
-            self.policy,
-            "a policy that learns, such as belman.Thompson(), not forced itself",
-        )
+        learns = isinstance(self.policy, Policy) and not self.policy.sees_truth
+        allowed = "a policy that learns, such as belman.Thompson(), not forced itself"
+        require(self, "policy", learns and not isinstance(self.policy, Forced), allowed)
         for name in ("factor", "exponent"):
             value = getattr(self, name)
-            require(is_number(value) and value >= 0.0, self.name, name, value, "a number from 0 up")
-        require(
-            self.arms is None or is_whole(self.arms, 1),
-            self.name,
-            "arms",
-            self.arms,
-            "a whole number from 1 up, or None",
-        )
+            require(self, name, is_number(value) and value >= 0.0, "a number from 0 up")
+        counted = self.arms is None or is_whole(self.arms, 1)
+        require(self, "arms", counted, "a whole number from 1 up, or None")
 
     def chance(self, turn: int, arms: int) -> float:
         """The chance that this turn explores."""

@@ -35,9 +35,8 @@ _MOST = 1.0 - 1e-6
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
     """Header and table, from the cache on disk or computed in a second; per digest of the code."""
-    digest = hashlib.sha256(
-        Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()
-    ).hexdigest()
+    code = Path(gittins_table.__file__).read_bytes()
+    digest = hashlib.sha256(code + repr((discount, starts)).encode()).hexdigest()
     path = cache_directory() / f"gittins_{digest[:24]}.npy"
     try:
         kept: Floats = np.load(path)
@@ -85,9 +84,9 @@ def gittins_index(params, alpha, beta):
     here = _HEADER + (i + j) * (i + j + 1) // 2 + i
     lost = here + i + j + 1
     both = lost + i + j + 3
-    between = (1.0 - v) * ((1.0 - u) * params[here] + u * params[lost + 1]) + v * (
-        (1.0 - u) * params[lost] + u * params[both]
-    )
+    below = (1.0 - u) * params[here] + u * params[lost + 1]
+    above = (1.0 - u) * params[lost] + u * params[both]
+    between = (1.0 - v) * below + v * above
     win = alpha * math.exp(fade / math.sqrt(between))
     return win / (win + beta)
 
@@ -127,20 +126,13 @@ class Gittins(Policy):
     horizon: int | None = None
 
     name = "gittins"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(
-            given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-6, or None"
-        )
+        require(self, "discount", given, "above 0 and at most 1 − 1e-6, or None")
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(
-            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
 
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""

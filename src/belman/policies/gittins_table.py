@@ -57,9 +57,8 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
     top = first[depth] - 1
     while top < depth - 1 and (top < reward * depth or worth[top] > _NEGLIGIBLE):
         top += 1
-        worth[top] = keep * _last_lesson(
-            (top + more_alpha) / (depth + more), depth + more, reward, discount
-        )
+        mean = (top + more_alpha) / (depth + more)
+        worth[top] = keep * _last_lesson(mean, depth + more, reward, discount)
     while first[depth] <= top and worth[first[depth]] <= keep * (
         reward - (first[depth] + more_alpha) / (depth + more)
     ):

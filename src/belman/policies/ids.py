@@ -140,13 +140,10 @@ class IDS(Policy):
     draws: int = 500
 
     name = "ids"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_whole(self.draws, 2), self.name, "draws", self.draws, "a whole number from 2 up")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "draws", is_whole(self.draws, 2), "a whole number from 2 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin), float(self.draws)])
@@ -170,9 +167,5 @@ class IDS(Policy):
         self, family: Family, ledger: Ledger, memory: Memory, dial: float, index: Floats
     ) -> dict[str, Floats]:
         """The expected regret, the information gain and the chance of each arm."""
-        return {
-            "expected regret": memory.regret,
-            "information gain": memory.gain,
-            "chance": memory.chances,
-            "index": index,
-        }
+        known = {"expected regret": memory.regret, "information gain": memory.gain}
+        return {**known, "chance": memory.chances, "index": index}

@@ -38,9 +38,8 @@ def refresh(family, law, params, ledger, memory, arm):
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
         memory.log_plays[arm] = math.log(ledger.plays[arm])
-        keep_terms(
-            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
-        )
+        spread = variance(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
     else:
         memory.mean[arm] = memory.log_plays[arm] = -np.inf
         memory.terms[:, arm] = 0.0
@@ -70,10 +69,7 @@ class IMED(Policy):
     """
 
     name = "imed"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])

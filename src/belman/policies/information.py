@@ -132,9 +132,8 @@ def renew_draws(family, law, draws, turn, beliefs, memory, mind):
         memory.stale[a] = 0.0
         for i in range(draws if whole else min(_FRESH, draws)):
             row = i if whole else (turn * _FRESH + i) % draws
-            memory.columns[row, a] = min(
-                max(family.sample_mean(law, beliefs[a], mind), -_LARGEST), _LARGEST
-            )
+            drawn = family.sample_mean(law, beliefs[a], mind)
+            memory.columns[row, a] = min(max(drawn, -_LARGEST), _LARGEST)
 
 
 @kernel

@@ -71,9 +71,8 @@ def renew(source, params, ledger, memory, arm):
         memory.ceiling[arm] = np.inf
         if params[TOP] < np.inf:
             source.weights(law, params[TOP], memory.scratch)
-            memory.ceiling[arm] = ledger.plays[arm] * source.evidence(
-                memory.terms, arm, memory.scratch
-            )
+            evidence = source.evidence(memory.terms, arm, memory.scratch)
+            memory.ceiling[arm] = ledger.plays[arm] * evidence
 
 
 @kernel
@@ -94,9 +93,8 @@ def search(source, params, ledger, memory, arm, f):
         q = 0.5 * (mean + top) if top < np.inf else mean + max(abs(mean), 1.0)
     for _ in range(_STEPS):
         source.weights(law, q, memory.scratch)
-        height = math.sqrt(
-            max(ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch), 0.0)
-        )
+        evidence = ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch)
+        height = math.sqrt(max(evidence, 0.0))
         if height < goal:
             low = q
         else:

@@ -117,7 +117,6 @@ class KLPolicy(Policy):
         positive = family.reward_range is None and not family.supports(-1.0)
         if self.divergence == "exponential" and self.range is None and positive:  # any unit will do
             return 0.0, 1.0, top, law
-        low, high = ends_of_rewards(
-            f"{self.name} with divergence={self.divergence!r}", self.range, family
-        )
+        words = f"{self.name} with divergence={self.divergence!r}"
+        low, high = ends_of_rewards(words, self.range, family)
         return low, high - low, top, law

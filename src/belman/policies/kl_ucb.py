@@ -39,7 +39,7 @@ class KLUCB(KLPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t + c ln ln t, the second term 0 before it is positive."""

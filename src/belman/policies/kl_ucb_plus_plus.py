@@ -39,13 +39,7 @@ class KLUCBPlusPlus(KLPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            is_whole(self.horizon, 1),
-            self.name,
-            "horizon",
-            self.horizon,
-            "a whole number of turns from 1 up",
-        )
+        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
 
     def params(self, family: Family) -> Floats:
         numbers = super().params(family)

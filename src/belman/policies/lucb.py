@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import factory, kernel
-from belman.errors import PolicyError, listing, nearest
+from belman.errors import PolicyError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
 from belman.policies.bounded import ends_of_rewards, interval
@@ -97,15 +97,12 @@ def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyK
             weakest, strongest = np.inf, -np.inf
             first = second = 0
             for a in range(index.size):
-                if memory.leads[a] > 0.0 and passes(
-                    family, law, params, ledger, a, dial, weakest, False
-                ):
-                    lower = bound(family, law, params, ledger, a, dial, False)
-                    if lower < weakest:
-                        weakest, first = lower, a
-                elif memory.leads[a] == 0.0 and passes(
-                    family, law, params, ledger, a, dial, strongest, True
-                ):
+                if memory.leads[a] > 0.0:
+                    if passes(family, law, params, ledger, a, dial, weakest, False):
+                        lower = bound(family, law, params, ledger, a, dial, False)
+                        if lower < weakest:
+                            weakest, first = lower, a
+                elif passes(family, law, params, ledger, a, dial, strongest, True):
                     upper = bound(family, law, params, ledger, a, dial, True)
                     if upper > strongest:
                         strongest, second = upper, a
@@ -130,13 +127,12 @@ KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(k
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
     "customary": lambda turns, arms, delta: np.log1p(np.log(turns)) - math.log(delta),
-    "proven": lambda turns, arms, delta: _with_its_log(
-        math.log(_K1 * arms / delta) + _ALPHA * np.log(turns)
-    ),
+    "proven": lambda turns, arms, delta: _proven(turns, math.log(_K1 * arms / delta)),
 }
 
 
-def _with_its_log(x: Floats) -> Floats:
+def _proven(turns: Floats, doubt: float) -> Floats:
+    x = doubt + _ALPHA * np.log(turns)
     return x + np.log(x)
 
 
@@ -156,24 +152,14 @@ class KLLUCB(Policy):
     rate: str = "customary"
 
     name = "kl-lucb"
+    kernels = KERNELS["kl"]
 
     def __post_init__(self) -> None:
-        require(
-            is_number(self.delta) and 0.0 < self.delta < 1.0,
-            self.name,
-            "delta",
-            self.delta,
-            "strictly between 0 and 1",
-        )
-        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
+        require(self, "delta", fits, "strictly between 0 and 1")
+        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
         if self.rate not in RATES:
-            raise PolicyError(
-                f"unknown rate {self.rate!r}: there are {listing(RATES)}{nearest(self.rate, RATES)}"
-            )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS["kl"]
+            raise PolicyError(unknown("rate", self.rate, RATES))
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), plays_needed(family), *family.mean_range])
@@ -187,9 +173,8 @@ class KLLUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.m >= arms:
-            raise PolicyError(
-                f"{self.name} is asked for the {self.m} best of {arms} arms: m must be less than their number"
-            )
+            asked = f"{self.name} is asked for the {self.m} best of {arms} arms"
+            raise PolicyError(f"{asked}: m must be less than their number")
 
 
 @dataclass(frozen=True)
@@ -203,14 +188,11 @@ class LUCB(KLLUCB):
     range: tuple[float, float] | None = None
 
     name = "lucb"
+    kernels = KERNELS["hoeffding"]
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "range", interval(self.name, self.range))
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS["hoeffding"]
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), 0.0, *ends_of_rewards(self.name, self.range, family)])

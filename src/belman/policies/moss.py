@@ -35,9 +35,8 @@ def refresh(family, law, params, ledger, memory, arm):
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     for a in range(index.size):
-        index[a] = memory.mean[a] + memory.width[a] * math.sqrt(
-            max(dial - memory.log_plays[a], 0.0)
-        )
+        root = math.sqrt(max(dial - memory.log_plays[a], 0.0))
+        index[a] = memory.mean[a] + memory.width[a] * root
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -56,20 +55,11 @@ class MOSS(Bounded):
     alpha: float = 1.35
 
     name = "moss"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            is_number(self.alpha) and self.alpha >= 0.0,
-            self.name,
-            "alpha",
-            self.alpha,
-            "a number from 0 up",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "alpha", is_number(self.alpha) and self.alpha >= 0.0, "a number from 0 up")
 
     def params(self, family: Family) -> Floats:
         return super().params(family) * math.sqrt(0.5 * (1.0 + self.alpha))

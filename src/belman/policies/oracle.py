@@ -27,8 +27,5 @@ class Oracle(Policy):
     """
 
     name = "oracle"
+    kernels = KERNELS
     sees_truth = True
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS

@@ -21,7 +21,7 @@ from belman.policies.elimination import (
     bundle_with,
     value,
 )
-from belman.policies.policy import PolicyKernels, pick
+from belman.policies.policy import pick
 
 
 @kernel
@@ -76,7 +76,4 @@ class SequentialHalving(EliminationOfMost):
     """
 
     name = "sequential-halving"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from belman.engine import kernel
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, known, variance
 from belman.policies.policy import Floats
@@ -33,15 +33,12 @@ def contrast(family, law, ledger, needed, a, b):
         return 0.0
     spread = other_spread = 1.0
     if needed > 0.0:
-        spread, other_spread = (
-            max(variance(ledger, a), _LEAST_SPREAD),
-            max(variance(ledger, b), _LEAST_SPREAD),
-        )
+        spread = max(variance(ledger, a), _LEAST_SPREAD)
+        other_spread = max(variance(ledger, b), _LEAST_SPREAD)
     plays, other_plays = ledger.plays[a], ledger.plays[b]
     x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
-    return plays * family.d(law, mean, x, spread) + other_plays * family.d(
-        law, other, x, other_spread
-    )
+    against = other_plays * family.d(law, other, x, other_spread)
+    return plays * family.d(law, mean, x, spread) + against
 
 
 @kernel
@@ -97,10 +94,8 @@ def _inverse_h(y: float) -> float:
 
 #: Thresholds by name, as functions of the turns, ln(1/δ) and the number of pairs of an arm inside
 #: with one outside.
-THRESHOLDS: dict[str, Callable[[Floats, float, int], Floats]] = {
-    "customary": _customary,
-    "proven": _proven,
-}
+Threshold = Callable[[Floats, float, int], Floats]
+THRESHOLDS: dict[str, Threshold] = {"customary": _customary, "proven": _proven}
 
 
 def thresholds(
@@ -139,9 +134,7 @@ def confidence_of(
 def check_rule(rule: str, family: Family) -> str:
     """A threshold that exists, and holds for the family."""
     if rule not in THRESHOLDS:
-        raise SettingError(
-            f"unknown threshold {rule!r}: there are {listing(THRESHOLDS)}{nearest(rule, THRESHOLDS)}"
-        )
+        raise SettingError(unknown("threshold", rule, THRESHOLDS))
     if rule == "proven" and not family.bregman:
         raise SettingError(
             f"threshold='proven' is proved for one-parameter exponential families in their mean, and {family.name} is none: "

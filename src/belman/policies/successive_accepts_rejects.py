@@ -23,7 +23,6 @@ from belman.policies.elimination import (
     bundle_with,
     value,
 )
-from belman.policies.policy import PolicyKernels
 
 
 @kernel
@@ -97,7 +96,4 @@ class SuccessiveAcceptsRejects(EliminationOfMost):
     """
 
     name = "successive-accepts-rejects"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

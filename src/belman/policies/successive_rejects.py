@@ -7,7 +7,6 @@ last is below the first.
 from __future__ import annotations
 
 from belman.policies.elimination import Elimination
-from belman.policies.policy import PolicyKernels
 from belman.policies.successive_accepts_rejects import KERNELS
 
 
@@ -19,7 +18,4 @@ class SuccessiveRejects(Elimination):
     """
 
     name = "successive-rejects"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

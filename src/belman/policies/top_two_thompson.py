@@ -59,19 +59,11 @@ class TopTwoThompson(Policy):
     beta: float = 0.5
 
     name = "top-two-thompson"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(
-            is_number(self.beta) and 0.0 < self.beta <= 1.0,
-            self.name,
-            "beta",
-            self.beta,
-            "above 0 and at most 1",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        fits = is_number(self.beta) and 0.0 < self.beta <= 1.0
+        require(self, "beta", fits, "above 0 and at most 1")
 
     def params(self, family: Family) -> Floats:
         return np.array([self.beta])

@@ -54,9 +54,8 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         memory.leader[0], memory.level[0] = leader, 0.0
         for a in range(index.size):
             memory.ratios[a] = 1.0
-    memory.level[0] = solve(
-        family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios
-    )
+    level = solve(family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios)
+    memory.level[0] = level
     memory.ratios[leader] = 1.0
     weight = 0.0
     for a in range(index.size):
@@ -77,10 +76,7 @@ class TrackAndStop(Policy):
     """
 
     name = "track-and-stop"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])

@@ -65,13 +65,8 @@ def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, tie
                 high = min(high, cross)
             elif lead < 0.0:
                 low = max(low, cross)
-    return (
-        max(
-            _largest_below(family, law, ledger, high) - _largest_below(family, law, ledger, low),
-            0.0,
-        )
-        / ties
-    )
+    below = _largest_below(family, law, ledger, low)
+    return max(_largest_below(family, law, ledger, high) - below, 0.0) / ties
 
 
 @kernel
@@ -99,13 +94,10 @@ class TSUCB(Policy):
     draws: int = 1
 
     name = "ts-ucb"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_whole(self.draws, 1), self.name, "draws", self.draws, "a whole number from 1 up")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "draws", is_whole(self.draws, 1), "a whole number from 1 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.draws)])

@@ -27,9 +27,8 @@ class Memory(NamedTuple):
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
     belief = ledger.beliefs[arm]
-    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - family.mean_quantile(
-        law, belief, _TAIL, False
-    )
+    low = family.mean_quantile(law, belief, _TAIL, False)
+    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
 
 
 @kernel
@@ -50,10 +49,7 @@ class WidestBelief(Policy):
     """
 
     name = "widest-belief"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms))

@@ -71,9 +71,8 @@ def _beta_deep(a, b, level):
     logit = math.log(a / b) - 4.0 * math.sqrt(1.0 / a + 1.0 / b)
     for _ in range(_STEPS):
         start = max(logit, _FLOOR)
-        log_cdf, slope = _beta_tail(
-            a, b, 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
-        )
+        x, rest = 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
+        log_cdf, slope = _beta_tail(a, b, x, rest)
         step = (math.log(level) - log_cdf) / slope
         logit = start + step
         if not abs(step) > 1e-10 or (start == _FLOOR and step < 0.0):

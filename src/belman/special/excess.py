@@ -7,16 +7,8 @@ import math
 from belman.engine import kernel
 from belman.special.gamma_functions import LIFT
 
-_DENOMINATORS = (
-    12.0,
-    -360.0,
-    1260.0,
-    -1680.0,
-    1188.0,
-    -360360.0 / 691.0,
-    156.0,
-    -122400.0 / 3617.0,
-)  # of Stirling's series
+# of Stirling's series
+_DENOMINATORS = 12.0, -360.0, 1260.0, -1680.0, 1188.0, -360360 / 691, 156.0, -122400 / 3617
 
 
 @kernel
