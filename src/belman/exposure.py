@@ -28,8 +28,9 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 
 
 def _number(value: object) -> bool:
-    numeric = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return numeric and math.isfinite(float(value))
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    return math.isfinite(float(value))
 
 
 def _whole(value: object) -> bool:

@@ -49,9 +49,9 @@ class RewardLaw(Bundle):
     | `log_partition(law, theta)` | B(θ) |
     | `mean(law, theta)` | E_θ[X], monotone in θ |
     | `quantile(law, theta, uniform)` | the reward with that chance below it |
-    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, Richardson's extrapolation of B, some 20 times slower |
+    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, extrapolated from B, 20 times slower |
     | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
-    | `floor(law)` | beliefs can be normalised for ν above it, and barycentres of distant ones go there; if left out, 0 |
+    | `floor(law)` | the least ν of beliefs, where barycentres of distant ones go; if left out, 0 |
     """
 
     statistic: Kernel
@@ -69,10 +69,10 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(law, theta)`, `parameter(law, mean)` | those of the reward law, or what stands in for them |
+    | `slope(law, theta)`, `parameter(law, mean)` | the reward law's, or what stands in for them |
     | `excess(law, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
     | `window(law, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
-    | `lay(law, chi, nu, centre, left, right, mesh)` | fills the mesh; gives θ₀, B′(θ₀) and A − χθ₀ + νB(θ₀) |
+    | `lay(law, chi, nu, centre, left, right, mesh)` | fills it; θ₀, B′(θ₀), A − χθ₀ + νB(θ₀) |
     """
 
     belief: BeliefKernels

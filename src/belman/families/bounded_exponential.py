@@ -71,7 +71,7 @@ def expected_reward(law, belief):
 
 @kernel
 def worth(law, belief):
-    """α over the chance that a reward is below the bound, since one at the bound adds nothing to α."""
+    """α over the chance of a reward below the bound, since one at the bound adds nothing to α."""
     return belief[0] / -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
 
 

@@ -39,10 +39,10 @@ class FamilyKernels(Bundle):
     | `update(law, belief, reward)` | Bayes' theorem, in place |
     | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
     | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
-    | `worth(law, belief)` | how many rewards the belief is worth; 0 where it says nothing of the mean |
-    | `spread(law, belief)` | the estimated variance of a reward, for families in which `d` needs one; else 1 |
+    | `worth(law, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
+    | `spread(law, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
     | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
-    | `mean_quantile(law, belief, level, upper)` | the x with that probability below it, or above it if `upper` |
+    | `mean_quantile(law, belief, level, upper)` | x with that chance below it (above if `upper`) |
     | `sample(law, belief, mind, theta)` | draws θ |
     | `sample_mean(law, belief, mind)` | draws E_θ[X] |
     | `mean(law, theta)` | E_θ[X] |
@@ -51,8 +51,8 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `common_mean(law, w, mean, spread, v, other, other_spread)` | the x with the least w·d(mean, x) + v·d(other, x) |
-    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
+    | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
+    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
     """
 
     belief: BeliefKernels
@@ -165,7 +165,7 @@ class Family(ABC):
 
     @property
     def mean_fixes_law(self) -> bool:
-        """Whether one reward law has that mean; elsewhere `d` needs a variance, the `spread`, too."""
+        """Whether one reward law has that mean; else `d` needs a variance, the `spread`, too."""
         return self.kernels.spread is unit_spread
 
     @property
@@ -232,7 +232,7 @@ class Family(ABC):
         return call(**dict(zip(call.parameters, (self.law, *arguments), strict=True)))
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, law, …)`, such as one that walks over the beliefs of many arms."""
+        """Run a template `(family, law, …)`, such as one that walks over many arms' beliefs."""
         when = LATER if self.closed_form else FIRST
         return entry(template, family=self.kernels)(when, law=self.law, **arguments)
 

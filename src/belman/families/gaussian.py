@@ -111,7 +111,10 @@ class Gaussian(Family):
     coordinates = ("mean", "precision")
     support = "finite numbers"
     kernels = KERNELS
-    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+    no_joint = (
+        "for Gaussian rewards the focal term cancels in the joint projection: "
+        "it would never exploit"
+    )
 
     def __post_init__(self) -> None:
         self._positive(sigma=self.sigma)

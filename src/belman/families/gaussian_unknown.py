@@ -10,6 +10,7 @@ from belman import chance
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
+from belman.families.gaussian import Gaussian
 from belman.special import normal_quantile, student_cdf, student_quantile
 
 _HALVINGS = 60
@@ -161,10 +162,8 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
     if math.isnan(left) or math.isnan(right):
         return right if math.isnan(left) else left
     at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
-    at_right = weight * d(law, mean, right, spread) + other_weight * d(
-        law, other, right, other_spread
-    )
-    return left if at_left <= at_right else right
+    mine, theirs = d(law, mean, right, spread), d(law, other, right, other_spread)
+    return left if at_left <= weight * mine + other_weight * theirs else right
 
 
 KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
@@ -189,7 +188,7 @@ class GaussianUnknown(Family):
     coordinates = ("mean", "kappa", "alpha", "beta")
     support = "finite numbers"
     kernels = KERNELS
-    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+    no_joint = Gaussian.no_joint
     parameters = 2
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ def imagine(law, belief):
 
 @kernel
 def mean_cdf(law, belief, x):
-    """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is still exact enough: several times faster there."""
+    """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is exact enough: several times faster there."""
     if x <= 1.0:
         return 0.0
     if x < _FAR:

@@ -1,7 +1,4 @@
-"""The two projections of Algorithm 1: the nearest arm, and the nearest pseudobelief.
-
-Normaliser included.
-"""
+"""The two projections of Algorithm 1, to the nearest arm and pseudobelief, normaliser included."""
 
 from __future__ import annotations
 

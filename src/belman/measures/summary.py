@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def summary(
     """Mean, its confidence interval, and 25, 50 and 75 % quantiles over runs, at every checkpoint.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
+    >>> problem = belman.problems.bernoulli([0.8, 0.9])
+    >>> result = belman.simulate([belman.BelMan()], problem, horizon=20, runs=10, seed=7)
     >>> sorted(summary(result).data_vars)
     ['high', 'low', 'mean', 'q25', 'q50', 'q75']
     """
@@ -60,7 +61,8 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
     """The share of runs that recommended a wrong arm, between Clopper and Pearson's ends.
 
     >>> import belman
-    >>> found = belman.explore([belman.Uniform()], belman.problems.bernoulli([0.9, 0.1]), runs=100, seed=7, budget=50)
+    >>> problem = belman.problems.bernoulli([0.9, 0.1])
+    >>> found = belman.explore([belman.Uniform()], problem, runs=100, seed=7, budget=50)
     >>> last = chance_of_error(found).isel(turn=-1, player=0)
     >>> float(last["mean"]), round(float(last["high"]), 4)
     (0.0, 0.0362)
@@ -72,15 +74,12 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
     wrong = result["error"].sum("run").astype(np.float64)
     tail = 0.5 * (1.0 - level)
     with np.errstate(invalid="ignore"):
-        low = xarray.where(
-            wrong > 0, betaincinv(np.maximum(wrong, 1.0), runs - wrong + 1.0, tail), 0.0
-        )
-        high = xarray.where(
-            wrong < runs, betaincinv(wrong + 1.0, np.maximum(runs - wrong, 1.0), 1.0 - tail), 1.0
-        )
-    return xarray.Dataset(
-        {"mean": wrong / runs, "low": low, "high": high}, attrs={**result.attrs, "level": level}
-    )
+        low = betaincinv(np.maximum(wrong, 1.0), runs - wrong + 1.0, tail)
+        low = xarray.where(wrong > 0, low, 0.0)
+        high = betaincinv(wrong + 1.0, np.maximum(runs - wrong, 1.0), 1.0 - tail)
+        high = xarray.where(wrong < runs, high, 1.0)
+    ends = {"mean": wrong / runs, "low": low, "high": high}
+    return xarray.Dataset(ends, attrs={**result.attrs, "level": level})
 
 
 def difference(
@@ -103,7 +102,8 @@ def compare(
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-    >>> result = belman.simulate(players, belman.problems.bernoulli([0.2, 0.9]), horizon=200, runs=200, seed=7)
+    >>> problem = belman.problems.bernoulli([0.2, 0.9])
+    >>> result = belman.simulate(players, problem, horizon=200, runs=200, seed=7)
     >>> compare(result, against="Thompson")["player"]
     ['BelMan', 'Thompson']
     """
@@ -119,15 +119,8 @@ def compare(
         shift, width = float(paired.mean()), float(half_width(paired, level))
         own = name == rival
         less = float((paired < 0).mean() + 0.5 * (paired == 0).mean())
-        verdict = (
-            "–"
-            if own
-            else "less"
-            if shift + width < 0
-            else "more"
-            if shift - width > 0
-            else "undecided"
-        )
+        side = "less" if shift < 0 else "more"
+        verdict = "–" if own else side if abs(shift) > width else "undecided"
         cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
@@ -139,7 +132,8 @@ def compare(
 def _check(result: xarray.Dataset) -> None:
     if not {"player", "run"} <= set(getattr(result, "sizes", ())):
         raise SettingError(
-            f"a {type(result).__name__} has no players and runs to take means of: give the Dataset that belman.simulate or belman.explore returns"
+            f"a {type(result).__name__} has no players and runs to take means of: "
+            "give the Dataset that belman.simulate or belman.explore returns"
         )
 
 
@@ -147,9 +141,7 @@ def _player(result: xarray.Dataset, name: str) -> str:
     _check(result)
     known = [str(player) for player in result.player.values]
     if name not in known:
-        raise SettingError(
-            f"unknown player {name!r}: this result has {listing(known)}{nearest(name, known)}"
-        )
+        raise SettingError(unknown("player", name, known, "this result has"))
     return name
 
 
@@ -161,9 +153,7 @@ def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
         if "run" in values.dims and len(values.dims) > 1 and "arm" not in values.dims
     ]
     if name not in known:
-        raise SettingError(
-            f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}"
-        )
+        raise SettingError(unknown("variable", name, known, "this result has"))
     return result[name] * 1.0  # a question of yes or no has a mean too
 
 

@@ -124,8 +124,8 @@ class BayesUCB(Policy):
         return np.array([float(family.coin)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        zeros = (np.zeros(arms) for _ in range(3))
-        return Memory(*zeros, np.full(arms, -np.inf), np.zeros(arms))
+        height, slope, since, measured = (np.zeros(arms) for _ in range(4))
+        return Memory(height, slope, since, np.full(arms, -np.inf), measured)
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0

@@ -28,7 +28,7 @@ from belman.policies import gittins_table
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 from belman.policies.settings import is_number, is_whole, require
 
-_HEADER = 4  # the numbers before the table: the edge of interpolation, ln(1/γ), and the first nodes of α and β above 0
+_HEADER = 4  # before the table: the edge of interpolation, ln(1/γ), first nodes of α and β above 0
 _MOST = 1.0 - 1e-6
 
 
@@ -63,7 +63,7 @@ def _fade(s):
 
 @kernel
 def _node(x, start):
-    """The node at or below x among 0, start, start + 1, …, and how far x is on the way to the next."""
+    """The node at or below x among 0, start, start + 1, …, and how far x is towards the next."""
     if x < start:
         return 0, x / start
     step = int(x - start)
@@ -154,6 +154,6 @@ class Gittins(Policy):
     def check(self, family: Family, arms: int) -> None:
         if not family.coin:
             raise PolicyError(
-                f"gittins plays bernoulli rewards only, not {family.name}: its index is tabulated for Beta beliefs; "
-                "bayes-ucb and ids play every family"
+                f"gittins plays bernoulli rewards only, not {family.name}: its index is tabulated "
+                "for Beta beliefs; bayes-ucb and ids play every family"
             )

@@ -1,7 +1,4 @@
-"""IMED (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a.
-
-μ̂* is the best average.
-"""
+"""IMED (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a, μ̂* the best average."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from belman.policies.averages import average, keep_terms, known, variance
 from belman.policies.policy import Floats
 
 _STEPS = 200
-_ENOUGH = 1e-8  # of the distance to the mean: the step that is still taken leaves an error of about its 1.6th power
+_ENOUGH = 1e-8  # of the distance to the mean: the last step leaves about its 1.6th power
 _STRETCH = 1e3
 _SLACK = 1e-9
 

@@ -83,13 +83,13 @@ class KLPolicy(Policy):
         object.__setattr__(self, "range", interval(self.name, self.range))
         if self.divergence is None and self.range is not None:
             raise PolicyError(
-                f"range={self.range!r} scales rewards for a divergence by name, and the family's own needs none: "
-                f"give divergence= one of {listing(DIVERGENCES)}, or no range"
+                f"range={self.range!r} scales rewards for a divergence by name, and the family's "
+                f"own needs none: give divergence= one of {listing(DIVERGENCES)}, or no range"
             )
         if self.divergence is not None and str(self.divergence) not in DIVERGENCES:
             raise PolicyError(
-                f"unknown divergence {self.divergence!r}: there are {listing(DIVERGENCES)}, and None for the family's own"
-                f"{nearest(self.divergence, DIVERGENCES)}"
+                f"unknown divergence {self.divergence!r}: there are {listing(DIVERGENCES)}, and "
+                f"None for the family's own{nearest(self.divergence, DIVERGENCES)}"
             )
 
     @property

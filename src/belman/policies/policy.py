@@ -49,7 +49,7 @@ class NoMemory(NamedTuple):
 
 @kernel
 def score_by_expected_reward(family, law, params, ledger, memory, score):
-    """E_a[X] under the belief of each arm; an arm of which nothing is known (infinite) comes last."""
+    """E_a[X] of each arm; an arm of which nothing is known (infinite) comes last."""
     for a in range(score.size):
         expected = family.expected_reward(law, ledger.beliefs[a])
         score[a] = expected if np.isfinite(expected) else -np.inf
@@ -63,16 +63,16 @@ def never_finished(family, law, params, ledger, memory):
 
 @dataclass(frozen=True)
 class PolicyKernels(Bundle):
-    """The bundle of kernels of a policy.
+    """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
 
     | kernel | what it does |
     |---|---|
-    | `refresh(family, law, params, ledger, memory, arm)` | renews the memory of an arm whose ledger has changed |
-    | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
-    | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
-    | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
-    | `recommend(family, law, params, ledger, memory, score)` | fills a score (K): the arms with the largest are recommended |
-    | `finished(family, law, params, ledger, memory)` | whether the policy's own stopping rule has had enough |
+    | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
+    | `indices(…, turn, dial, mind, index)` | fills the index (K) of every arm |
+    | `choose(policy, …, turn, dial, mind, index)` | the arm to play and the number of ties |
+    | `propensity(…, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
+    | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
+    | `finished(…)` | whether the policy's own stopping rule has had enough |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).
@@ -197,7 +197,7 @@ class Policy(ABC):
         return np.zeros(len(turns))
 
     def check(self, family: Family, arms: int) -> None:
-        """Raise PolicyError where this policy does not exist for the family or the number of arms."""
+        """Raise PolicyError where there is no such policy for the family or the number of arms."""
         return
 
     def acting(self, memory: Any) -> Policy:
@@ -205,10 +205,7 @@ class Policy(ABC):
         return self
 
     def chances(self, best: Floats) -> Floats:
-        """The chance of playing each arm, for a policy whose propensity has to be integrated.
-
-        From each arm's chance of being best.
-        """
+        """The chance of playing each arm, from its chance of being best, if to be integrated."""
         return best
 
     def explanation(

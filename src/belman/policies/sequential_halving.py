@@ -36,7 +36,7 @@ def rounds(arms, wanted):
 
 @kernel
 def _drop_worst(ledger, memory, mind, drops):
-    """Reject that many of the arms in play, the worst first; `standing` holds the scores meanwhile."""
+    """Reject that many arms in play, the worst first; `standing` holds the scores meanwhile."""
     standing = memory.standing
     for a in range(standing.size):
         standing[a] = -value(ledger, a) if standing[a] == IN_PLAY else np.nan

@@ -19,11 +19,13 @@ def require(policy: Policy, name: str, fits: bool, allowed: str) -> None:
 
 def is_number(value: object) -> bool:
     """Whether a setting is a finite number."""
-    numeric = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return numeric and math.isfinite(float(value))
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    return math.isfinite(float(value))
 
 
 def is_whole(value: object, least: int) -> bool:
     """Whether a setting is a whole number from `least` up."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and int(value) >= least
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return False
+    return int(value) >= least

@@ -107,8 +107,8 @@ def thresholds(
     practice; 'proven' is 2 C(ln(m(K − m)/δ)/2) + 6 ln(1 + ln(t/2)) of Kaufmann and Koolen (2021),
     which holds for one-parameter exponential families.
 
-    >>> [round(float(thresholds(np.array([1_000.0]), 0.1, 5, rule=rule)[0]), 2) for rule in THRESHOLDS]
-    [4.37, 33.08]
+    >>> [thresholds(np.array([1_000.0]), 0.1, 5, rule=rule).round(2) for rule in THRESHOLDS]
+    [array([4.37]), array([33.08])]
     """
     return THRESHOLDS[rule](turns, -math.log(delta), max(m * (arms - m), 1))
 
@@ -137,7 +137,7 @@ def check_rule(rule: str, family: Family) -> str:
         raise SettingError(unknown("threshold", rule, THRESHOLDS))
     if rule == "proven" and not family.bregman:
         raise SettingError(
-            f"threshold='proven' is proved for one-parameter exponential families in their mean, and {family.name} is none: "
-            "give 'customary'"
+            "threshold='proven' is proved for one-parameter exponential families in their mean, "
+            f"and {family.name} is none: give 'customary'"
         )
     return rule

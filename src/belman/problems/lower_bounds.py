@@ -75,12 +75,12 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     """
     if not isinstance(problem, Stationary):
         raise SettingError(
-            f"characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): {problem!r} has none"
+            "characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): "
+            f"{problem!r} has none"
         )
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
-        raise SettingError(
-            f"m={m!r} makes no question: it must be a whole number of arms from 1 to {problem.arms}"
-        )
+        allowed = f"a whole number of arms from 1 to {problem.arms}"
+        raise SettingError(f"m={m!r} makes no question: it must be {allowed}")
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
     spreads = np.array([1.0 / theta[1] if len(theta) > 1 else 1.0 for theta in problem.parameters])
@@ -88,10 +88,8 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     inside, outside = order[:m], order[m:]
     if m == arms or means[inside[-1]] == means[outside[0]]:
         return CharacteristicTime(0.0 if m == arms else math.inf, np.full(arms, 1.0 / arms))
-    values, slopes = (
-        np.empty(len(inside) * len(outside)),
-        np.empty((len(inside) * len(outside), arms)),
-    )
+    pairs = len(inside) * len(outside)
+    values, slopes = np.empty(pairs), np.empty((pairs, arms))
 
     def weigh(shares: Floats) -> tuple[Floats, Floats]:
         family.enter(

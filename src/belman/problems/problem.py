@@ -53,10 +53,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def world(self) -> Floats:
-        """The belief from which each run draws θ, and the interval to which means are scaled.
-
-        Empty if fixed.
-        """
+        """The belief each run draws θ from, and the interval means are scaled to; or empty."""
 
     @property
     def findings(self) -> dict[str, Any]:

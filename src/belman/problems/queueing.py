@@ -25,9 +25,7 @@ from belman.problems.problem import Floats, Problem
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
 SERVICE_LAWS: dict[str, type[Family]] = {
-    "bernoulli": Bernoulli,
-    "geometric": Geometric,
-    "exponential": Exponential,
+    law.name: law for law in (Bernoulli, Geometric, Exponential)
 }
 #: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
 BATCHES = 20
@@ -79,7 +77,7 @@ class Queue(Problem):
 
     @property
     def arms(self) -> int:
-        """The arms of one set of beliefs: a queue's servers, or all pairs where beliefs are shared."""
+        """The arms of one set of beliefs: a queue's servers, or all pairs if shared."""
         return self.queues * self.servers // self.groups
 
     @property
@@ -219,18 +217,16 @@ def queue(
         ("weighting", weighting, ["none", "length"]),
     ):
         if given not in known:
-            raise SettingError(
-                f"{name}={given!r} is unknown: there are {listing(known)}{nearest(given, known)}"
-            )
+            there = f"there are {listing(known)}{nearest(given, known)}"
+            raise SettingError(f"{name}={given!r} is unknown: {there}")
     single, rates = _rates(services, positive=service_law != "bernoulli")
     family: Family = SERVICE_LAWS[service_law]()
     if prior is not None:
         family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
     holds = service_law != "bernoulli"
     if holds and serves_empty:
-        raise SettingError(
-            f"serves_empty=True makes no queue with {service_law} job sizes: an empty queue has no job to size"
-        )
+        what = f"serves_empty=True makes no queue with {service_law} job sizes"
+        raise SettingError(f"{what}: an empty queue has no job to size")
     made = Queue(
         family=Mirror(family) if holds else family,
         rates=rates,
@@ -250,8 +246,8 @@ def queue(
 def _overload(made: Queue) -> str:
     loads = ", ".join(f"{load:.3g}" for load in made.load)
     return (
-        f"this system is unstable: jobs arrive at {listing(made.arrivals)} a turn, {loads} times what the best servers complete; "
-        "queues grow whatever a player does"
+        f"this system is unstable: jobs arrive at {listing(made.arrivals)} a turn, {loads} times "
+        "what the best servers complete; queues grow whatever a player does"
     )
 
 
@@ -260,19 +256,18 @@ def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float
     try:
         rates = np.array(services, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SettingError(
-            f"services={services!r} is neither a list of rates nor a matrix with rows of equal length"
-        ) from None
+        what = f"services={services!r} is neither a list of rates"
+        raise SettingError(f"{what} nor a matrix with rows of equal length") from None
     if rates.ndim not in (1, 2) or rates.size == 0:
         raise SettingError(
-            f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per queue and a column per server"
+            f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per "
+            "queue and a column per server"
         )
     low = "above 0" if positive else "from 0"
     fits = np.isfinite(rates) & (rates <= 1.0) & ((rates > 0.0) if positive else (rates >= 0.0))
     if not fits.all():
-        raise SettingError(
-            f"service rate {float(rates[~fits][0])!r} cannot be: it must be {low} to 1 job per turn"
-        )
+        rate = float(rates[~fits][0])
+        raise SettingError(f"service rate {rate!r} cannot be: it must be {low} to 1 job per turn")
     return rates.ndim == 1, tuple(tuple(map(float, row)) for row in np.atleast_2d(rates))
 
 
@@ -282,15 +277,11 @@ def _arrivals(arrivals: float | Sequence[float], queues: int, single: bool) -> t
     except (TypeError, ValueError):
         raise SettingError(f"arrivals={arrivals!r} is neither a rate nor a list of rates") from None
     if rates.shape != (queues,):
-        wanted = (
-            "one rate"
-            if single or queues == 1
-            else f"a list of {queues} rates, one per row of the services"
-        )
+        many = f"a list of {queues} rates, one per row of the services"
+        wanted = "one rate" if single or queues == 1 else many
         raise SettingError(f"arrivals={arrivals!r} does not fit: give {wanted}")
     for rate in rates:
         if not (math.isfinite(rate) and 0.0 <= rate <= 1.0):
-            raise SettingError(
-                f"arrival rate {float(rate)!r} cannot be: it must be from 0 to 1 job per turn"
-            )
+            allowed = "it must be from 0 to 1 job per turn"
+            raise SettingError(f"arrival rate {float(rate)!r} cannot be: {allowed}")
     return tuple(map(float, rates))

@@ -71,16 +71,14 @@ class RandomStationary(Problem):
     def __post_init__(self) -> None:
         whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
         if not whole or self.number < 1:
-            raise SettingError(
-                f"arms={self.number!r} makes no problem: it must be a whole number from 1 up"
-            )
+            what = f"arms={self.number!r} makes no problem"
+            raise SettingError(f"{what}: it must be a whole number from 1 up")
         object.__setattr__(self, "prior", self.family.check_belief(self.prior))
         if self.between is not None:
             low, high = self.between
             if not self.family.coin or not 0.0 <= low < high <= 1.0:
-                raise SettingError(
-                    f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1"
-                )
+                what = f"between={self.between!r} is for Bernoulli means"
+                raise SettingError(f"{what}: 0 ≤ low < high ≤ 1")
 
     @property
     def arms(self) -> int:
@@ -169,18 +167,16 @@ def random_bernoulli(
     >>> random_bernoulli(10).number
     10
     """
-    return random_problem(
-        _with_prior(Bernoulli(), prior if belief is None else belief), arms, prior, between=between
-    )
+    family = _with_prior(Bernoulli(), prior if belief is None else belief)
+    return random_problem(family, arms, prior, between=between)
 
 
 def random_exponential(
     arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None
 ) -> RandomStationary:
     """Exponential arms with rates drawn from Gamma(prior) in every run."""
-    return random_problem(
-        _with_prior(Exponential(), prior if belief is None else belief), arms, prior
-    )
+    family = _with_prior(Exponential(), prior if belief is None else belief)
+    return random_problem(family, arms, prior)
 
 
 def random_poisson(
@@ -194,9 +190,8 @@ def random_gaussian(
     arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
 ) -> RandomStationary:
     """Gaussian arms, means from Normal(mean, precision) in every run, one known deviation."""
-    return random_problem(
-        _with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior
-    )
+    family = _with_prior(Gaussian(sigma), prior if belief is None else belief)
+    return random_problem(family, arms, prior)
 
 
 def _with_prior(family: Family, prior: ArrayLike | None) -> Family:

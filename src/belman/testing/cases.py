@@ -144,9 +144,8 @@ def uniform_enough(chances: ArrayLike) -> bool:
 
     centred = np.asarray(chances) - 0.5
     mean, variance = centred.mean(), np.mean(centred**2) - 1 / 12
-    close = abs(mean) < 5 / math.sqrt(12 * centred.size) and abs(variance) < 5 / math.sqrt(
-        180 * centred.size
-    )
+    close = abs(mean) < 5 / math.sqrt(12 * centred.size)
+    close = close and abs(variance) < 5 / math.sqrt(180 * centred.size)
     return bool(close and stats.kstest(chances, "uniform").pvalue > ALARM)
 
 

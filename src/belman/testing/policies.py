@@ -100,9 +100,7 @@ def dial_is_a_table(case: PolicyCase) -> Faults:
         if whole.shape != turns.shape or np.isnan(whole).any():
             yield f"dial(turns, {arms}) is {whole!r} for 40 turns"
             continue
-        parts = np.concatenate(
-            [case.policy.dial(turns[:1], arms), case.policy.dial(turns[1:], arms)]
-        )
+        parts = np.concatenate([case.policy.dial(part, arms) for part in (turns[:1], turns[1:])])
         if not np.array_equal(whole, parts):
             yield "the dial of a turn depends on the turns that are asked for with it"
 
@@ -150,7 +148,7 @@ def equal_arms_are_played_alike(case: PolicyCase) -> Faults:
 
 
 def looking_changes_nothing(case: PolicyCase) -> Faults:
-    """`explain` gives a number for each arm, the index last, and leaves the next choice as it was."""
+    """`explain` gives a number for each arm, the index last, and leaves the next choice alone."""
     if case.policy.sees_truth:
         return
     agent, other = case.agent(), case.agent()
@@ -159,7 +157,8 @@ def looking_changes_nothing(case: PolicyCase) -> Faults:
     table = agent.explain()
     *_, last = table.columns
     if last != "index" or any(len(column) != len(_ARMS) for column in table.columns.values()):
-        yield f"explanation gives the columns {list(table.columns)}, not one number an arm, index last"
+        given = list(table.columns)
+        yield f"explanation gives the columns {given}, not one number an arm, index last"
     agent.recommend()
     if case.played(agent, 30, seed=4) != case.played(other, 30, seed=4):
         yield "to look at it changes what it plays"
