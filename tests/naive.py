@@ -58,7 +58,7 @@ def beta_chances(a: float, b: float, x: Any, y: Any = None) -> tuple[Any, Any, A
 
 
 def gamma_chances(a: float, x: Any) -> tuple[Any, Any, Any]:
-    """P(a, x), Q(a, x) and x f(x) under Gamma(a, 1), the smaller chance by integrating over ln θ."""
+    """P(a, x), Q(a, x) and x f(x) under Gamma(a, 1), the smaller by integrating over ln θ."""
     a, x = mp.mpf(a), mp.mpf(x)
     front = mp.exp(a * mp.log(x) - x - mp.loggamma(a))
     width = 1 / (mp.sqrt(x) + abs(a - x) + 1)
@@ -310,7 +310,7 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
 
 
 def unknown_variance_divergence(mean: float, other: float, variance: float) -> float:
-    """The least KL from N(mean, variance) to a normal law with the other mean, over its variance."""
+    """The least KL from N(mean, variance) to a normal law of the other mean, over its variance."""
     candidates = variance * np.exp(np.linspace(-12, 12, 200_001))
     return float(
         np.min(

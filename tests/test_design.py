@@ -1,4 +1,4 @@
-"""The map in docs/ideas/design.md is the tree: every room of the package, in the order of its layers."""
+"""The map in docs/ideas/design.md is the tree: every room, in the order of its layers."""
 
 from __future__ import annotations
 

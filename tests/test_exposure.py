@@ -179,7 +179,8 @@ def test_belman_takes_any_of_them():
         (lambda: Paper(C=math.inf), r"C=inf makes no exposure"),
         (
             lambda: Constant(0.0),
-            r"tau=0.0 makes no exposure: it must be a positive number \(Infinite\(\) explores for ever\)",
+            r"tau=0.0 makes no exposure: it must be a positive number "
+            r"\(Infinite\(\) explores for ever\)",
         ),
         (lambda: Constant(-1.0), r"tau=-1.0 makes no exposure"),
         (lambda: Constant(math.inf), r"tau=inf makes no exposure.*Infinite\(\)"),

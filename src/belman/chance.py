@@ -19,9 +19,8 @@ Words = NDArray[np.uint64]
 _17, _23, _45 = (np.uint64(n) for n in (17, 23, 45))
 _12, _64 = np.uint64(12), np.uint64(64)
 _0, _1, _8, _27, _30, _31 = (np.uint64(n) for n in (0, 1, 8, 27, 30, 31))
-_GOLDEN, _MIX_ONE, _MIX_TWO = (
-    np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_ONE, _MIX_TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LAYER = np.uint64(127)
 _UNIT = 2.0**-52
 
@@ -31,9 +30,7 @@ _AREA = 9.91256303526217e-3  # of each of its layers
 
 
 def _ziggurat() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Right edges of the layers of equal area under exp(−x²/2), and the ratio of each edge to the
-    one above.
-    """
+    """Right edges of layers of equal area under exp(−x²/2), and their ratios to those above."""
     edges = np.zeros(_LAYERS + 1)
     height = math.exp(-0.5 * _EDGE * _EDGE)
     edges[0], edges[1] = _AREA / height, _EDGE
@@ -47,16 +44,14 @@ _EDGES, _RATIOS = _ziggurat()
 
 
 def generator(seed: int | np.random.SeedSequence | None, *path: int) -> Words:
-    """A fresh generator for a seed and a path of whole numbers (run, role, …); equal paths give
-    equal streams.
+    """A fresh generator for a seed and a path of numbers (run, role, …); equal paths, equal draws.
 
-    >>> bool((generator(7, 1) == generator(7, 1)).all()), bool((generator(7, 1) == generator(7, 2)).all())
-    (True, False)
+    >>> [bool((generator(7, 1) == generator(7, path)).all()) for path in (1, 2)]
+    [True, False]
     """
     if isinstance(seed, np.random.SeedSequence):
-        sequence = np.random.SeedSequence(
-            seed.entropy, spawn_key=(*seed.spawn_key, *path), pool_size=seed.pool_size
-        )
+        key, size = (*seed.spawn_key, *path), seed.pool_size
+        sequence = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=size)
     else:
         sequence = np.random.SeedSequence(seed, spawn_key=path)
     return sequence.generate_state(4, np.uint64).astype(np.uint64)
@@ -72,9 +67,7 @@ def _mix(word):
 
 @kernel
 def fork(words, run: int, role: int, out):
-    """The generator of one role in one run, from the words of the seed: the same whatever was run
-    before.
-    """
+    """The generator of one role in one run, from the seed's words: the same whatever ran before."""
     path = np.uint64(run) * _8 + np.uint64(role)
     for i in range(4):
         out[i] = _mix(words[i] ^ _mix(path + _GOLDEN * np.uint64(i + 1)))
@@ -113,9 +106,7 @@ def below(mind, count: int):
 
 @inlined_kernel
 def normal(mind):
-    """A standard normal draw (ziggurat of 128 layers, Doornik's form); 97 of 100 end here, short
-    enough to be inlined.
-    """
+    """A standard normal draw (ziggurat, 128 layers, Doornik's); short, as 97 of 100 end here."""
     bits = word(mind)
     layer = bits & _LAYER  # unsigned, so that indexing need not look for negative numbers
     side = (float(np.int64(bits >> _12)) + 0.5) * (2.0 * _UNIT) - 1.0
@@ -124,9 +115,7 @@ def normal(mind):
 
 @kernel
 def _normal_rest(mind, layer, side):
-    """Go on where the first point fell outside the rectangle: the tail, the wedge, or another
-    point.
-    """
+    """Go on where the first point missed the rectangle: the tail, the wedge, or another point."""
     while not abs(side) < _RATIOS[layer]:
         if layer == _0:
             return _normal_tail(mind, side)

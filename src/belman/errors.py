@@ -157,9 +157,18 @@ def nearest(name: object, names: Iterable[object]) -> str:
     return f" (did you mean {spelt[close[0]]!r}?)" if close else ""
 
 
+def unknown(what: str, name: object, names: Iterable[object], has: str = "there are") -> str:
+    """The message about a name that is none of those there are.
+
+    >>> unknown("colour", "gren", ["green", "red"])
+    "unknown colour 'gren': there are 'green', 'red' (did you mean 'green'?)"
+    """
+    known = list(names)
+    return f"unknown {what} {name!r}: {has} {listing(known)}{nearest(name, known)}"
+
+
 def problem_type(error: type[BelmanError]) -> str:
-    """The name of a kind of error over HTTP, where service and client know it by the `type` of a
-    problem (RFC 9457).
+    """The name of a kind of error over HTTP: the `type` of a problem (RFC 9457).
 
     >>> problem_type(UnknownTicketError)
     'urn:belman:unknown-ticket'

@@ -1,5 +1,4 @@
-"""How greedy, when: the schedules of the exposure τ, kept as the pull s = 1/τ of the focal law
-exp(x/τ).
+"""How greedy, when: schedules of the exposure τ, kept as pull s = 1/τ of the focal law exp(x/τ).
 
 Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ
 per arm, by the evidence against it.
@@ -29,11 +28,9 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 
 
 def _number(value: object) -> bool:
-    return (
-        isinstance(value, (int, float, np.number))
-        and not isinstance(value, bool)
-        and math.isfinite(float(value))
-    )
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    return math.isfinite(float(value))
 
 
 def _whole(value: object) -> bool:
@@ -53,9 +50,7 @@ class Exposure(ABC):
 
     @abstractmethod
     def pull(self, turns: Floats, arms: int) -> Floats:
-        """s = 1/τ, or what takes its place where the exposure is per arm, at each of these turns;
-        `exploring` explores.
-        """
+        """s = 1/τ (or what stands for it, if τ is per arm) at these turns; `exploring` explores."""
 
     @property
     def per_arm(self) -> bool:
@@ -85,9 +80,8 @@ class Paper(Exposure):
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         late = np.maximum(turns, 3.0)
-        return np.where(
-            turns < 3.0, 0.0, np.maximum(np.log(late) + self.C * np.log(np.log(late)), 0.0)
-        )
+        pull = np.log(late) + self.C * np.log(np.log(late))
+        return np.where(turns < 3.0, 0.0, np.maximum(pull, 0.0))
 
 
 @dataclass(frozen=True)
@@ -103,12 +97,8 @@ class Constant(Exposure):
     name = "constant"
 
     def __post_init__(self) -> None:
-        _require(
-            _number(self.tau) and self.tau > 0.0,
-            "tau",
-            self.tau,
-            "a positive number (Infinite() explores for ever)",
-        )
+        allowed = "a positive number (Infinite() explores for ever)"
+        _require(_number(self.tau) and self.tau > 0.0, "tau", self.tau, allowed)
 
     def pull(self, turns: Floats, arms: int) -> Floats:
         return np.full(np.shape(turns), 1.0 / self.tau)
@@ -145,8 +135,7 @@ class SquareRoot(Exposure):
 
 @dataclass(frozen=True)
 class Schedule(Exposure):
-    """Any function of the turn t = 1, 2, … that returns the exposure τ(t) > 0 (`math.inf` to
-    explore).
+    """Any function of the turn t = 1, 2, … with values τ(t) > 0 (`math.inf` to explore).
 
     >>> [float(s) for s in Schedule(lambda t: 1.0 / t).pull(np.array([1.0, 4.0]), arms=2)]
     [1.0, 4.0]
@@ -163,20 +152,15 @@ class Schedule(Exposure):
         taus = []
         for turn in np.atleast_1d(turns):
             tau = self.tau(int(turn))
-            _require(
-                tau == math.inf or (_number(tau) and tau > 0.0),
-                f"τ({int(turn)})",
-                tau,
-                "positive (math.inf explores)",
-            )
+            fits = tau == math.inf or (_number(tau) and tau > 0.0)
+            _require(fits, f"τ({int(turn)})", tau, "positive (math.inf explores)")
             taus.append(float(tau))
         return np.array([1.0 / tau for tau in taus]).reshape(np.shape(turns))
 
 
 @dataclass(frozen=True)
 class Evidence(Exposure):
-    """One τ per arm: the evidence ν_a d(μ_a, μ_L) against it, weighed with the surprise x_a =
-    ln(t/ν_a) at its share of plays.
+    """One τ per arm: evidence ν_a d(μ_a, μ_L) weighed with surprise x_a = ln(t/ν_a) at its share.
 
     Played is argmax_a φ(x_a) − ν_a d(μ_a, μ_L), with φ(x) = x²/(x + κ_x) and κ_x = gain·ln K/(1 +
     (x/reach)⁶). In long runs φ(x) − x → 0, which is IMED and asymptotically optimal; before, φ is
@@ -201,15 +185,11 @@ class Evidence(Exposure):
 
     def __post_init__(self) -> None:
         _require(_number(self.gain) and self.gain >= 0.0, "gain", self.gain, "a number from 0 up")
-        for name, words in (
-            ("reach", "a positive number of nats"),
-            ("pool", "a positive number of arms"),
-        ):
+        for name, unit in (("reach", "nats"), ("pool", "arms")):
             value = getattr(self, name)
             infinite = isinstance(value, float) and value == math.inf
-            _require(
-                infinite or (_number(value) and value > 0.0), name, value, f"{words}, or math.inf"
-            )
+            fits = infinite or (_number(value) and value > 0.0)
+            _require(fits, name, value, f"a positive number of {unit}, or math.inf")
         known = self.horizon is None or (_whole(self.horizon) and self.horizon > 0)
         _require(known, "horizon", self.horizon, "a whole number of turns from 1 up, or None")
 
@@ -223,8 +203,7 @@ class Evidence(Exposure):
 
 @dataclass(frozen=True)
 class FadingEvidence(Exposure):
-    """The first form of evidence, with a weight c_t of its own: s_a (E_a − E_L) = −c_t (n_a + p)
-    d(μ_a, μ_L), with L the leader.
+    """The first form of evidence, weighed by c_t: s_a (E_a − E_L) = −c_t (n_a + p) d(μ_a, μ_L).
 
     c_t = floor + gain·ln K / (1 + fade·ln(1 + t/K)) falls to `floor`; at ½ the rule tends to IMED,
     which is asymptotically optimal, and a larger weight is greedier. With p = 0 an arm that was
@@ -257,8 +236,7 @@ class FadingEvidence(Exposure):
 
 @dataclass(frozen=True)
 class TwoPhase(Exposure):
-    """Pure exploration for `explore` turns, then another exposure, whose clock has been running all
-    along.
+    """Pure exploration for `explore` turns, then an exposure whose clock has run all along.
 
     >>> [float(s) for s in TwoPhase(2, Constant(0.5)).pull(np.array([1.0, 2.0, 3.0]), arms=2)]
     [0.0, 0.0, 2.0]
@@ -270,12 +248,8 @@ class TwoPhase(Exposure):
     name = "two-phase"
 
     def __post_init__(self) -> None:
-        _require(
-            _whole(self.explore) and self.explore >= 0,
-            "explore",
-            self.explore,
-            "a whole number of turns from 0 up",
-        )
+        fits = _whole(self.explore) and self.explore >= 0
+        _require(fits, "explore", self.explore, "a whole number of turns from 0 up")
         object.__setattr__(self, "then", exposure(self.then))
 
     @property
@@ -296,8 +270,8 @@ class TwoPhase(Exposure):
 
 #: Every exposure by its name.
 EXPOSURES: dict[str, type[Exposure]] = {
-    member.name: member
-    for member in (
+    kind.name: kind
+    for kind in (
         Evidence,
         FadingEvidence,
         Paper,
@@ -321,14 +295,12 @@ def exposure(given: Exposure | Callable[[int], float]) -> Exposure:
     if callable(given):
         return Schedule(given)
     kinds = ", ".join(sorted(member.__name__ for member in EXPOSURES.values()))
-    raise ExposureError(
-        f"exposure {given!r} is neither one of belman.exposure ({kinds}) nor a function of the turn"
-    )
+    what = f"exposure {given!r} is neither one of belman.exposure ({kinds})"
+    raise ExposureError(f"{what} nor a function of the turn")
 
 
 def two_phase(explore: int, then: Exposure | Callable[[int], float] | None = None) -> TwoPhase:
-    """Pure exploration for `explore` turns, then exploration–exploitation (the default exposure,
-    unless told otherwise).
+    """Pure exploration for `explore` turns, then another exposure: by default the default.
 
     >>> two_phase(explore=500).explore
     500

@@ -11,9 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft beside `path` to write into, moved into its place at the end; an error leaves the old
-    file as it was.
-    """
+    """A draft beside `path`, moved into its place at the end; an error leaves the old file."""
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     os.close(handle)
@@ -30,8 +28,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write `content` to `path` so that a crash at any moment leaves the old file or the new one,
-    never a part.
+    """Write `content` to `path`: a crash at any moment leaves the old file or the new one, whole.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

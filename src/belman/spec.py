@@ -1,5 +1,4 @@
-"""Everything public as plain data and back: one language for state files, logs, HTTP bodies, the
-command line and the lab, with one law: `build(describe(x)) == x`.
+"""Everything public as plain data and back, with one law: `build(describe(x)) == x`.
 
 A description is what JSON holds. A family, policy, exposure, problem or design is its name and its
 settings, in which others may be nested:
@@ -92,9 +91,7 @@ def member(kind: type[T]) -> type[T]:
 
 
 class Setting(NamedTuple):
-    """What a maker takes: the default (`inspect.Parameter.empty` where there is none), and whether
-    it is a family, policy, exposure or problem.
-    """
+    """What a maker takes: the default (`Parameter.empty` for none), and its kind, if public."""
 
     default: Any
     kind: type | None
@@ -115,8 +112,7 @@ def settings_of(name: str, kind: type = object) -> Mapping[str, Setting]:
 
 
 def describe(thing: Any) -> dict[str, Any]:
-    """A family, policy, exposure, problem or design (or a class or function, by its import path) as
-    plain data; raises where it holds what is none, such as a function without a name.
+    """A public thing (class or function by its import path) as plain data; raises if it cannot be.
 
     >>> describe(Mirror(FAMILIES["exponential"]()))
     {'name': 'mirror', 'of': {'name': 'exponential', 'prior': [1.0, 1.0]}}
@@ -185,9 +181,8 @@ def _described(thing: Any, depth: int) -> dict[str, Any]:
     found = {"name": name or _path_of(kind)}
     for key, setting in _takes(kind).items():
         if key in found or not hasattr(thing, key):
-            raise _UndescribedError(
-                f"{kind.__name__} does not keep its setting {key!r} under that name"
-            )
+            what = f"{kind.__name__} does not keep its setting {key!r}"
+            raise _UndescribedError(f"{what} under that name")
         value = getattr(thing, key)
         if callable(value) and value is setting.default:
             continue
@@ -226,9 +221,8 @@ def _path_of(thing: Any) -> str:
     home = sys.modules.get(module or "")
     importable = getattr(home, "__spec__", None) and module not in ("__main__", "__mp_main__")
     if not importable or vars(home).get(name) is not thing:
-        raise _UndescribedError(
-            f"{thing!r} is not found under its name in a module that can be imported"
-        )
+        where = "under its name in a module that can be imported"
+        raise _UndescribedError(f"{thing!r} is not found {where}")
     return f"{module}:{name}"
 
 
@@ -236,16 +230,14 @@ def _path_of(thing: Any) -> str:
 
 
 def _named(name: str, kind: type) -> Callable[..., Any]:
-    known: dict[str, Callable[..., Any]] = {
-        key: member for key, member in _MEMBERS.items() if issubclass(member, kind)
-    }
+    known: dict[str, Callable[..., Any]]
+    known = {key: member for key, member in _MEMBERS.items() if issubclass(member, kind)}
     if issubclass(Policy, kind):
         known |= PRESETS
     if name not in known:
         what, error = _words_of(kind)
-        raise error(
-            f"unknown {what} {name!r}: there are {listing(known, most=40)}{nearest(name, known)}"
-        )
+        there = f"there are {listing(known, most=40)}{nearest(name, known)}"
+        raise error(f"unknown {what} {name!r}: {there}")
     return known[name]
 
 
@@ -272,9 +264,8 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
     what, error = _words_of(kind)
     settings = {"name": given} if isinstance(given, str) else given
     if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
-        raise error(
-            f"{what} {reprlib.repr(given)} is no description: it must be a name, or one with settings"
-        )
+        allowed = "it must be a name, or one with settings"
+        raise error(f"{what} {reprlib.repr(given)} is no description: {allowed}")
     if depth >= DEEPEST:
         raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
     name = settings["name"]
@@ -291,10 +282,8 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
         if key == "name":
             continue
         if key not in takes:
-            raise error(
-                f"{what} {name!r} has no setting {key!r}: "
-                f"it has {listing(takes) or 'none'}{nearest(key, takes)}"
-            )
+            there = f"{listing(takes) or 'none'}{nearest(key, takes)}"
+            raise error(f"{what} {name!r} has no setting {key!r}: it has {there}")
         values[key] = _value(value, takes[key].kind, trust, depth + 1)
     lacking = [key for key, setting in takes.items() if setting.needed and key not in values]
     if lacking:
@@ -325,9 +314,8 @@ def _value(value: Any, kind: type | None, trust: Trust, depth: int) -> Any:
         return list(_value(content, kind, trust, depth))
     if wrapper == "import" and isinstance(content, str):
         if trust != "all":
-            raise SettingError(
-                f"{content!r} is a function or class of one's own, which is not taken from here"
-            )
+            what = f"{content!r} is a function or class of one's own"
+            raise SettingError(f"{what}, which is not taken from here")
         return _found(content, object, trust)
     inner = content if wrapper == "dict" and isinstance(content, Mapping) else value
     return {key: _value(item, kind, trust, depth + 1) for key, item in inner.items()}

@@ -35,9 +35,7 @@ class Table:
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], title: str = "") -> None:
-        self.columns: dict[str, list[Any]] = {
-            name: list(values) for name, values in columns.items()
-        }
+        self.columns: dict[str, list[Any]] = {name: list(cells) for name, cells in columns.items()}
         self.title = title
 
     def __len__(self) -> int:
@@ -57,16 +55,15 @@ class Table:
         for row in self:
             if row[first] == key:
                 return row
-        raise KeyError(
-            f"no row {key!r}: there are {listing(self.columns[first])}{nearest(key, self.columns[first])}"
-        )
+        known = self.columns[first]
+        raise KeyError(f"no row {key!r}: there are {listing(known)}{nearest(key, known)}")
 
     def __str__(self) -> str:
         cells = {name: [number(value) for value in values] for name, values in self.columns.items()}
         widths = {name: max(map(len, [name, *texts])) for name, texts in cells.items()}
         numeric = {
-            name: all(isinstance(value, (int, float)) for value in values)
-            for name, values in self.columns.items()
+            name: all(isinstance(cell, (int, float)) for cell in cells)
+            for name, cells in self.columns.items()
         }
 
         def line(texts: Mapping[str, str]) -> str:

@@ -29,7 +29,7 @@ from belman import Bernoulli, BelMan, exposure
 from belman.policies import POLICIES
 from belman.testing import check_policy
 def made(name, kind):
-    demanded = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+    demanded = [f.name for f in fields(kind) if f.default is f.default_factory is MISSING]
     quick = {"discount": 0.5} if name == "gittins" else {"draws": 20} if name == "ids" else {}
     return kind(**dict.fromkeys(demanded, 20), **quick)
 for policy in (

@@ -567,10 +567,8 @@ def test_policies_that_need_bounds_say_so() -> None:
         KLUCB(divergence="bernoulli"),
         KLUCBPlus(divergence="gaussian"),
     ):
-        with pytest.raises(
-            PolicyError,
-            match=r"poisson rewards \(whole numbers from 0 up\) have none: give range=\(low, high\)",
-        ):
+        words = r"poisson rewards \(whole numbers from 0 up\) have none: give range=\(low, high\)"
+        with pytest.raises(PolicyError, match=words):
             policy.check(POISSON, 2)
     with pytest.raises(PolicyError, match="range="):
         KLUCB(divergence="exponential").check(FAMILIES["gaussian"](), 2)

@@ -33,30 +33,43 @@ for name in FAMILIES:
         rng = np.random.default_rng(1)
         for case in range(6):
             counts = rng.integers(4, 60, 4)
-            scales = np.exp(rng.normal(0.0, 0.3, 4)) if name in ("exponential", "gamma", "gaussian", "gaussian-unknown") else np.ones(4)
-            draws = [sign * scale * np.array(random_rewards(member(name), rng, int(n))) for n, scale in zip(counts, scales)]
+            scaled = name in ("exponential", "gamma", "gaussian", "gaussian-unknown")
+            scales = np.exp(rng.normal(0.0, 0.3, 4)) if scaled else np.ones(4)
+            draws = [
+                sign * scale * np.array(random_rewards(member(name), rng, int(n)))
+                for n, scale in zip(counts, scales)
+            ]
             if name == "gaussian-unknown" and case < 3:  # narrow arms, far apart: two lowest points
-                draws = [sign * (3.0 * i + 0.3 * rng.normal(size=int(n))) for i, n in enumerate(counts)]
-            ledger = Ledger(np.zeros((4, 1)), counts.astype(float), *(np.array([f(x) for x in draws]) for f in (np.sum, lambda x: np.sum(x * x))))
-            means = ledger.sums / ledger.plays
-            spreads = [max(ledger.squares[a] / ledger.plays[a] - means[a] ** 2, 1e-300) if plays_needed(family) else 1.0 for a in range(4)]
+                sizes = enumerate(counts)
+                draws = [sign * (3.0 * i + 0.3 * rng.normal(size=int(n))) for i, n in sizes]
+            sums = np.array([np.sum(x) for x in draws])
+            squares = np.array([np.sum(x * x) for x in draws])
+            ledger = Ledger(np.zeros((4, 1)), counts.astype(float), sums, squares)
+            means, needed = ledger.sums / ledger.plays, plays_needed(family)
+            spreads = np.maximum(ledger.squares / ledger.plays - means**2, 1e-300)
+            spreads = spreads if needed else np.ones(4)
 
             def brute(a, b):
                 if not means[a] > means[b]:
                     return 0.0
                 def total(x):
-                    return sum(ledger.plays[i] * family.kernels.d(family.law, means[i], x, spreads[i]) for i in (a, b))
+                    apart = [family.kernels.d(family.law, means[i], x, spreads[i]) for i in (a, b)]
+                    return ledger.plays[a] * apart[0] + ledger.plays[b] * apart[1]
                 grid = np.linspace(means[b], means[a], 201)[1:-1]
                 start = int(np.argmin([total(x) for x in grid]))
                 ends = np.linspace(means[b], means[a], 201)[[start, start + 2]]
-                return minimize_scalar(total, bounds=tuple(ends), method="bounded", options={"xatol": 1e-10}).fun
+                how = {"method": "bounded", "options": {"xatol": 1e-10}}
+                return minimize_scalar(total, bounds=tuple(ends), **how).fun
 
-            found = {(a, b): contrast(family.kernels, family.law, ledger, plays_needed(family), a, b) for a in range(4) for b in range(4) if a != b}
+            pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
+            known = family.kernels, family.law, ledger, needed
+            found = {pair: contrast(*known, *pair) for pair in pairs}
             gaps = [abs(found[pair] - brute(*pair)) / (1.0 + found[pair]) for pair in found]
             chosen = np.zeros(4)
             chosen[np.argsort(-means)[:2]] = 1.0
-            least = least_contrast(family.kernels, family.law, ledger, plays_needed(family), chosen, -1.0, np.zeros(2, dtype=np.int64))
-            gaps.append(abs(least - min(found[a, b] for a in range(4) for b in range(4) if chosen[a] and not chosen[b])))
+            least = least_contrast(*known, chosen, -1.0, np.zeros(2, dtype=np.int64))
+            wanted = min(found[a, b] for a, b in pairs if chosen[a] and not chosen[b])
+            gaps.append(abs(least - wanted))
             worst[family.name] = max(worst.get(family.name, 0.0), *map(float, gaps))
 print(json.dumps(worst))
 """

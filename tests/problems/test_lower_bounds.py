@@ -91,7 +91,8 @@ def search(f, low, high, precision):
     return minimize_scalar(f, bounds=(low, high), method="bounded", options={"xatol": precision})
 
 found = {}
-for name in ("exponential", "poisson", "bounded-exponential", "gaussian-unknown", "geometric", "beta"):
+others = "exponential poisson bounded-exponential gaussian-unknown geometric beta"
+for name in others.split():
     family = member(name)
     pair = {"geometric": (3.0, 2.0), "beta": (0.6, 0.4)}.get(name, (1.5, 1.0))
     ours = characteristic_time(problem(family, pair))
@@ -102,7 +103,10 @@ for name in ("exponential", "poisson", "bounded-exponential", "gaussian-unknown"
         return family.reward_divergence(means[i], x, spread)
 
     def evidence(share):
-        return search(lambda x: share * d(0, x) + (1 - share) * d(1, x), means[1], means[0], 1e-10).fun
+        def both(x):
+            return share * d(0, x) + (1 - share) * d(1, x)
+
+        return search(both, means[1], means[0], 1e-10).fun
 
     best = search(lambda share: -evidence(share), 0.01, 0.99, 1e-8)
     found[name] = [float(ours.turns), -1.0 / best.fun, float(ours.proportions[0]), float(best.x)]
@@ -119,8 +123,8 @@ def test_two_arms_of_other_families() -> None:
 
 def test_gaussian_arms_have_a_closed_form() -> None:
     """Two Gaussian arms: T* = 8σ²/Δ², half of the plays each."""
-    script = "import json, belman; f = belman.characteristic_time(belman.problems.gaussian([0.3, 0.1], sigma=2.0));"
-    script += "print(json.dumps([f.turns, *f.proportions]))"
+    script = "import json, belman; arms = belman.problems.gaussian([0.3, 0.1], sigma=2.0);"
+    script += "f = belman.characteristic_time(arms);print(json.dumps([f.turns, *f.proportions]))"
     assert interpreted(script) == pytest.approx([8.0 * 4.0 / 0.04, 0.5, 0.5])
 
 

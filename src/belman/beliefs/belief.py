@@ -9,8 +9,8 @@ family.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from belman.engine import Bundle
@@ -26,10 +26,10 @@ class BeliefKernels(Bundle):
     |---|---|
     | `natural(law, belief, out)` | η |
     | `from_natural(law, eta, out)` | the coordinates of η |
-    | `blend(law, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in natural parameters |
+    | `blend(law, belief, other, weight)` | belief ← weight·belief + (1 − weight)·other, in η |
     | `log_partition(law, belief)` | A(η) |
     | `mean_parameters(law, belief, out)` | m(η) |
-    | `solve(law, target, belief)` | moves `belief`, the first guess, to the law whose mean parameters are `target` |
+    | `solve(law, target, belief)` | moves `belief`, the first guess, to where m(η) = `target` |
     | `metric(law, belief, out)` | ∇²A(η) |
     | `divergence(law, belief, other)` | KL(belief ‖ other), stable |
     | `log_density(law, belief, theta)` | ln b(θ) |
@@ -44,3 +44,9 @@ class BeliefKernels(Bundle):
     metric: Kernel
     divergence: Kernel
     log_density: Kernel
+
+    @classmethod
+    def of(cls, named: Mapping[str, Any]) -> BeliefKernels:
+        """The kernels of these names; without `from_natural` the coordinates of a law are its η."""
+        given = {"from_natural": named["natural"], **named}
+        return cls(**{part.name: given[part.name] for part in fields(cls)})

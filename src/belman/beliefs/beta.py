@@ -1,6 +1,4 @@
-"""Beta(α, β): the belief on a chance of success. S(θ) = (ln θ, ln(1 − θ)), η = (α, β), A = ln B(α,
-β).
-"""
+"""Beta(α, β), belief on a chance: S(θ) = (ln θ, ln(1 − θ)), η = (α, β), A = ln B(α, β)."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def first_guess(target, belief):
 
 @kernel
 def solve(law, target, belief):
-    """Newton on the convex function A(η) − ⟨η, target⟩, in (α, β) with steps kept inside the
-    domain.
-    """
+    """Newton on the convex A(η) − ⟨η, target⟩ in (α, β), with steps kept inside the domain."""
     a, b = belief[0], belief[1]
     noise = 1e-15 * (1.0 + abs(target[0]) + abs(target[1]))
     for _ in range(_STEPS):
@@ -115,16 +111,10 @@ def divergence(law, belief, other):
     shift = (step_a * y - step_b * x) / (z * new_z)
     success = x / z * entropy_excess((new_x / new_z) / (x / z), shift * z / x)
     failure = y / z * entropy_excess((new_y / new_z) / (y / z), -shift * z / y)
-    half = (
-        ratio_excess(new_x, x, step_a)
-        + ratio_excess(new_y, y, step_b)
-        - ratio_excess(new_z, z, step)
-    )
-    small = (
-        stirling_excess(new_x, x, step_a)
-        + stirling_excess(new_y, y, step_b)
-        - stirling_excess(new_z, z, step)
-    )
+    half = ratio_excess(new_x, x, step_a) + ratio_excess(new_y, y, step_b)
+    half -= ratio_excess(new_z, z, step)
+    small = stirling_excess(new_x, x, step_a) + stirling_excess(new_y, y, step_b)
+    small -= stirling_excess(new_z, z, step)
     lifted = lift_excess(new_a, a, step_a, count_a) + lift_excess(new_b, b, step_b, count_b)
     lifted -= lift_excess(new_a + new_b, a + b, step, count_a + count_b)
     return max(0.0, new_z * (success + failure) + 0.5 * half + small + lifted)
@@ -132,12 +122,9 @@ def divergence(law, belief, other):
 
 @kernel
 def log_density(law, belief, theta):
-    failure = (
-        (belief[1] - 1.0) * math.log1p(-theta) if theta < 1.0 else log_power(belief[1] - 1.0, 0.0)
-    )
+    power = belief[1] - 1.0
+    failure = power * math.log1p(-theta) if theta < 1.0 else log_power(power, 0.0)
     return log_power(belief[0] - 1.0, theta) + failure - log_beta(belief[0], belief[1])
 
 
-KERNELS = BeliefKernels(
-    natural, natural, blend, log_partition, mean_parameters, solve, metric, divergence, log_density
-)
+KERNELS = BeliefKernels.of(globals())

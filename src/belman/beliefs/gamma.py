@@ -44,9 +44,7 @@ def metric(law, belief, out):
 
 @kernel
 def solve_shape(gap, guess):
-    """The α with ln α − ψ(α) = gap > 0: Newton in 1/α, in which the left side is nearly straight at
-    both ends.
-    """
+    """The α with ln α − ψ(α) = gap > 0: Newton in 1/α, where it is nearly straight at both ends."""
     if not guess > 0.0:
         guess = (3.0 - gap + math.sqrt((gap - 3.0) * (gap - 3.0) + 24.0 * gap)) / (12.0 * gap)
     inverse = 1.0 / guess
@@ -81,11 +79,8 @@ def divergence(law, belief, other):
     scale = (other[1] / belief[1]) * (x / new_x)
     near = (turn / belief[1] - step / x) * (x / new_x)
     leading = new_x * log_excess(scale, near if abs(near) < 0.3 else scale - 1.0)
-    shape = (
-        0.5 * ratio_excess(new_x, x, step)
-        + stirling_excess(new_x, x, step)
-        + lift_excess(new_a, a, step, count)
-    )
+    shape = 0.5 * ratio_excess(new_x, x, step) + stirling_excess(new_x, x, step)
+    shape += lift_excess(new_a, a, step, count)
     return max(0.0, leading + shape - count * ratio_excess(other[1], belief[1], turn))
 
 
@@ -94,14 +89,4 @@ def log_density(law, belief, theta):
     return log_power(belief[0] - 1.0, theta) - belief[1] * theta - log_partition(law, belief)
 
 
-KERNELS = BeliefKernels(
-    beta.natural,
-    beta.natural,
-    beta.blend,
-    log_partition,
-    mean_parameters,
-    solve,
-    metric,
-    divergence,
-    log_density,
-)
+KERNELS = BeliefKernels.of({**globals(), "natural": beta.natural, "blend": beta.blend})

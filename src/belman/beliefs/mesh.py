@@ -1,5 +1,4 @@
-"""A mesh for a density on the range of a parameter: the range as a line, panels on it, and the
-tails of what they hold.
+"""A mesh for a density on a parameter's range: the range as a line, panels, and their tails.
 
 The open range (law[0], law[1]) of θ is stretched to a line u. Panels lie on both sides of the mode
 of the density, at distances z from it in u, and each has the nodes of one Gauss–Legendre rule.
@@ -41,9 +40,7 @@ def farthest(law):
 
 @kernel
 def place(law, u):
-    """θ and dθ/du at u: θ = u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by which ends
-    are finite.
-    """
+    """θ and dθ/du at u: u, low + eᵘ, high − e⁻ᵘ or low + (high − low)/(1 + e⁻ᵘ), by finite ends."""
     low, high = law[0], law[1]
     far = farthest(law)
     u = min(max(u, -far), far)
@@ -104,9 +101,7 @@ def offset(law, u, z):
 
 @kernel
 def panel_edges(panel, left, right):
-    """The ends of a panel as distances from the mode: panels widen outwards, the more so the longer
-    a side is.
-    """
+    """The ends of a panel from the mode: panels widen outwards, the more the longer a side is."""
     side = right if panel >= PANELS else left
     rank = panel - PANELS if panel >= PANELS else PANELS - 1 - panel
     growth = 1.0 + 6.0 * max(1.0, side / min(left, right))
@@ -148,9 +143,7 @@ def _panel_mass(mesh, panel):
 
 @kernel
 def _expand(mesh, panel, mirrored):
-    """The Legendre series of the log density of a panel over (−1, 1), from right to left if
-    mirrored, in place of D.
-    """
+    """The Legendre series of a panel's log density over (−1, 1), reversed if mirrored, in D."""
     for k in range(ORDER):
         total = 0.0
         for j in range(ORDER):
@@ -198,9 +191,7 @@ def tail_mass(mesh, left, right, z, mirrored):
 
 @kernel
 def tail_distance(mesh, left, right, level, mirrored):
-    """The distance with that probability below it, or above it if mirrored: Newton on the logarithm
-    of `tail_mass`.
-    """
+    """The distance with that probability below (above if mirrored): Newton on ln `tail_mass`."""
     panel, mass = 0, 0.0
     for step in range(2 * PANELS):
         panel = 2 * PANELS - 1 - step if mirrored else step

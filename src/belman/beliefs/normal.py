@@ -1,6 +1,4 @@
-"""Normal(mean m, precision κ): the belief on a location. S(θ) = (θ, −θ²/2), η = (κm, κ), A =
-η₁²/(2η₂) − ½ ln η₂.
-"""
+"""Normal(m, precision κ): S(θ) = (θ, −θ²/2), η = (κm, κ), A = η₁²/(2η₂) − ½ ln η₂."""
 
 from __future__ import annotations
 
@@ -45,9 +43,8 @@ def mean_parameters(law, belief, out):
 def solve(law, target, belief):
     """Closed form: the mean is the first target, the variance what remains of the second."""
     belief[0] = target[0]
-    square = (
-        target[0] * target[0]
-    )  # far from 0 the difference is rounding: no variance below that, and so no NaN
+    # far from 0 the difference is rounding: no variance below that, and so no NaN
+    square = target[0] * target[0]
     belief[1] = 1.0 / max(-2.0 * target[1] - square, 1e-16 * square + 1e-300)
 
 
@@ -63,10 +60,8 @@ def metric(law, belief, out):
 @kernel
 def divergence(law, belief, other):
     shift = belief[0] - other[0]
-    return (
-        0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1])
-        + 0.5 * other[1] * shift * shift
-    )
+    width = 0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1])
+    return width + 0.5 * other[1] * shift * shift
 
 
 @kernel
@@ -75,14 +70,4 @@ def log_density(law, belief, theta):
     return 0.5 * math.log(belief[1] / (2.0 * math.pi)) - 0.5 * belief[1] * shift * shift
 
 
-KERNELS = BeliefKernels(
-    natural,
-    from_natural,
-    blend,
-    log_partition,
-    mean_parameters,
-    solve,
-    metric,
-    divergence,
-    log_density,
-)
+KERNELS = BeliefKernels.of(globals())

@@ -39,11 +39,8 @@ def blend(law, belief, other, weight):
     belief[0] += shift * added / precision
     belief[1] = precision
     belief[2] = weight * belief[2] + (1.0 - weight) * other[2]
-    belief[3] = (
-        weight * belief[3]
-        + (1.0 - weight) * other[3]
-        + 0.5 * kept * added / precision * shift * shift
-    )
+    apart = 0.5 * kept * added / precision * shift * shift
+    belief[3] = weight * belief[3] + (1.0 - weight) * other[3] + apart
 
 
 @kernel
@@ -67,9 +64,8 @@ def solve(law, target, belief):
     gap = max(math.log(rate) - target[0], 1e-17)
     mean = target[2] / rate
     belief[0] = mean
-    square = (
-        target[2] * mean
-    )  # far from 0 the difference is rounding: no spread below that, and so no NaN
+    # far from 0 the difference is rounding: no spread below that, and so no NaN
+    square = target[2] * mean
     belief[1] = 1.0 / max(-2.0 * target[3] - square, 1e-16 * square + 1e-300)
     belief[2] = gamma.solve_shape(gap, belief[2])
     belief[3] = belief[2] / rate
@@ -89,11 +85,8 @@ def metric(law, belief, out):
     out[1, 3] = 0.5 * square * lam_variance
     out[2, 2] = lam / precision + square * lam_variance
     out[2, 3] = -mean * lam / precision - 0.5 * mean * square * lam_variance
-    out[3, 3] = (
-        0.5 / (precision * precision)
-        + square * lam / precision
-        + 0.25 * square * square * lam_variance
-    )
+    fourth = 0.25 * square * square * lam_variance
+    out[3, 3] = 0.5 / (precision * precision) + square * lam / precision + fourth
     for i in range(4):
         for j in range(i):
             out[i, j] = out[j, i]
@@ -103,11 +96,8 @@ def metric(law, belief, out):
 def divergence(law, belief, other):
     shift = belief[0] - other[0]
     location = 0.5 * ratio_excess(other[1], belief[1], other[1] - belief[1])
-    return (
-        gamma.divergence(law, belief[2:], other[2:])
-        + location
-        + 0.5 * other[1] * belief[2] / belief[3] * shift * shift
-    )
+    moved = 0.5 * other[1] * belief[2] / belief[3] * shift * shift
+    return gamma.divergence(law, belief[2:], other[2:]) + location + moved
 
 
 @kernel
@@ -115,22 +105,8 @@ def log_density(law, belief, theta):
     """Of (μ, λ), over dμ dλ."""
     shift, lam = theta[0] - belief[0], theta[1]
     rate = belief[3] + 0.5 * belief[1] * shift * shift
-    return (
-        log_power(belief[2] - 0.5, lam)
-        - lam * rate
-        - 0.5 * math.log(2.0 * math.pi)
-        - log_partition(law, belief)
-    )
+    gamma_part = log_power(belief[2] - 0.5, lam) - lam * rate
+    return gamma_part - 0.5 * math.log(2.0 * math.pi) - log_partition(law, belief)
 
 
-KERNELS = BeliefKernels(
-    natural,
-    from_natural,
-    blend,
-    log_partition,
-    mean_parameters,
-    solve,
-    metric,
-    divergence,
-    log_density,
-)
+KERNELS = BeliefKernels.of(globals())

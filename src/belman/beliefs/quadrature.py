@@ -41,8 +41,7 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True)
 class RewardLaw(Bundle):
-    """The kernels that make a reward law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high,
-    constants of the user …].
+    """Kernels of a law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high, user's constants …].
 
     | kernel | what it gives |
     |---|---|
@@ -50,9 +49,9 @@ class RewardLaw(Bundle):
     | `log_partition(law, theta)` | B(θ) |
     | `mean(law, theta)` | E_θ[X], monotone in θ |
     | `quantile(law, theta, uniform)` | the reward with that chance below it |
-    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, Richardson's extrapolation of B, some 20 times slower |
+    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, extrapolated from B, 20 times slower |
     | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
-    | `floor(law)` | beliefs can be normalised for ν above it, and barycentres of distant ones go there; if left out, 0 |
+    | `floor(law)` | the least ν of beliefs, where barycentres of distant ones go; if left out, 0 |
     """
 
     statistic: Kernel
@@ -70,10 +69,10 @@ class Quadrature(Bundle):
 
     | kernel | what it does |
     |---|---|
-    | `slope(law, theta)`, `parameter(law, mean)` | those of the reward law, or what stands in for them |
+    | `slope(law, theta)`, `parameter(law, mean)` | the reward law's, or what stands in for them |
     | `excess(law, theta, other)` | B(θ′) − B(θ) − B′(θ)(θ′ − θ) ≥ 0 without cancellation |
     | `window(law, chi, nu)` | the mode in u, and how far the belief reaches to its left and right |
-    | `lay(law, chi, nu, centre, left, right, mesh)` | fills the mesh; gives θ₀, B′(θ₀) and A − χθ₀ + νB(θ₀) |
+    | `lay(law, chi, nu, centre, left, right, mesh)` | fills it; θ₀, B′(θ₀), A − χθ₀ + νB(θ₀) |
     """
 
     belief: BeliefKernels
@@ -90,9 +89,7 @@ def no_floor(law):
 
 
 def searcher(function: Kernel) -> Kernel:
-    """A kernel for the u at which function(law, a, b, u) falls through 0: doubled steps, halves,
-    then Illinois secants.
-    """
+    """A kernel for the root u of falling function(law, a, b, u): doubled steps, halves, secants."""
 
     @kernel
     def search(law, a, b):
@@ -126,9 +123,7 @@ def searcher(function: Kernel) -> Kernel:
 
 
 def richardson(function: Kernel) -> Kernel:
-    """A kernel for the derivative of function(law, theta): central differences at halved steps, the
-    best of Neville's table.
-    """
+    """A kernel for the derivative of function(law, theta): central differences, Neville's table."""
 
     @allocating_kernel
     def derivative(law, theta):
@@ -156,9 +151,7 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
     @kernel
     def climb(law, chi, nu, u):
-        """The derivative in u of the logarithm of the density: it falls through 0 once, because B
-        is convex.
-        """
+        """d/du of the log density: it falls through 0 once, because B is convex."""
         theta, stretch = place(law, u)
         return (chi - nu * slope(law, theta)) * stretch + log_stretch(law, u)[1]
 
@@ -169,9 +162,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
         """By how much the logarithm of the density falls from the mode to a distance z."""
         total = 0.0
         for k in range(_COARSE_NODES.size):
-            total += _COARSE_WEIGHTS[k] * climb(
-                law, chi, nu, centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
-            )
+            u = centre + 0.5 * z * (1.0 + _COARSE_NODES[k])
+            total += _COARSE_WEIGHTS[k] * climb(law, chi, nu, u)
         return -0.5 * z * total
 
     @kernel
@@ -231,11 +223,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
                 for i in range(ORDER):
                     z = middle + half * NODES[i]
                     delta = offset(law, centre, z)
-                    height = (
-                        tilt * delta
-                        - nu * mesh[1, first + i]
-                        + (log_stretch(law, centre + z)[0] - base)
-                    )
+                    stretch = log_stretch(law, centre + z)[0] - base
+                    height = tilt * delta - nu * mesh[1, first + i] + stretch
                     peak = max(peak, height)
                     mesh[0, first + i] = delta
                     mesh[2, first + i] = height
@@ -255,11 +244,8 @@ def mesher(slope: Kernel) -> tuple[Kernel, Kernel]:
 
 def quadrature(reward_law: RewardLaw) -> Quadrature:
     """The conjugate belief of a reward law."""
-    partition, mean, lowest = (
-        reward_law.log_partition,
-        reward_law.mean,
-        reward_law.floor or no_floor,
-    )
+    partition, mean = reward_law.log_partition, reward_law.mean
+    lowest = reward_law.floor or no_floor
     slope = reward_law.slope or richardson(partition)
     window, lay = mesher(slope)
 
@@ -315,8 +301,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def solve(law, target, belief):
-        """Newton on the convex function A(η) − ⟨η, target⟩ in the natural parameters (c, −ν) of (δ,
-        D), which hardly correlate.
+        """Newton on the convex A(η) − ⟨η, target⟩ in (c, −ν) of (δ, D), which hardly correlate.
 
         Where the guess is far off it begins at E θ = target and E D ≈ 1/(2ν), which is exact for
         large counts. A target more spread than any belief is met at the floor of ν, where the
@@ -336,10 +321,8 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 off = target[0] - theta - delta
                 miss = -target[1] - base - rate * (target[0] - theta) - lost
                 size = square * other - cross * cross
-                tilt, thin = (
-                    (off * other - miss * cross) / size,
-                    (off * cross - miss * square) / size,
-                )
+                tilt = (off * other - miss * cross) / size
+                thin = (off * cross - miss * square) / size
                 decrement = math.sqrt(abs(off * tilt - miss * thin))
                 bound = thin < -0.9 * (nu - floor)
                 if bound:  # as far as ν may fall, and the best c for that
@@ -350,9 +333,8 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
                 noise = 1e-14 * (abs(chi * theta) + abs(nu * base) + 1.0)
             if not guessed and not decrement < 1.0:
                 guessed = True
-                theta = min(
-                    max(target[0], place(law, -farthest(law))[0]), place(law, farthest(law))[0]
-                )
+                low, high = place(law, -farthest(law))[0], place(law, farthest(law))[0]
+                theta = min(max(target[0], low), high)
                 base = partition(law, theta)
                 nu = 0.5 / max(-target[1] - base, _ULP * (1.0 + abs(base)))
                 chi = nu * slope(law, theta)
@@ -370,9 +352,7 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
 
     @allocating_kernel
     def divergence(law, belief, other):
-        """E_b[e⁻ʳ − 1 + r] with r = ln(b/c) where the laws are near; else the leading term ν D(θ₀,
-        θ₀′) and small ones.
-        """
+        """E_b[e⁻ʳ − 1 + r], r = ln(b/c), for near laws; else ν D(θ₀, θ₀′) and small terms."""
         chi, nu, new_chi, new_nu = belief[0], belief[1], other[0], other[1]
         mesh = np.empty(MESH)
         theta, rate, level = survey(law, chi, nu, mesh)
@@ -409,15 +389,5 @@ def quadrature(reward_law: RewardLaw) -> Quadrature:
         tilt = belief[0] - belief[1] * rate
         return tilt * (theta - mode) - belief[1] * excess(law, mode, theta) - level
 
-    belief = BeliefKernels(
-        natural=beta.natural,
-        from_natural=beta.natural,
-        blend=beta.blend,
-        log_partition=log_partition,
-        mean_parameters=mean_parameters,
-        solve=solve,
-        metric=metric,
-        divergence=divergence,
-        log_density=log_density,
-    )
+    belief = BeliefKernels.of({**locals(), "natural": beta.natural, "blend": beta.blend})
     return Quadrature(belief, slope, reward_law.parameter or found_parameter, excess, window, lay)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from belman.errors import FamilyError, listing, nearest
+from belman.errors import FamilyError, listing, unknown
 from belman.families.bernoulli import Bernoulli
 from belman.families.beta_rewards import BetaRewards
 from belman.families.bounded_exponential import BoundedExponential
@@ -46,9 +46,7 @@ def family_named(given: str | Family, **settings: Any) -> Family:
             raise FamilyError(f"{given!r} is complete: give {listing(settings)} where it is made")
         return given
     if not isinstance(given, str) or given not in FAMILIES:
-        raise FamilyError(
-            f"unknown family {given!r}: there are {listing(FAMILIES)}{nearest(given, FAMILIES)}"
-        )
+        raise FamilyError(unknown("family", given, FAMILIES))
     try:
         return FAMILIES[given](**settings)
     except TypeError as error:

@@ -1,6 +1,4 @@
-"""Bernoulli(θ) rewards with a Beta(α, β) belief; rewards inside [0, 1] are played by the
-pseudo-count update.
-"""
+"""Bernoulli(θ) rewards with a Beta(α, β) belief; rewards in [0, 1] update pseudo-counts."""
 
 from __future__ import annotations
 
@@ -85,9 +83,8 @@ def d(law, mean, other, spread):
         return 0.0 if mean == other else math.inf
     shift = mean - other
     win = other * entropy_excess(mean / other, shift / other)
-    return win + (1.0 - other) * entropy_excess(
-        (1.0 - mean) / (1.0 - other), -shift / (1.0 - other)
-    )
+    lost = 1.0 - other
+    return win + lost * entropy_excess((1.0 - mean) / lost, -shift / lost)
 
 
 @kernel
@@ -108,9 +105,7 @@ def weights(law, mean, out):
 
 @kernel
 def tilted(law, a, b, pull):
-    """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped so that α may run to 0 (ψ(α) + 1/α = ψ(1
-    + α)).
-    """
+    """A_s = ln B(α, β) + ln(α eˢ + β) − ln(α + β), grouped for α → 0: ψ(α) + 1/α = ψ(1 + α)."""
     c = a + b
     fade = math.exp(-min(pull, _STRONGEST))
     e = b * fade
@@ -131,8 +126,7 @@ KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 
 @dataclass(frozen=True)
 class Bernoulli(Family):
-    """Rewards 0 and 1 (or in between) with an unknown chance θ; the belief is Beta(α, β), by
-    default Beta(1, 1).
+    """Rewards 0 and 1 (or in between) of unknown chance θ; the belief is Beta(α, β), or Beta(1, 1).
 
     >>> arm = Bernoulli()
     >>> belief = arm.update(arm.prior, 1)

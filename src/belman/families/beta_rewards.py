@@ -1,6 +1,4 @@
-"""Beta(θ, b) rewards with known b: T(x) = ln x, B(θ) = ln B(θ, b), E[X] = θ/(θ + b). For b = 1 the
-belief is Gamma(ν + 1, −χ).
-"""
+"""Beta(θ, b) rewards, b known: T = ln x, E[X] = θ/(θ + b). At b = 1 belief is Gamma(ν + 1, −χ)."""
 
 from __future__ import annotations
 
@@ -62,8 +60,7 @@ KERNELS = generic_kernels(
 
 @dataclass(frozen=True)
 class BetaRewards(OneParameter):
-    """Rewards in (0, 1) of a Beta(θ, b) law; the belief on θ is ∝ exp(χθ) B(θ, b)^(−ν), proper for
-    ν > 0 and χ < 0.
+    """Rewards in (0, 1), Beta(θ, b); the belief is ∝ exp(χθ) B(θ, b)^(−ν), proper for ν > 0, χ < 0.
 
     The default prior (−1, 1) is worth one reward of 1/e.
 

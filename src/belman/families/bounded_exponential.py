@@ -27,18 +27,14 @@ _HALVINGS = 36
 @kernel
 def mean_of_rate(rate, bound):
     """(1 − e^(−θM))/θ."""
-    return (
-        -math.expm1(-rate * bound) / rate
-        if rate * bound > 1e-12
-        else bound * (1.0 - 0.5 * rate * bound)
-    )
+    if rate * bound > 1e-12:
+        return -math.expm1(-rate * bound) / rate
+    return bound * (1.0 - 0.5 * rate * bound)
 
 
 @kernel
 def rate_of_mean(mean, bound):
-    """The inverse of `mean_of_rate`: Newton on the logarithms, where it is nearly straight, from
-    its series at either end.
-    """
+    """The inverse of `mean_of_rate`: Newton on logarithms, nearly straight, from a series."""
     share = min(max(mean / bound, 1e-150), 1.0 - 1e-16)
     rest = 1.0 - share
     x = (
@@ -75,7 +71,7 @@ def expected_reward(law, belief):
 
 @kernel
 def worth(law, belief):
-    """α over the chance that a reward is below the bound, since one at the bound adds nothing to α."""
+    """α over the chance of a reward below the bound, since one at the bound adds nothing to α."""
     return belief[0] / -math.expm1(-belief[0] * math.log1p(law[0] / belief[1]))
 
 
@@ -150,16 +146,13 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
     """At the rate (wP + vP′)/(wμ + vμ′): rewards below the bound per length of all rewards."""
     below = -math.expm1(-rate_of_mean(mean, law[0]) * law[0])
     other_below = -math.expm1(-rate_of_mean(other, law[0]) * law[0])
-    return mean_of_rate(
-        (weight * below + other_weight * other_below) / (weight * mean + other_weight * other),
-        law[0],
-    )
+    total = weight * mean + other_weight * other
+    return mean_of_rate((weight * below + other_weight * other_below) / total, law[0])
 
 
 @kernel
 def _panel(low, high, pull, a, b, peak):
-    """∫ of g = e^(pull·x − peak)(b/(b + x))^a from low to high, with its first and second
-    derivatives in a and b.
+    """∫ g = e^(pull·x − peak)(b/(b + x))^a from low to high, with two derivatives in a and b.
 
     u = −ln(1 + x/b) and v = ax/(b(b + x)) are the derivatives of ln g.
     """
@@ -182,9 +175,7 @@ def _panel(low, high, pull, a, b, peak):
 
 @kernel
 def tilted(law, a, b, pull):
-    """A + ln Z̄ with Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh that is fine at both ends,
-    where the mass is.
-    """
+    """A + ln Z̄, Z̄ = 1 + s ∫₀ᴹ e^(sx) (β/(β + x))^α dx, on a mesh fine at both ends."""
     bound = law[0]
     peak = max(0.0, pull * bound - a * math.log1p(bound / b))
     one, in_a, in_b, in_aa, in_ab, in_bb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -218,8 +209,7 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 @dataclass(frozen=True)
 class BoundedExponential(Family):
-    """Exponential rewards cut at a bound; the belief on their rate is Gamma(α, β), by default
-    Gamma(1, 1).
+    """Exponential rewards cut at a bound; the belief on the rate is Gamma(α, β), else Gamma(1, 1).
 
     >>> arm = BoundedExponential(bound=10.0)
     >>> [float(x) for x in arm.update(arm.update(arm.prior, 4.0), 10.0)]

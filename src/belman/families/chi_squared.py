@@ -1,6 +1,4 @@
-"""Chi-squared rewards with unknown degrees of freedom k: θ = k/2, T(x) = ln(x/2), B(θ) = ln Γ(θ),
-E[X] = k.
-"""
+"""Chi-squared rewards, k degrees of freedom: θ = k/2, T(x) = ln(x/2), B(θ) = ln Γ(θ), E[X] = k."""
 
 from __future__ import annotations
 
@@ -52,8 +50,7 @@ KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, sl
 
 @dataclass(frozen=True)
 class ChiSquared(OneParameter):
-    """Positive rewards of a chi-squared law; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper
-    for ν > 0 and every χ.
+    """Chi-squared rewards; the belief on θ = k/2 is ∝ exp(χθ) Γ(θ)^(−ν), proper for ν > 0, all χ.
 
     The default prior (0, 1) is worth one reward of 2.
 

@@ -1,5 +1,4 @@
-"""The mean that explains two arms best: argmin_x w d(μ, x) + v d(μ′, x), where the likelihood of
-"no difference" is largest.
+"""The mean that explains two arms best, argmin_x w d(μ, x) + v d(μ′, x): "no difference".
 
 Where d is a Bregman divergence of the means it is their weighted mean; other families bring a
 kernel of their own.
@@ -22,33 +21,27 @@ def weighted_mean(law, weight, mean, spread, other_weight, other, other_spread):
 
 
 def searched(d: Callable[..., float]) -> Callable[..., float]:
-    """The common mean by golden section, for a divergence that falls and then rises between the two
-    means.
-    """
+    """The common mean by golden section: the divergence falls, then rises between the means."""
+
+    @kernel
+    def at(law, weight, mean, spread, other_weight, other, other_spread, x):
+        return weight * d(law, mean, x, spread) + other_weight * d(law, other, x, other_spread)
 
     @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         low, high = min(mean, other), max(mean, other)
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left = weight * d(law, mean, left, spread) + other_weight * d(
-            law, other, left, other_spread
-        )
-        at_right = weight * d(law, mean, right, spread) + other_weight * d(
-            law, other, right, other_spread
-        )
+        at_left = at(law, weight, mean, spread, other_weight, other, other_spread, left)
+        at_right = at(law, weight, mean, spread, other_weight, other, other_spread, right)
         for _ in range(_STEPS):
             if at_left <= at_right:
                 high, right, at_right = right, left, at_left
                 left = high - _GOLDEN * (high - low)
-                at_left = weight * d(law, mean, left, spread) + other_weight * d(
-                    law, other, left, other_spread
-                )
+                at_left = at(law, weight, mean, spread, other_weight, other, other_spread, left)
             else:
                 low, left, at_left = left, right, at_right
                 right = low + _GOLDEN * (high - low)
-                at_right = weight * d(law, mean, right, spread) + other_weight * d(
-                    law, other, right, other_spread
-                )
+                at_right = at(law, weight, mean, spread, other_weight, other, other_spread, right)
         return 0.5 * (low + high)
 
     return common_mean

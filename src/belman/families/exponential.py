@@ -1,6 +1,4 @@
-"""Exponential rewards of unknown rate θ: gamma rewards of shape 1. E[X] is β/(α − 1); the paper's
-α/β is E[θ].
-"""
+"""Exponential rewards of rate θ: gamma of shape 1. E[X] is β/(α − 1); the paper's α/β is E[θ]."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ KERNELS = replace(shaped.KERNELS, reward=reward)
 
 @dataclass(frozen=True)
 class Exponential(Family):
-    """Positive rewards with an exponential law; the belief on its rate is Gamma(α, β), by default
-    Gamma(1, 1).
+    """Exponential rewards; the belief on their rate is Gamma(α, β), by default Gamma(1, 1).
 
     >>> arm = Exponential()
     >>> arm.expected_reward(arm.prior), arm.expected_reward(arm.update(arm.prior, 3.0))

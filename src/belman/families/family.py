@@ -1,5 +1,4 @@
-"""The contract of a family: what a reward is, and what a belief about it says of the reward to
-expect.
+"""The contract of a family: what a reward is, and what a belief says of the reward to expect.
 
 A family is a bundle of kernels with a frozen dataclass in front. The dataclass holds what the user
 chose (the prior and constants such as a known variance) and validates at the door; the kernels
@@ -32,8 +31,7 @@ TERMS = 3
 
 @dataclass(frozen=True)
 class FamilyKernels(Bundle):
-    """The bundle of kernels of a family. θ is a row of parameters of the reward law, μ its mean,
-    `belief` a row of coordinates.
+    """Kernels of a family. θ is a row of parameters, μ the mean of f_θ, `belief` a row of numbers.
 
     | kernel | what it does |
     |---|---|
@@ -41,10 +39,10 @@ class FamilyKernels(Bundle):
     | `update(law, belief, reward)` | Bayes' theorem, in place |
     | `imagine(law, belief)` | update with the statistic that the belief expects, in place |
     | `expected_reward(law, belief)` | E[X], infinite where it does not exist |
-    | `worth(law, belief)` | how many rewards the belief is worth; 0 where it says nothing of the mean |
-    | `spread(law, belief)` | the estimated variance of a reward, for families in which `d` needs one; else 1 |
+    | `worth(law, belief)` | how many rewards the belief is worth; 0 if it is silent on the mean |
+    | `spread(law, belief)` | the estimated variance of a reward where `d` needs one; else 1 |
     | `mean_cdf(law, belief, x)` | P(E_θ[X] ≤ x) |
-    | `mean_quantile(law, belief, level, upper)` | the x with that probability below it, or above it if `upper` |
+    | `mean_quantile(law, belief, level, upper)` | x with that chance below it (above if `upper`) |
     | `sample(law, belief, mind, theta)` | draws θ |
     | `sample_mean(law, belief, mind)` | draws E_θ[X] |
     | `mean(law, theta)` | E_θ[X] |
@@ -53,8 +51,8 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
-    | `common_mean(law, w, mean, spread, v, other, other_spread)` | the x with the least w·d(mean, x) + v·d(other, x) |
-    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), its gradient (2) and Hessian (xx, xy, yy), or None |
+    | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
+    | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
     """
 
     belief: BeliefKernels
@@ -78,17 +76,13 @@ class FamilyKernels(Bundle):
 
     @classmethod
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
-        """The kernels that go by these names in a module's globals or a function's locals, around
-        the bundle of the belief.
+        """The kernels of these names in a module's globals or a function's locals, and the belief.
 
         Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman
         divergence.
         """
-        found = {
-            part.name: named[part.name]
-            for part in fields(cls)
-            if part.name != "belief" and part.name in named
-        }
+        names = {part.name for part in fields(cls)} - {"belief"}
+        found = {name: named[name] for name in names & named.keys()}
         return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
 
 
@@ -171,14 +165,12 @@ class Family(ABC):
 
     @property
     def mean_fixes_law(self) -> bool:
-        """Whether one reward law has that mean; elsewhere `d` needs a variance, the `spread`, too."""
+        """Whether one reward law has that mean; else `d` needs a variance, the `spread`, too."""
         return self.kernels.spread is unit_spread
 
     @property
     def bregman(self) -> bool:
-        """Whether `d` is a Bregman divergence of the means, as in one-parameter exponential families
-        whose statistic is the reward itself.
-        """
+        """Whether `d` is a Bregman divergence of means: exponential families with T(x) = x."""
         return self.kernels.common_mean is weighted_mean
 
     @property
@@ -187,17 +179,14 @@ class Family(ABC):
         return len(self.coordinates)
 
     def check_reward(self, reward: object) -> float:
-        """The reward as a float; raises RewardError, and says why, where it is none of this
-        family's.
-        """
+        """The reward as a float; raises RewardError, saying why, where it is none of these."""
         try:
             value = float(reward)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
-            raise RewardError(
-                f"reward {reward!r} cannot be: {self.name} rewards are {self.support}"
-            )
+            allowed = f"{self.name} rewards are {self.support}"
+            raise RewardError(f"reward {reward!r} cannot be: {allowed}")
         return value
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
@@ -221,20 +210,15 @@ class Family(ABC):
     def _positive(self, **values: float) -> None:
         """Refuse a constant of the law that is not a positive finite number."""
         for name, value in values.items():
-            if (
-                not isinstance(value, (int, float, np.number))
-                or not math.isfinite(value)
-                or value <= 0.0
-            ):
-                raise FamilyError(
-                    f"{name}={value!r} makes no {self.name} law: it must be a positive number"
-                )
+            number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
+            if not number or value <= 0.0:
+                what = f"{name}={value!r} makes no {self.name} law"
+                raise FamilyError(f"{what}: it must be a positive number")
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
-            raise FamilyError(
-                f"mean {mean!r} makes no {self.name} law: it must lie strictly between {low:g} and {high:g}"
-            )
+            allowed = f"it must lie strictly between {low:g} and {high:g}"
+            raise FamilyError(f"mean {mean!r} makes no {self.name} law: {allowed}")
         return float(mean)
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.
@@ -248,7 +232,7 @@ class Family(ABC):
         return call(**dict(zip(call.parameters, (self.law, *arguments), strict=True)))
 
     def enter(self, template: Kernel, **arguments: Any) -> Any:
-        """Run a template `(family, law, …)`, such as one that walks over the beliefs of many arms."""
+        """Run a template `(family, law, …)`, such as one that walks over many arms' beliefs."""
         when = LATER if self.closed_form else FIRST
         return entry(template, family=self.kernels)(when, law=self.law, **arguments)
 
@@ -259,16 +243,14 @@ class Family(ABC):
         return after
 
     def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
-        """The belief after so many rewards with that sum; raises RewardError where there are no
-        such rewards.
+        """The belief after so many rewards of that sum; RewardError where there are none such.
 
         What one reward adds to the natural parameters is linear in it, so all of them add `plays`
         times what their average does.
         """
         if not self.summed:
-            raise RewardError(
-                f"the sum of {self.name} rewards does not say all that a belief learns: tell them one by one"
-            )
+            what = f"the sum of {self.name} rewards does not say all that a belief learns"
+            raise RewardError(f"{what}: tell them one by one")
         before = self._row(belief)
         once = before.copy()
         self._run(self.kernels.update, once, float(total) / plays)
@@ -276,9 +258,8 @@ class Family(ABC):
         after = self.from_natural(start + plays * (self.natural(once) - start))
         counts = [i for i, name in enumerate(self.coordinates) if name != "mean"]
         if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
-            raise RewardError(
-                f"{plays} rewards cannot have the sum {total!r}: {self.name} rewards are {self.support}"
-            )
+            allowed = f"{self.name} rewards are {self.support}"
+            raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {allowed}")
         return after
 
     def natural(self, belief: ArrayLike) -> Floats:
@@ -320,9 +301,7 @@ class Family(ABC):
         return float(self._run(self.kernels.belief.divergence, self._row(belief), self._row(other)))
 
     def log_density(self, belief: ArrayLike, theta: ArrayLike) -> Floats:
-        """ln b(θ), for each θ of an array (its last axis holds the parameters, if there is more
-        than one).
-        """
+        """ln b(θ) for each θ of an array (its last axis holds the parameters, if more than one)."""
         points = np.asarray(theta, dtype=np.float64)
         flat = points.reshape(-1, self.parameters)
         out = np.empty(len(flat))
@@ -335,8 +314,7 @@ class Family(ABC):
         return float(self._run(self.kernels.expected_reward, self._row(belief)))
 
     def worth(self, belief: ArrayLike) -> float:
-        """How many rewards the belief is worth: ν, where one more reward x moves E[X] by (x −
-        E[X])/(ν + 1).
+        """How many rewards the belief is worth: ν, if one more moves E[X] by (x − E[X])/(ν + 1).
 
         >>> from belman.families import Bernoulli
         >>> Bernoulli().worth((3.0, 1.0))
@@ -350,14 +328,11 @@ class Family(ABC):
 
     def mean_quantile(self, belief: ArrayLike, level: float, *, upper: bool = False) -> float:
         """The quantile of the expected reward at `level`, counted from above if `upper`."""
-        return float(
-            self._run(self.kernels.mean_quantile, self._row(belief), float(level), bool(upper))
-        )
+        row = self._row(belief)
+        return float(self._run(self.kernels.mean_quantile, row, float(level), bool(upper)))
 
     def mean_intervals(self, beliefs: Floats, tail: float) -> tuple[Floats, Floats]:
-        """The quantiles of the expected reward of many beliefs, one a row, at `tail` from both
-        ends.
-        """
+        """The quantiles of E[X] of many beliefs, one a row, at `tail` from both ends."""
         low, high = np.empty(len(beliefs)), np.empty(len(beliefs))
         self.enter(_intervals, beliefs=beliefs, tail=float(tail), low=low, high=high)
         return low, high
@@ -372,9 +347,8 @@ class Family(ABC):
 
     def mean_of(self, theta: ArrayLike) -> float:
         """E_θ[X], the mean of the reward law with that parameter."""
-        return float(
-            self._run(self.kernels.mean, np.atleast_1d(np.asarray(theta, dtype=np.float64)))
-        )
+        row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
+        return float(self._run(self.kernels.mean, row))
 
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""
@@ -392,9 +366,8 @@ class Family(ABC):
     def _row(self, belief: ArrayLike) -> Floats:
         row = np.array(belief, dtype=np.float64)
         if row.shape != (self.dimension,):
-            raise PriorError(
-                f"belief {belief!r} has shape {row.shape}: {self.name} needs {self.dimension} numbers"
-            )
+            needs = f"{self.name} needs {self.dimension} numbers"
+            raise PriorError(f"belief {belief!r} has shape {row.shape}: {needs}")
         return row
 
 

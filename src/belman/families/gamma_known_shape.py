@@ -13,12 +13,7 @@ from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
-from belman.special import (
-    gamma_quantile,
-    gamma_survival,
-    gamma_upper_quantile,
-    ratio_excess,
-)
+from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile, ratio_excess
 
 
 @kernel
@@ -109,8 +104,7 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, globals())
 
 @dataclass(frozen=True)
 class GammaKnownShape(Family):
-    """Positive rewards of a gamma law with known shape k; the belief on its rate is Gamma(α, β), by
-    default Gamma(1, 1).
+    """Gamma rewards with known shape k; the belief on their rate is Gamma(α, β), else Gamma(1, 1).
 
     >>> erlang = GammaKnownShape(shape=2.0)
     >>> [float(x) for x in erlang.update(erlang.prior, 3.0)]

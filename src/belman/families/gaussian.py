@@ -94,8 +94,7 @@ KERNELS = FamilyKernels.of(normal.KERNELS, globals())
 
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """Rewards on the line with known standard deviation; the belief on the mean is Normal(mean,
-    precision).
+    """Rewards on the line, standard deviation known; the belief on μ is Normal(mean, precision).
 
     The default prior is weak: mean 0, precision 1/(10σ)², the weight of a hundredth of one
     observation.
@@ -112,7 +111,10 @@ class Gaussian(Family):
     coordinates = ("mean", "precision")
     support = "finite numbers"
     kernels = KERNELS
-    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+    no_joint = (
+        "for Gaussian rewards the focal term cancels in the joint projection: "
+        "it would never exploit"
+    )
 
     def __post_init__(self) -> None:
         self._positive(sigma=self.sigma)

@@ -1,6 +1,4 @@
-"""Gaussian rewards of unknown mean and variance with a Normal-gamma(m, κ, α, β) belief on mean and
-precision.
-"""
+"""Gaussian rewards, mean and variance unknown: a Normal-gamma(m, κ, α, β) belief."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from belman import chance
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
 from belman.families.family import Family, FamilyKernels
+from belman.families.gaussian import Gaussian
 from belman.special import normal_quantile, student_cdf, student_quantile
 
 _HALVINGS = 60
@@ -38,9 +37,7 @@ def worth(law, belief):
 
 @kernel
 def imagine(law, belief):
-    """E[X] = m and E[X²] = m² + the predictive variance, or with 1/E[λ] for the variance while
-    E[1/λ] is infinite.
-    """
+    """E[X] = m, E[X²] = m² + the predictive variance (1/E[λ] while E[1/λ] is infinite)."""
     shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
     belief[3] += 0.5 * belief[3] / shape * (belief[1] + 1.0) / belief[1]
     belief[1] += 1.0
@@ -79,9 +76,9 @@ def sample(law, belief, mind, theta):
 @kernel
 def sample_mean(law, belief, mind):
     log_rate = chance.log_gamma_draw(mind, belief[2])
-    return belief[0] + chance.normal(mind) * math.sqrt(belief[3] / belief[1]) * math.exp(
-        min(-0.5 * log_rate, 700.0)
-    )
+    normal = chance.normal(mind)
+    wide = math.exp(min(-0.5 * log_rate, 700.0))
+    return belief[0] + normal * math.sqrt(belief[3] / belief[1]) * wide
 
 
 @kernel
@@ -120,9 +117,7 @@ def evidence(terms, arm, weights):
 
 @kernel
 def _pull(u, weight, spread, other_weight, other_spread):
-    """The slope of w d + v d′ at the share u of the way from one mean to the other, up to a
-    positive factor: a cubic in u.
-    """
+    """The slope, a cubic, of w d + v d′ at share u between the means, up to a positive factor."""
     back = 1.0 - u
     return weight * u * (other_spread + back * back) - other_weight * back * (spread + u * u)
 
@@ -142,19 +137,15 @@ def _zero_between(low, high, weight, spread, other_weight, other_spread):
 
 @kernel
 def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
-    """The better of the two lowest points that w d + v d′ can have: its slope is a cubic, which
-    turns where a quadratic is 0.
-    """
+    """The better of two minima of w d + v d′: its cubic slope turns where a quadratic is 0."""
     gap = other - mean
     if gap == 0.0:
         return mean
     near, far = spread / (gap * gap), other_spread / (gap * gap)
     total = weight + other_weight
     # slope(u) = total u³ − (2w + v) u² + (w(1 + far) + v near) u − v near
-    bend, tilt = (
-        -(2.0 * weight + other_weight) / total,
-        (weight * (1.0 + far) + other_weight * near) / total,
-    )
+    bend = -(2.0 * weight + other_weight) / total
+    tilt = (weight * (1.0 + far) + other_weight * near) / total
     inner = bend * bend - 3.0 * tilt
     first = second = 0.5
     if inner > 0.0:
@@ -166,17 +157,13 @@ def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         left = _zero_between(0.0, first, weight, near, other_weight, far)
     if _pull(second, weight, near, other_weight, far) <= 0.0:
         right = _zero_between(second, 1.0, weight, near, other_weight, far)
-    left, right = (
-        mean + gap * left if left >= 0.0 else math.nan,
-        mean + gap * right if right >= 0.0 else math.nan,
-    )
+    left = mean + gap * left if left >= 0.0 else math.nan
+    right = mean + gap * right if right >= 0.0 else math.nan
     if math.isnan(left) or math.isnan(right):
         return right if math.isnan(left) else left
     at_left = weight * d(law, mean, left, spread) + other_weight * d(law, other, left, other_spread)
-    at_right = weight * d(law, mean, right, spread) + other_weight * d(
-        law, other, right, other_spread
-    )
-    return left if at_left <= at_right else right
+    mine, theirs = d(law, mean, right, spread), d(law, other, right, other_spread)
+    return left if at_left <= weight * mine + other_weight * theirs else right
 
 
 KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
@@ -184,8 +171,7 @@ KERNELS = FamilyKernels.of(normal_gamma.KERNELS, globals())
 
 @dataclass(frozen=True)
 class GaussianUnknown(Family):
-    """Rewards on the line, mean and variance both unknown; the belief is Normal-gamma(mean, kappa,
-    alpha, beta).
+    """Rewards of unknown mean and variance; the belief is Normal-gamma(mean, kappa, alpha, beta).
 
     The default prior (0, 0.01, 1, 1) is weak in the mean and expects a variance near 1: give your
     own for another scale. `sigma` is the standard deviation of the rewards that a simulation draws;
@@ -202,7 +188,7 @@ class GaussianUnknown(Family):
     coordinates = ("mean", "kappa", "alpha", "beta")
     support = "finite numbers"
     kernels = KERNELS
-    no_joint = "for Gaussian rewards the focal term cancels in the joint projection: it would never exploit"
+    no_joint = Gaussian.no_joint
     parameters = 2
 
     def __post_init__(self) -> None:

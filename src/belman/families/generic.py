@@ -1,5 +1,4 @@
-"""Any one-parameter exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), with its conjugate belief
-by quadrature.
+"""Any exponential family f_θ(x) = h(x) exp(θ T(x) − B(θ)), its conjugate belief by quadrature.
 
 A family of one's own is a few kernels (see `RewardLaw`) and a class. For counts that are never 0,
 such as the size of an order, Poisson's law without its 0 has T(x) = x, θ = ln λ, B(θ) = ln(e^λ − 1)
@@ -69,13 +68,8 @@ _STEPS = 60
 def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
     """The kernels of the family with that reward law."""
     tools = quadrature(reward_law)
-    window, lay, slope, excess, given_parameter = (
-        tools.window,
-        tools.lay,
-        tools.slope,
-        tools.excess,
-        tools.parameter,
-    )
+    window, lay, slope = tools.window, tools.lay, tools.slope
+    excess, given_parameter = tools.excess, tools.parameter
     statistic, partition = reward_law.statistic, reward_law.log_partition
     mean_of, quantile, log_density = reward_law.mean, reward_law.quantile, tools.belief.log_density
 
@@ -95,9 +89,7 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @kernel
     def imagine(law, belief):
-        """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: the belief vanishes at the ends
-        of the natural range.
-        """
+        """E[T] = E_b[B′(θ)] = (χ + b(low) − b(high))/ν, by parts: b vanishes at natural ends."""
         expected = belief[0]
         if law[0] > -math.inf:
             expected += math.exp(log_density(law, belief, place(law, -700.0)[0]))
@@ -108,9 +100,7 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @allocating_kernel
     def expected_reward(law, belief):
-        """E_b[E_θ[X]] on a mesh that is lengthened until the mean no longer outgrows the belief,
-        else infinite.
-        """
+        """E_b[E_θ[X]], the mesh lengthened until the mean no longer outgrows b, else infinite."""
         mesh = np.empty(MESH)
         centre, left, right = window(law, belief[0], belief[1])
         room = farthest(law) - abs(centre)
@@ -119,9 +109,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
             lay(law, belief[0], belief[1], centre, left, right, mesh)
             total, size = 0.0, 0.0
             for i in range(mesh.shape[1]):
-                high = mesh[2, i] * mean_of(
-                    law, place(law, centre + node_distance(i, left, right))[0]
-                )
+                theta = place(law, centre + node_distance(i, left, right))[0]
+                high = mesh[2, i] * mean_of(law, theta)
                 low = high if i == 0 else low
                 total += high
                 size += abs(high)
@@ -136,9 +125,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
     @kernel
     def rising(law, centre, left, right):
-        return mean_of(law, place(law, centre + right)[0]) >= mean_of(
-            law, place(law, centre - left)[0]
-        )
+        low, high = place(law, centre - left)[0], place(law, centre + right)[0]
+        return mean_of(law, high) >= mean_of(law, low)
 
     @allocating_kernel
     def mean_cdf(law, belief, x):
@@ -163,9 +151,8 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
         centre, left, right = window(law, belief[0], belief[1])
         lay(law, belief[0], belief[1], centre, left, right, mesh)
         mirrored = upper == rising(law, centre, left, right)
-        return mean_of(
-            law, place(law, centre + tail_distance(mesh, left, right, level, mirrored))[0]
-        )
+        u = centre + tail_distance(mesh, left, right, level, mirrored)
+        return mean_of(law, place(law, u)[0])
 
     @kernel
     def sample(law, belief, mind, theta):
@@ -206,8 +193,7 @@ def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
 
 @dataclass(frozen=True)
 class OneParameter(Family):
-    """A family with `generic_kernels`: the belief b(θ) ∝ exp(χθ − νB(θ)) is proper where ν > 0 and
-    χ/ν is a possible mean of T.
+    """A family by `generic_kernels`: b(θ) ∝ exp(χθ − νB(θ)), proper if ν > 0 and χ/ν a mean of T.
 
     The default prior is worth one reward, ν = 1, whose statistic χ is the middle of
     `statistic_range`: 0 on the whole line, and 1 away from the end of a half-line.

@@ -1,6 +1,4 @@
-"""Geometric(θ) rewards on 1, 2, … (the number of trials to a success of chance θ) with a Beta(α, β)
-belief on θ.
-"""
+"""Geometric(θ) rewards 1, 2, … (trials to a success of chance θ), a Beta(α, β) belief on θ."""
 
 from __future__ import annotations
 
@@ -47,14 +45,12 @@ def imagine(law, belief):
 
 @kernel
 def mean_cdf(law, belief, x):
-    """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is still exact enough: several times faster there."""
+    """P(θ ≥ 1/x), asked of 1 − θ where 1 − 1/x is exact enough: several times faster there."""
     if x <= 1.0:
         return 0.0
-    return (
-        beta_cdf(belief[1], belief[0], (x - 1.0) / x)
-        if x < _FAR
-        else beta_survival(belief[0], belief[1], 1.0 / x)
-    )
+    if x < _FAR:
+        return beta_cdf(belief[1], belief[0], (x - 1.0) / x)
+    return beta_survival(belief[0], belief[1], 1.0 / x)
 
 
 @kernel
@@ -108,8 +104,7 @@ KERNELS = FamilyKernels.of(beta.KERNELS, {**globals(), "sample": bernoulli.sampl
 
 @dataclass(frozen=True)
 class Geometric(Family):
-    """Whole numbers from 1 up, the trials to a first success; the belief on its chance is Beta(α,
-    β), by default Beta(1, 1).
+    """Trials to a first success, 1, 2, …; the belief on its chance is Beta(α, β), else Beta(1, 1).
 
     >>> arm = Geometric()
     >>> arm.expected_reward(arm.update(arm.prior, 3))

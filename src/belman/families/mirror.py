@@ -1,6 +1,4 @@
-"""Costs: the negatives of a family's rewards, so that the least cost is the largest reward and
-every policy works unchanged.
-"""
+"""Costs: a family's rewards negated, so that least cost is largest reward for every policy."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 
     @kernel
     def expected_reward(law, belief):
-        """Infinite stays plus infinity: an arm of which nothing is known is tried first, be it a
-        cost or a reward.
-        """
+        """Infinite stays plus infinity: an unknown arm is tried first, be it cost or reward."""
         expected = base.expected_reward(law, belief)
         return -expected if math.isfinite(expected) else math.inf
 
@@ -64,25 +60,7 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
 
-    return FamilyKernels(
-        belief=base.belief,
-        update=update,
-        imagine=base.imagine,
-        expected_reward=expected_reward,
-        worth=base.worth,
-        spread=base.spread,
-        mean_cdf=mean_cdf,
-        mean_quantile=mean_quantile,
-        sample=base.sample,
-        sample_mean=sample_mean,
-        mean=mean,
-        reward=reward,
-        d=d,
-        terms=terms,
-        weights=weights,
-        evidence=base.evidence,
-        common_mean=common_mean,
-    )
+    return FamilyKernels.of(base.belief, {**vars(base), "tilted": None, **locals()})
 
 
 @dataclass(frozen=True)
@@ -91,7 +69,8 @@ class Mirror(Family):
 
     >>> from belman.families import Exponential
     >>> waiting = Mirror(Exponential(prior=(2.0, 6.0)))
-    >>> waiting.expected_reward(waiting.prior), waiting.expected_reward(waiting.update(waiting.prior, -3.0))
+    >>> later = waiting.update(waiting.prior, -3.0)
+    >>> waiting.expected_reward(waiting.prior), waiting.expected_reward(later)
     (-6.0, -4.5)
     """
 

@@ -104,8 +104,7 @@ KERNELS = FamilyKernels.of(gamma.KERNELS, {**globals(), "sample": sample_rate})
 
 @dataclass(frozen=True)
 class Poisson(Family):
-    """Counts 0, 1, 2, … with an unknown rate; the belief on it is Gamma(α, β), by default Gamma(1,
-    1).
+    """Counts 0, 1, 2, … of unknown rate; the belief on it is Gamma(α, β), by default Gamma(1, 1).
 
     >>> arm = Poisson()
     >>> arm.expected_reward(arm.update(arm.prior, 4))

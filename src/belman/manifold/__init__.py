@@ -1,5 +1,4 @@
-"""The geometry of beliefs: divergences, barycentres and projections. It receives a family and never
-imports one.
+"""The geometry of beliefs: divergences, barycentres, projections. It is given a family.
 
 The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and
 `projection` do the same turn by turn.
@@ -49,26 +48,20 @@ def divergence(family: Family, belief: ArrayLike, other: ArrayLike) -> float:
 
 
 def least_kl_from_arms(family: Family, beliefs: ArrayLike) -> Floats:
-    """The barycentre argmin_b Σ_a KL(b_a ‖ b), whose mean parameters are the average of the arms'
-    (Theorem 1).
-    """
+    """The barycentre argmin_b Σ_a KL(b_a ‖ b): the average of mean parameters (Theorem 1)."""
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
     return _centre(barycentre.least_kl_from_arms, family, points, rows.mean(axis=0), 0.0)
 
 
 def least_kl_to_arms(family: Family, beliefs: ArrayLike) -> Floats:
-    """The other barycentre argmin_b Σ_a KL(b ‖ b_a), whose natural parameters are the average of
-    the arms'.
-    """
+    """The other barycentre argmin_b Σ_a KL(b ‖ b_a): the average of natural parameters."""
     points = [family.natural(row) for row in np.asarray(beliefs, dtype=np.float64)]
     return _centre(barycentre.least_kl_to_arms, family, points, family.prior, 0.0)
 
 
 def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -> Floats:
-    """The pseudobelief of Algorithm 1 to the letter: argmin over b̄ of Σ_a KL(P_a ‖ Q̄), Q̄ ∝ b̄(θ)
-    f_θ(x) exp(pull·x).
-    """
+    """Algorithm 1 to the letter: argmin_b̄ Σ_a KL(P_a ‖ Q̄), Q̄ ∝ b̄(θ) f_θ(x) exp(pull·x)."""
     check_joint(family)
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
@@ -76,8 +69,7 @@ def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -
 
 
 def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: float) -> Floats:
-    """Minus KL(P_a ‖ Q̄) of each arm up to a constant that all share; the I-projection plays the
-    largest.
+    """−KL(P_a ‖ Q̄) of each arm up to a shared constant; the I-projection plays the largest.
 
     >>> from belman.families import Bernoulli
     >>> near = nearness(Bernoulli(), [(2.0, 1.0), (1.0, 2.0)], (1.0, 1.0), pull=3.0)
@@ -91,9 +83,8 @@ def nearness(family: Family, beliefs: ArrayLike, pseudobelief: ArrayLike, pull: 
     negentropy = np.einsum("ad,da->a", naturals, points) - partitions
     expected = np.array([family.expected_reward(row) for row in rows])
     index = np.empty(len(rows))
-    projection.nearness(
-        points, negentropy, expected, family.natural(pseudobelief), float(pull), index
-    )
+    eta = family.natural(pseudobelief)
+    projection.nearness(points, negentropy, expected, eta, float(pull), index)
     return index
 
 
@@ -101,6 +92,5 @@ def check_joint(family: Family) -> None:
     """Refuse the joint projection where it is not defined, and say why."""
     if family.kernels.tilted is None:
         reason = family.no_joint or "no tilted log-partition is known for this family"
-        raise PolicyError(
-            f"reading 'joint' does not exist for {family.name} rewards: {reason} (use 'barycentre' or 'natural')"
-        )
+        what = f"reading 'joint' does not exist for {family.name} rewards"
+        raise PolicyError(f"{what}: {reason} (use 'barycentre' or 'natural')")

@@ -1,5 +1,4 @@
-"""The two barycentres of beliefs: the law with the least sum of KL from the arms, and the one with
-the least sum of KL to them.
+"""The two barycentres of beliefs: the least sum of KL from the arms, and the least sum to them.
 
 Every kernel receives a family and moves a pseudobelief in place. `total` is a running sum over the
 arms, kept by `replace_point`: one arm changes per turn, so a turn costs one inversion of the mean
@@ -13,17 +12,13 @@ from belman.engine import kernel
 
 @kernel
 def replace_point(points, total, refreshes, arm, point):
-    """Put `point` in column `arm` of points (D × K) and keep total (D), the sum over arms, free of
-    drift.
-    """
+    """Put `point` in column `arm` of points (D × K); keep total (D), the sum of columns, exact."""
     dimension, arms = points.shape
     for i in range(dimension):
         total[i] += point[i] - points[i, arm]
         points[i, arm] = point[i]
     refreshes[0] += 1
-    if (
-        refreshes[0] >= arms
-    ):  # sum afresh once per K refreshes: no drift, at the price of D additions a turn
+    if refreshes[0] >= arms:  # afresh once per K refreshes: no drift, for D additions a turn
         refreshes[0] = 0
         for i in range(dimension):
             fresh = 0.0
@@ -34,9 +29,7 @@ def replace_point(points, total, refreshes, arm, point):
 
 @kernel
 def least_kl_from_arms(family, law, total, arms, pull, pseudobelief, eta):
-    """argmin_b Σ_a KL(b_a ‖ b): the law whose mean parameters are the average of the arms' (Theorem
-    1).
-    """
+    """argmin_b Σ_a KL(b_a ‖ b): the average of the arms' mean parameters (Theorem 1)."""
     for i in range(total.size):
         eta[i] = total[i] / arms
     family.belief.solve(law, eta, pseudobelief)

@@ -1,8 +1,4 @@
-"""The two projections of Algorithm 1: the arm nearest to the pseudobelief, and the pseudobelief
-nearest to the arms.
-
-Normaliser included.
-"""
+"""The two projections of Algorithm 1, to the nearest arm and pseudobelief, normaliser included."""
 
 from __future__ import annotations
 
@@ -17,9 +13,7 @@ _TINY = 1e-300
 
 @kernel
 def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
-    """The Newton step in (ln x, ln y), kept downhill: curvature that logarithms add is used only
-    where it is convex.
-    """
+    """The Newton step in (ln x, ln y), downhill: logarithms' curvature only where it is convex."""
     g0, g1 = x * slope_x, y * slope_y
     h00, h01, h11 = x * x * bend_xx + max(g0, 0.0), x * y * bend_xy, y * y * bend_yy + max(g1, 0.0)
     if h00 + min(g0, 0.0) > 0.0 and (h00 + min(g0, 0.0)) * h11 > 1.01 * h01 * h01:
@@ -32,8 +26,7 @@ def _newton_in_logarithms(x, y, slope_x, slope_y, bend_xx, bend_xy, bend_yy):
 
 @kernel
 def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta):
-    """argmin_η Σ_a KL(P_a ‖ Q̄) with Q̄ ∝ f_θ(x) b_η(θ) exp(pull·x): ∇A_s(η) = the average of the
-    arms' mean parameters.
+    """argmin_η Σ_a KL(P_a ‖ Q̄), Q̄ ∝ f_θ(x) b_η(θ) e^(pull·x): ∇A_s(η) = average mean parameters.
 
     Newton with halving, in the logarithms of two positive coordinates, which are natural in the
     families that have a tilt.
@@ -50,10 +43,8 @@ def least_kl_from_arms_tilted(family, law, total, arms, pull, pseudobelief, eta)
         here = value - x * target_x - y * target_y
         scale = min(1.0, 3.0 / size) if size > 0.0 else 1.0
         for _ in range(_HALVINGS):
-            trial_x, trial_y = (
-                max(x * math.exp(scale * step_x), _TINY),
-                max(y * math.exp(scale * step_y), _TINY),
-            )
+            trial_x = max(x * math.exp(scale * step_x), _TINY)
+            trial_y = max(y * math.exp(scale * step_y), _TINY)
             value, slope_x, slope_y, bend_xx, bend_xy, bend_yy = family.tilted(
                 law, trial_x, trial_y, pull
             )

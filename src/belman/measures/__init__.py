@@ -3,13 +3,7 @@
 from belman.measures.best import best_probabilities
 from belman.measures.condense import condense, curves_csv
 from belman.measures.queueing import queueing, unstable
-from belman.measures.summary import (
-    chance_of_error,
-    compare,
-    difference,
-    half_width,
-    summary,
-)
+from belman.measures.summary import chance_of_error, compare, difference, half_width, summary
 
 __all__ = [
     "best_probabilities",

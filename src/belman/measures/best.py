@@ -61,10 +61,7 @@ def _steepest(before, after):
 
 @kernel
 def _between(family, law, belief, before, after, left, right):
-    """The point at which an arm has done half of its rise between two others.
-
-    Next to an end where more than half is done there.
-    """
+    """Where an arm has done half of its rise between two points; next to an end that has more."""
     low, high = math.exp(before), math.exp(after)
     if low < 0.5:
         middle = family.mean_quantile(law, belief, 0.5 * (low + high), False)
@@ -77,11 +74,7 @@ def _between(family, law, belief, before, after, left, right):
 
 @kernel
 def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares):
-    """Walk the mesh depth first, from a stack of right ends: split an interval in which H or an arm
-    rises by much.
-
-    Else add it.
-    """
+    """Walk the mesh depth first, by a stack of right ends: split where much rises, else add it."""
     ceiling = 0.0
     for a in range(high.size):
         ceiling = max(ceiling, high[a]) if a > 0 else high[0]
@@ -96,11 +89,8 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
         gain = math.exp(right_sum) - math.exp(left_sum)
         arm, steepest = _steepest(logs[0], logs[top])
         middle = left
-        if (
-            top + 1 < mesh.size
-            and points < _POINTS
-            and (gain > rise or (gain > _STEEP_RISE and steepest > _STEEP))
-        ):
+        steep = gain > rise or (gain > _STEEP_RISE and steepest > _STEEP)
+        if top + 1 < mesh.size and points < _POINTS and steep:
             middle = _between(family, law, beliefs[arm], logs[0, arm], logs[top, arm], left, right)
         if left < middle < right:
             top += 1
@@ -125,7 +115,7 @@ def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     (Beta parameters under 0.05), arms that crowd there share it about equally.
 
     >>> from belman.families import Bernoulli
-    >>> [round(float(p), 3) for p in best_probabilities(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]]))]
+    >>> best_probabilities(Bernoulli(), np.array([[2.0, 1.0], [1.0, 2.0]])).round(3).tolist()
     [0.833, 0.167]
     """
     rows = np.ascontiguousarray(beliefs, dtype=np.float64)

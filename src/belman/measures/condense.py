@@ -1,5 +1,4 @@
-"""A result made small enough to keep beside a figure: statistics of its curves, and every run at a
-few turns.
+"""A result small enough to keep beside a figure: statistics of curves, every run at a few turns.
 
 A thousand runs of twelve players at a thousand checkpoints are a quarter of a gigabyte; condensed
 they are one megabyte.
@@ -23,14 +22,13 @@ _NUMBERS = ",".join(["%.6g"] * len(STATISTICS))
 
 
 def condense(result: xarray.Dataset) -> xarray.Dataset:
-    """Statistics over runs of every curve (dims statistic, player, turn, …), and each run at a few
-    turns.
+    """Statistics over runs of every curve (dims statistic, player, turn, …), runs at a few turns.
 
     Those are T, T/2, T/4, …, kept as `NAME_at` (dim mark). What has no turns is kept as it is.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
-    >>> small = condense(result)
+    >>> problem = belman.problems.bernoulli([0.8, 0.9])
+    >>> small = condense(belman.simulate([belman.BelMan()], problem, horizon=40, runs=10, seed=7))
     >>> small.regret.dims, small.regret_at.dims, small.mark.values.tolist()
     (('statistic', 'player', 'turn'), ('player', 'run', 'mark'), [1, 2, 5, 10, 20, 40])
     """
@@ -43,9 +41,8 @@ def condense(result: xarray.Dataset) -> xarray.Dataset:
     for name, values in result.data_vars.items():
         if "turn" in values.dims:
             found = summary(result, str(name))
-            kept[str(name)] = xarray.concat(
-                [found[part] for part in STATISTICS], "statistic"
-            ).assign_attrs(values.attrs)
+            parts = xarray.concat([found[part] for part in STATISTICS], "statistic")
+            kept[str(name)] = parts.assign_attrs(values.attrs)
             kept[f"{name}_at"] = values.isel(turn=places).rename(turn="mark")
         else:
             kept[str(name)] = values
@@ -56,27 +53,22 @@ def curves_csv(small: xarray.Dataset) -> str:
     """Condensed curves as comma-separated lines: variable, player, turn and the statistics.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=40, runs=10, seed=7)
-    >>> curves_csv(condense(result)).splitlines()[0]
+    >>> problem = belman.problems.bernoulli([0.8, 0.9])
+    >>> small = condense(belman.simulate([belman.BelMan()], problem, horizon=40, runs=10, seed=7))
+    >>> curves_csv(small).splitlines()[0]
     'variable,player,turn,mean,low,high,q25,q50,q75'
     """
     curves = [name for name, values in small.data_vars.items() if "statistic" in values.dims]
-    others = sorted(
-        {str(dim) for name in curves for dim in small[name].dims} - {"statistic", "player", "turn"}
-    )
+    dims = {str(dim) for name in curves for dim in small[name].dims}
+    others = sorted(dims - {"statistic", "player", "turn"})
     lines = [",".join(("variable", "player", *others, "turn", *STATISTICS))]
     for name in curves:
         here = [dim for dim in others if dim in small[name].dims]
-        rows = (
-            small[name]
-            .transpose("player", *here, "turn", "statistic")
-            .values.reshape(-1, len(STATISTICS))
-        )
+        table = small[name].transpose("player", *here, "turn", "statistic").values
+        rows = table.reshape(-1, len(STATISTICS)).tolist()
         players = [f'"{player}"' for player in small.player.values]
         places = (small[dim].values.astype(str) if dim in here else [""] for dim in others)
         keys = itertools.product([str(name)], players, *places, small.turn.values.astype(str))
-        lines += [
-            f"{','.join(key)},{_NUMBERS % tuple(row)}"
-            for key, row in zip(keys, rows.tolist(), strict=True)
-        ]
+        pairs = zip(keys, rows, strict=True)
+        lines += [f"{','.join(key)},{_NUMBERS % tuple(row)}" for key, row in pairs]
     return "\n".join(lines) + "\n"

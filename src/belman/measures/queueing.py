@@ -1,5 +1,4 @@
-"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waiting times, and which runs
-became unstable.
+"""What queues mean: queue regret Ψ(t) = E[Q(t) − Q_OPT(t)], backlogs, waits, unstable runs.
 
 A run is unstable if at its end more jobs wait than with the genie by 1 % of the horizon, or if its
 backlog grows significantly over the last half: Mann and Kendall's test for a trend in the means of
@@ -30,7 +29,8 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
     """Whether each run became unstable (player × run); all queues count together.
 
     >>> import belman
-    >>> result = belman.simulate({"fast": belman.Oracle()}, belman.problems.queue([0.5, 0.3], 0.35), horizon=500, runs=10, seed=7)
+    >>> problem = belman.problems.queue([0.5, 0.3], 0.35)
+    >>> result = belman.simulate([belman.Oracle()], problem, horizon=500, runs=10, seed=7)
     >>> int(unstable(result).sum())
     0
     """
@@ -42,17 +42,14 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def _trend(result: xarray.Dataset) -> xarray.DataArray:
-    """Mann and Kendall's z: pairs of parts in which the later has the larger mean backlog less the
-    others, standardised.
-    """
+    """Mann and Kendall's z, standardised: pairs of parts with a growing backlog less others."""
     late = _total(result["late_backlog"]).dropna("batch", how="all")
     means = late.transpose(..., "batch").values
     count = means.shape[-1]
     first, second = np.triu_indices(count, 1)
     score = np.sign(means[..., second] - means[..., first]).sum(axis=-1)
-    ties = (means[..., :, None] == means[..., None, :]).sum(
-        axis=-1
-    )  # the size of each part's group of equals
+    # the size of each part's group of equals
+    ties = (means[..., :, None] == means[..., None, :]).sum(axis=-1)
     spread = count * (count - 1) * (2 * count + 5) - ((ties - 1) * (2 * ties + 5)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(spread > 0, (score - np.sign(score)) / np.sqrt(spread / 18.0), 0.0)
@@ -60,8 +57,7 @@ def _trend(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
-    """Players ranked by their queue regret at the end, with its interval, backlogs, waiting times
-    and the share of unstable runs.
+    """Players by queue regret at the end, with interval, backlogs, waits, share of unstable runs.
 
     Waiting times are turns from arrival to completion, each statistic averaged over runs (and
     queues); `±` is half a confidence interval of the mean.
@@ -70,14 +66,12 @@ def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
     regret = _total(result["queue_regret"]).isel(turn=-1)
     mean, half = regret.mean("run"), half_width(regret, level)
     share = unstable(result).mean("run")
-    backlog, largest = (
-        _total(result["mean_backlog"]).mean("run"),
-        _over_queues(result["largest_backlog"], "max").mean("run"),
-    )
-    waits = [
-        _over_queues(result[f"waiting_{name}"], "mean").mean("run")
+    backlog = _total(result["mean_backlog"]).mean("run")
+    largest = _over_queues(result["largest_backlog"], "max").mean("run")
+    waits = {
+        f"wait {name}": _over_queues(result[f"waiting_{name}"], "mean").mean("run")
         for name in ("mean", "p95", "p99")
-    ]
+    }
     order = np.argsort(mean.values, kind="stable")
     columns = {
         "player": [str(result.player.values[place]) for place in order],
@@ -86,10 +80,7 @@ def queueing(result: xarray.Dataset, level: float = 0.95) -> Table:
         "unstable": share.values[order].tolist(),
         "mean backlog": backlog.values[order].tolist(),
         "largest": largest.values[order].tolist(),
-        **{
-            f"wait {name}": wait.values[order].tolist()
-            for name, wait in zip(("mean", "p95", "p99"), waits, strict=True)
-        },
+        **{name: wait.values[order].tolist() for name, wait in waits.items()},
     }
     turn = int(result.turn[-1])
     return Table(columns, f"queues at turn {turn:,}, {result.sizes['run']:,} runs")
@@ -106,6 +97,5 @@ def _over_queues(array: xarray.DataArray, how: str) -> xarray.DataArray:
 
 def _check(result: xarray.Dataset) -> None:
     if "queue_regret" not in result.variables:
-        raise SettingError(
-            "this result has no queues: simulate players on belman.problems.queue(services=…, arrivals=…)"
-        )
+        how = "simulate players on belman.problems.queue(services=…, arrivals=…)"
+        raise SettingError(f"this result has no queues: {how}")

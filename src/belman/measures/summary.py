@@ -1,5 +1,4 @@
-"""From runs to statements: means and quantiles of curves, with 95 % confidence intervals of the
-mean and of paired differences.
+"""From runs to statements: means and quantiles of curves, 95 % intervals, paired differences.
 
 Runs are independent, so the interval of a mean is Student's. Players of one run meet the same
 nature, so a difference between two players is taken run by run, and its interval is far narrower
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -34,11 +33,11 @@ def half_width(runs: xarray.DataArray, level: float = 0.95) -> xarray.DataArray:
 def summary(
     result: xarray.Dataset, variable: str = "regret", level: float = 0.95
 ) -> xarray.Dataset:
-    """Mean, its confidence interval, and the 25, 50 and 75 % quantiles over runs, at every
-    checkpoint.
+    """Mean, its confidence interval, and 25, 50 and 75 % quantiles over runs, at every checkpoint.
 
     >>> import belman
-    >>> result = belman.simulate({"BelMan": belman.BelMan()}, belman.problems.bernoulli([0.8, 0.9]), horizon=20, runs=10, seed=7)
+    >>> problem = belman.problems.bernoulli([0.8, 0.9])
+    >>> result = belman.simulate([belman.BelMan()], problem, horizon=20, runs=10, seed=7)
     >>> sorted(summary(result).data_vars)
     ['high', 'low', 'mean', 'q25', 'q50', 'q75']
     """
@@ -59,11 +58,11 @@ def summary(
 
 
 def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Dataset:
-    """The share of runs that recommended a wrong arm, between the ends of Clopper and Pearson's
-    interval.
+    """The share of runs that recommended a wrong arm, between Clopper and Pearson's ends.
 
     >>> import belman
-    >>> found = belman.explore([belman.Uniform()], belman.problems.bernoulli([0.9, 0.1]), runs=100, seed=7, budget=50)
+    >>> problem = belman.problems.bernoulli([0.9, 0.1])
+    >>> found = belman.explore([belman.Uniform()], problem, runs=100, seed=7, budget=50)
     >>> last = chance_of_error(found).isel(turn=-1, player=0)
     >>> float(last["mean"]), round(float(last["high"]), 4)
     (0.0, 0.0362)
@@ -75,15 +74,12 @@ def chance_of_error(result: xarray.Dataset, level: float = 0.95) -> xarray.Datas
     wrong = result["error"].sum("run").astype(np.float64)
     tail = 0.5 * (1.0 - level)
     with np.errstate(invalid="ignore"):
-        low = xarray.where(
-            wrong > 0, betaincinv(np.maximum(wrong, 1.0), runs - wrong + 1.0, tail), 0.0
-        )
-        high = xarray.where(
-            wrong < runs, betaincinv(wrong + 1.0, np.maximum(runs - wrong, 1.0), 1.0 - tail), 1.0
-        )
-    return xarray.Dataset(
-        {"mean": wrong / runs, "low": low, "high": high}, attrs={**result.attrs, "level": level}
-    )
+        low = betaincinv(np.maximum(wrong, 1.0), runs - wrong + 1.0, tail)
+        low = xarray.where(wrong > 0, low, 0.0)
+        high = betaincinv(wrong + 1.0, np.maximum(runs - wrong, 1.0), 1.0 - tail)
+        high = xarray.where(wrong < runs, high, 1.0)
+    ends = {"mean": wrong / runs, "low": low, "high": high}
+    return xarray.Dataset(ends, attrs={**result.attrs, "level": level})
 
 
 def difference(
@@ -98,8 +94,7 @@ def difference(
 def compare(
     result: xarray.Dataset, against: str, variable: str = "regret", level: float = 0.95
 ) -> Table:
-    """Players ranked by their mean at the last checkpoint, each with its paired difference to one
-    of them.
+    """Players ranked by their mean at the last checkpoint, with paired differences to one of them.
 
     Columns that start with `±` are half-widths of 95 % confidence intervals; `P(less)` is the share
     of runs in which the player has less than the other, ties counting half; `verdict` says what the
@@ -107,7 +102,8 @@ def compare(
 
     >>> import belman
     >>> players = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}
-    >>> result = belman.simulate(players, belman.problems.bernoulli([0.2, 0.9]), horizon=200, runs=200, seed=7)
+    >>> problem = belman.problems.bernoulli([0.2, 0.9])
+    >>> result = belman.simulate(players, problem, horizon=200, runs=200, seed=7)
     >>> compare(result, against="Thompson")["player"]
     ['BelMan', 'Thompson']
     """
@@ -123,15 +119,8 @@ def compare(
         shift, width = float(paired.mean()), float(half_width(paired, level))
         own = name == rival
         less = float((paired < 0).mean() + 0.5 * (paired == 0).mean())
-        verdict = (
-            "–"
-            if own
-            else "less"
-            if shift + width < 0
-            else "more"
-            if shift - width > 0
-            else "undecided"
-        )
+        side = "less" if shift < 0 else "more"
+        verdict = "–" if own else side if abs(shift) > width else "undecided"
         cells = (name, float(mean[place]), float(half[place]), shift, width, less, verdict)
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
@@ -143,7 +132,8 @@ def compare(
 def _check(result: xarray.Dataset) -> None:
     if not {"player", "run"} <= set(getattr(result, "sizes", ())):
         raise SettingError(
-            f"a {type(result).__name__} has no players and runs to take means of: give the Dataset that belman.simulate or belman.explore returns"
+            f"a {type(result).__name__} has no players and runs to take means of: "
+            "give the Dataset that belman.simulate or belman.explore returns"
         )
 
 
@@ -151,9 +141,7 @@ def _player(result: xarray.Dataset, name: str) -> str:
     _check(result)
     known = [str(player) for player in result.player.values]
     if name not in known:
-        raise SettingError(
-            f"unknown player {name!r}: this result has {listing(known)}{nearest(name, known)}"
-        )
+        raise SettingError(unknown("player", name, known, "this result has"))
     return name
 
 
@@ -165,9 +153,7 @@ def _variable(result: xarray.Dataset, name: str) -> xarray.DataArray:
         if "run" in values.dims and len(values.dims) > 1 and "arm" not in values.dims
     ]
     if name not in known:
-        raise SettingError(
-            f"unknown variable {name!r}: this result has {listing(known)}{nearest(name, known)}"
-        )
+        raise SettingError(unknown("variable", name, known, "this result has"))
     return result[name] * 1.0  # a question of yes or no has a mean too
 
 

@@ -1,6 +1,4 @@
-"""What the rewards of an arm say without a prior: their average and variance. Counts are fractions
-where rewards fade.
-"""
+"""The average and variance of an arm's rewards, without a prior; fading counts are fractions."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their
 
 
 def plays_needed(family: Family) -> float:
-    """How many plays an arm needs before its average counts, if not just any: more where the
-    divergence needs a variance too.
+    """How many plays an arm needs before its average counts: more where d needs a variance.
 
     >>> from belman.families import Bernoulli, GaussianUnknown
     >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())

@@ -1,5 +1,4 @@
-"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): play the arm with the largest posterior quantile
-of its expected reward.
+"""Bayes-UCB (Kaufmann, Cappé and Garivier, 2012): the largest posterior quantile of the mean.
 
 The index is the quantile at 1 − 1/(t (ln T)^c). An arm that is not played keeps its belief, so a
 bound on its quantile lasts, and `choose` measures only those arms whose bound reaches the best. As
@@ -77,9 +76,7 @@ def _measure(family, law, params, ledger, memory, arm, tail, y):
 
 @kernel
 def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
-    """Measure the arms without a bound, then the one with the highest bound, then those whose bound
-    reaches the best.
-    """
+    """Measure arms without a bound, then the highest bound, then all bounds that reach the best."""
     y = -math.log(dial)
     best, highest, hopeful = -np.inf, -np.inf, -1
     for a in range(index.size):
@@ -106,8 +103,7 @@ KERNELS = PolicyKernels(refresh, indices, choose, share_of_ties)
 
 @dataclass(frozen=True)
 class BayesUCB(Policy):
-    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c), with T the `horizon`, which only c
-    > 0 needs.
+    """Play the largest posterior quantile at 1 − 1/(t (ln T)^c); only c > 0 needs the `horizon` T.
 
     >>> BayesUCB()
     BayesUCB(c=0.0, horizon=None)
@@ -117,25 +113,19 @@ class BayesUCB(Policy):
     horizon: int | None = None
 
     name = "bayes-ucb"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(
-            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            np.zeros(arms), np.zeros(arms), np.zeros(arms), np.full(arms, -np.inf), np.zeros(arms)
-        )
+        height, slope, since, measured = (np.zeros(arms) for _ in range(4))
+        return Memory(height, slope, since, np.full(arms, -np.inf), measured)
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0
@@ -143,6 +133,5 @@ class BayesUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.c > 0.0 and self.horizon is None:
-            raise PolicyError(
-                f"bayes-ucb with c={self.c!r} needs the horizon: give horizon=T, or c=0, which needs none"
-            )
+            needs = f"bayes-ucb with c={self.c!r} needs the horizon"
+            raise PolicyError(f"{needs}: give horizon=T, or c=0, which needs none")

@@ -1,5 +1,4 @@
-"""BelMan: play the arm whose belief–reward law is nearest to the pseudobelief under the focal law,
-learn, and re-centre.
+"""BelMan: play the arm nearest to the pseudobelief under the focal law, learn, and re-centre.
 
 a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
 τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.engine import factory, inlined_kernel, kernel
-from belman.errors import PolicyError, listing, nearest
+from belman.errors import PolicyError, unknown
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import Family
 from belman.manifold import check_joint
@@ -57,9 +56,7 @@ class Memory(NamedTuple):
 
 
 def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
-    """Refresh for a reading that averages natural or mean parameters, with or without the terms of
-    the evidence.
-    """
+    """Refresh for a reading that averages parameters, with or without the terms of the evidence."""
 
     @inlined_kernel
     def refresh(family, law, params, ledger, memory, arm):
@@ -78,13 +75,8 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
         if weighs and math.isfinite(expected):
             spread = family.spread(law, belief)
             keep_terms(family, law, expected, spread, memory.scratch, memory.terms, arm)
-        replace_point(
-            memory.averaged,
-            memory.total,
-            memory.refreshes,
-            arm,
-            natural if averages_natural else point,
-        )
+        shared = natural if averages_natural else point
+        replace_point(memory.averaged, memory.total, memory.refreshes, arm, shared)
 
     return refresh
 
@@ -109,42 +101,26 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
         recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
         if dial > 0.0:
-            weigh(
-                family,
-                law,
-                ledger.plays,
-                memory.expected,
-                leading,
-                memory.terms,
-                params[0],
-                dial,
-                memory.scratch,
-                index,
-            )
+            weigh(family, law, params, ledger, memory, leading, dial, index)
 
     return indices
 
 
 @kernel
-def weigh(family, law, plays, expected, leading, terms, prior_plays, weight, weights, index):
-    """Subtract the evidence of every arm against the leader; arms of infinite expected reward come
-    first.
-    """
+def weigh(family, law, params, ledger, memory, leading, weight, index):
+    """Subtract every arm's evidence against the leader; infinite expected rewards come first."""
     if leading == np.inf:
         for a in range(index.size):
-            if expected[a] == np.inf:
+            if memory.expected[a] == np.inf:
                 index[a] = np.inf
     else:
-        family.weights(law, leading, weights)
+        family.weights(law, leading, memory.scratch)
         for a in range(index.size):
-            index[a] -= (
-                weight * (plays[a] + prior_plays) * max(family.evidence(terms, a, weights), 0.0)
-            )
+            evidence = max(family.evidence(memory.terms, a, memory.scratch), 0.0)
+            index[a] -= weight * (ledger.plays[a] + params[0]) * evidence
 
 
-def _explored(
-    place: Callable[..., None], explore: Callable[..., None]
-) -> tuple[Callable[..., None], Callable[..., None]]:
+def _explored(place: Any, explore: Any) -> tuple[Any, Any]:
     """Refresh and indices of exploration that evidence follows: the greed is −∞ while it lasts."""
 
     @inlined_kernel
@@ -182,25 +158,14 @@ JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
 #: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
 #: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,
 #: and it is the barycentre's. Evidence alone projects nothing.
+_FORMS = ("common", "weighed", "explored", "evidence")
 READINGS: dict[str, dict[str, PolicyKernels]] = {
-    "barycentre": {
-        "common": BARYCENTRE,
-        "weighed": BARYCENTRE_WEIGHED,
-        "explored": BARYCENTRE_EXPLORED,
-        "evidence": EVIDENCE,
-    },
-    "natural": {
-        "common": NATURAL,
-        "weighed": NATURAL_WEIGHED,
-        "explored": NATURAL_EXPLORED,
-        "evidence": EVIDENCE,
-    },
-    "joint": {
-        "common": JOINT,
-        "weighed": BARYCENTRE_WEIGHED,
-        "explored": BARYCENTRE_EXPLORED,
-        "evidence": EVIDENCE,
-    },
+    reading: dict(zip(_FORMS, (*bundles, EVIDENCE), strict=True))
+    for reading, bundles in {
+        "barycentre": (BARYCENTRE, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
+        "natural": (NATURAL, NATURAL_WEIGHED, NATURAL_EXPLORED),
+        "joint": (JOINT, BARYCENTRE_WEIGHED, BARYCENTRE_EXPLORED),
+    }.items()
 }
 
 
@@ -226,9 +191,7 @@ class BelMan(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
-            raise PolicyError(
-                f"unknown reading {self.reading!r}: there are {listing(READINGS)}{nearest(self.reading, READINGS)}"
-            )
+            raise PolicyError(unknown("reading", self.reading, READINGS))
 
     @classmethod
     def paper(cls, reading: str = "barycentre") -> BelMan:
@@ -237,8 +200,7 @@ class BelMan(Policy):
 
     @classmethod
     def until(cls, horizon: int) -> BelMan:
-        """The default where it is known that play ends after `horizon` turns: less regret by then,
-        greedy afterwards.
+        """The default where play ends after `horizon` turns: less regret by then, greedy later.
 
         >>> BelMan.until(1_000).schedule.settings[-1]
         1000.0
@@ -287,8 +249,7 @@ class BelMan(Policy):
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
     ) -> dict[str, Floats]:
-        """KL to the pseudobelief and the exposure τ of each arm (infinite for the leader, where
-        exposure is per arm).
+        """KL to the pseudobelief and τ of each arm (infinite for the leader, if τ is per arm).
 
         Under `Evidence` the surprise and the evidence take the place of the KL, once exploration is
         over.
@@ -301,21 +262,14 @@ class BelMan(Policy):
         pull = np.full(len(kl), dial)
         if self.schedule.form == "weighed":
             leading = float(memory.expected.max())
+            pull[:] = 0.0
             for a, mean in enumerate(memory.expected):
-                gap = leading - mean
-                known = math.isfinite(leading) and gap > 0.0
-                against = (
-                    family.reward_divergence(mean, leading, family.spread(ledger.beliefs[a]))
-                    if known
-                    else 0.0
-                )
-                pull[a] = (
-                    dial * (ledger.plays[a] + self.schedule.settings[0]) * against / gap
-                    if known
-                    else 0.0
-                )
-        shared = family.log_partition(
-            memory.pseudobelief
-        )  # of all arms' KL, which kernels leave out
+                if math.isfinite(leading) and leading > mean:
+                    spread = family.spread(ledger.beliefs[a])
+                    against = family.reward_divergence(mean, leading, spread)
+                    plays = ledger.plays[a] + self.schedule.settings[0]
+                    pull[a] = dial * plays * against / (leading - mean)
+        # of all arms' KL, which kernels leave out
+        shared = family.log_partition(memory.pseudobelief)
         with np.errstate(divide="ignore"):
             return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}

@@ -1,6 +1,4 @@
-"""Policies made for rewards in [0, 1], which rescale others by `range=(low, high)`: the user's, or
-else the family's own.
-"""
+"""Policies for rewards in [0, 1]; others are scaled by `range`, the user's or the family's own."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import numpy as np
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Policy
-from belman.policies.settings import is_number, require
+from belman.policies.settings import is_number
 
 
 def interval(policy: str, given: object) -> tuple[float, float] | None:
@@ -24,13 +22,9 @@ def interval(policy: str, given: object) -> tuple[float, float] | None:
         return None
     ends = list(given) if isinstance(given, (tuple, list, np.ndarray)) else []
     fits = len(ends) == 2 and all(map(is_number, ends)) and ends[0] < ends[1]
-    require(
-        fits,
-        policy,
-        "range",
-        given,
-        "(low, high), two numbers with low below high, or None for the family's own",
-    )
+    if not fits:
+        allowed = "(low, high), two numbers with low below high, or None for the family's own"
+        raise PolicyError(f"range={given!r} makes no {policy}: it must be {allowed}")
     return float(ends[0]), float(ends[1])
 
 
@@ -41,15 +35,16 @@ def ends_of_rewards(
     ends = family.reward_range if given is None else given
     if ends is None:
         raise PolicyError(
-            f"{policy} is made for rewards between two bounds, and {family.name} rewards ({family.support}) have none: "
-            "give range=(low, high), or choose a policy that needs none, such as thompson, or kl-ucb with its default divergence"
+            f"{policy} is made for rewards between two bounds, and {family.name} rewards "
+            f"({family.support}) have none: give range=(low, high), or choose a policy that needs "
+            "none, such as thompson, or kl-ucb with its default divergence"
         )
     return ends
 
 
 @dataclass(frozen=True)
 class Bounded(Policy):
-    """A policy whose indices are as wide as the range of rewards; its params begin with high − low."""
+    """A policy whose indices are as wide as the range of rewards; params begin with high − low."""
 
     range: tuple[float, float] | None = field(default=None, kw_only=True)
 

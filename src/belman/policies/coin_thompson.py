@@ -1,5 +1,4 @@
-"""Thompson sampling as the authors' queueing code has it: toss a coin with the drawn chance, and
-play an arm whose coin shows 1.
+"""Thompson as in the authors' queueing code: a coin of the drawn chance, and an arm that shows 1.
 
 The coin throws away most of what the draw says, so that good arms are told from bad ones only by
 how often they show 1.
@@ -37,18 +36,14 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 @dataclass(frozen=True)
 class CoinThompson(Bounded):
-    """Thompson as in the authors' code: a Bernoulli draw of the Beta draw, kept to show what it
-    costs.
+    """Thompson by a Bernoulli draw of the Beta draw, as the authors code it, to show what it costs.
 
     >>> CoinThompson().name
     'thompson-authors'
     """
 
     name = "thompson-authors"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         low, high = ends_of_rewards(self.name, self.range, family)

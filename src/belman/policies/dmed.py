@@ -1,5 +1,4 @@
-"""DMED, deterministic minimum empirical divergence (Honda and Takemura, 2010): play through a list
-of arms.
+"""DMED, deterministic minimum empirical divergence (Honda and Takemura, 2010): a list of arms.
 
 The next list holds the arms with n_a d(μ̂_a, μ̂*) ≤ ln(t/n_a), with μ̂* the best average.
 """
@@ -26,9 +25,7 @@ from belman.policies.policy import (
 
 
 class Memory(NamedTuple):
-    """Of every arm the average, −∞ before it is known, its side of the evidence, whether it is on
-    the list, and its plays.
-    """
+    """Per arm: average (−∞ before it is known), side of the evidence, whether listed, plays."""
 
     mean: Floats  # (K)
     terms: Floats  # (TERMS, K)
@@ -39,26 +36,21 @@ class Memory(NamedTuple):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    """An arm leaves the list when it is played. Counts that fade fall strictly, so one that has not
-    fallen was played.
-    """
+    """A played arm leaves the list. Fading counts fall strictly: one that has not was played."""
     if ledger.plays[arm] >= memory.plays[arm]:
         memory.listed[arm] = 0.0
     memory.plays[arm] = ledger.plays[arm]
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
-        keep_terms(
-            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
-        )
+        spread = variance(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
     else:
         memory.mean[arm] = -np.inf
 
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-    """∞ for arms not yet known, 1 on the list; the others by the evidence against them, for when
-    all of the list is closed.
-    """
+    """∞ for arms not yet known, 1 on the list; others by the evidence, if the list is closed."""
     leading, unknown, waiting = leader(memory.mean, index), 0, 0.0
     for a in range(index.size):
         unknown += memory.mean[a] == -np.inf
@@ -89,18 +81,14 @@ class DMED(Policy):
     """
 
     name = "dmed"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(
-            np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(arms), np.zeros(arms), np.zeros(TERMS)
-        )
+        mean, listed, plays = (np.zeros(arms) for _ in range(3))
+        return Memory(mean, np.zeros((TERMS, arms)), listed, plays, np.zeros(TERMS))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t."""

@@ -1,6 +1,4 @@
-"""Exploration in phases: the arms in play share the turns of a phase, and at its end some of them
-are accepted or rejected.
-"""
+"""Exploration in phases: arms in play share a phase's turns, and some are decided at its end."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ _FAR = 1e300
 
 
 class Memory(NamedTuple):
-    """What was decided of every arm, the plays that each arm in play has at the end of the phase,
-    and the phase.
-    """
+    """What was decided of arms, the plays of each arm in play at the phase's end, the phase."""
 
     standing: Floats  # (K)
     quota: Floats  # (1)
@@ -48,9 +44,7 @@ def value(ledger, arm):
 
 @kernel
 def _is_over(ledger, memory, turn):
-    """Whether every arm in play has its plays, and no reward is outstanding: what is only imagined
-    decides nothing.
-    """
+    """Whether every arm in play has its plays and all rewards are in: nothing imagined decides."""
     total, waiting, playing = 0.0, 0, 0
     for a in range(ledger.plays.size):
         total += ledger.plays[a]
@@ -62,28 +56,18 @@ def _is_over(ledger, memory, turn):
 
 @factory
 def bundle_with(close: Callable[..., None]) -> PolicyKernels:
-    """The kernels of a policy whose phases end by `close(params, ledger, memory, mind)`, which sets
-    the quota of the next.
-    """
+    """Kernels whose phases end by `close(params, ledger, memory, mind)`, which sets the quota."""
 
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """The fewest plays first among the arms in play, then the accepted and, if all others are
-        closed, the rejected.
-        """
+        """The fewest plays in play first; then, if need be, the accepted and the rejected."""
         for _ in range(index.size + 1):
             if not _is_over(ledger, memory, turn):
                 break
             close(params, ledger, memory, mind)
         for a in range(index.size):
-            behind = (
-                0.0
-                if memory.standing[a] == IN_PLAY
-                else 0.5 * _FAR
-                if memory.standing[a] == ACCEPTED
-                else _FAR
-            )
-            index[a] = -ledger.plays[a] - behind
+            decided = 0.5 * _FAR if memory.standing[a] == ACCEPTED else _FAR
+            index[a] = -ledger.plays[a] - (0.0 if memory.standing[a] == IN_PLAY else decided)
 
     return PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties, _recommend, _finished)
 
@@ -92,9 +76,8 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
 def _recommend(family, law, params, ledger, memory, score):
     """Accepted arms, then those in play by their averages."""
     for a in range(score.size):
-        score[a] = (
-            value(ledger, a) if memory.standing[a] == IN_PLAY else memory.standing[a] * np.inf
-        )
+        standing = memory.standing[a]
+        score[a] = value(ledger, a) if standing == IN_PLAY else standing * np.inf
 
 
 @kernel
@@ -112,13 +95,7 @@ class Elimination(Policy):
     budget: int
 
     def __post_init__(self) -> None:
-        require(
-            is_whole(self.budget, 1),
-            self.name,
-            "budget",
-            self.budget,
-            "a whole number of turns from 1 up",
-        )
+        require(self, "budget", is_whole(self.budget, 1), "a whole number of turns from 1 up")
 
     @property
     def wanted(self) -> int:
@@ -133,13 +110,11 @@ class Elimination(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.budget <= arms:
-            raise PolicyError(
-                f"{self.name} plays every arm, and some of them again: budget={self.budget} is too small for {arms} arms"
-            )
+            why = f"budget={self.budget} is too small for {arms} arms"
+            raise PolicyError(f"{self.name} plays every arm, and some of them again: {why}")
         if self.wanted > arms:
-            raise PolicyError(
-                f"{self.name} is asked for the {self.wanted} best of {arms} arms: m={self.wanted} is too large"
-            )
+            asked = f"{self.name} is asked for the {self.wanted} best of {arms} arms"
+            raise PolicyError(f"{asked}: m={self.wanted} is too large")
 
 
 @dataclass(frozen=True)
@@ -150,7 +125,7 @@ class EliminationOfMost(Elimination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
 
     @property
     def wanted(self) -> int:

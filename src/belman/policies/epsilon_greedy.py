@@ -1,6 +1,4 @@
-"""ε-greedy: with chance ε an arm drawn uniformly, else argmax_a μ̂_a, the best average reward;
-every arm once first.
-"""
+"""ε-greedy: every arm once, then any arm with chance ε, else argmax_a μ̂_a, the best average."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 @kernel
 def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """ε/|open| + (1 − ε)·[arm among the best]/|best|, however the coin fell; 1/ties among arms
-    never played.
-    """
+    """ε/|open| + (1 − ε)·[arm among the best]/|best|; 1/ties among arms never played."""
     if not known(ledger, arm, 0.0):
         return 1.0 / ties
     best, sharing, count = -np.inf, 0, 0
@@ -60,18 +56,15 @@ class EpsilonGreedy(Policy):
     epsilon: float = 0.1
 
     name = "epsilon-greedy"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         fits = is_number(self.epsilon) and 0.0 <= self.epsilon <= 1.0
-        require(fits, self.name, "epsilon", self.epsilon, "a number from 0 to 1")
+        require(self, "epsilon", fits, "a number from 0 to 1")
 
     @property
     def leaves_all_a_chance(self) -> bool:
         return self.epsilon > 0.0
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.epsilon)])

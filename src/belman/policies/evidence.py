@@ -1,5 +1,4 @@
-"""The default: play argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the arm whose neglect is least explained by
-what speaks against it.
+"""The default: argmax_a φ(x_a) − ν_a d(μ_a, μ_L), the neglect least explained by the evidence.
 
 ν_a is how many rewards the belief is worth, μ_a the expected reward with the prior moved by the
 *shift*, L the leader, and x_a = ln(t/ν_a) the surprise at the arm's share of the plays. ½ ln ν_a is
@@ -65,9 +64,7 @@ def blank(arms: int) -> Memory:
 
 
 def what_is_expected(family: Family, pool: float, reach: float, horizon: float) -> Floats:
-    """The params: how many arms the prior counts as, the reach, the last turn, and the prior's
-    mean, worth (or 0) and spread.
-    """
+    """How many arms the prior counts as, reach, last turn, its mean, worth (or 0) and spread."""
     mean, worth = family.expected_reward(family.prior), family.worth(family.prior)
     useful = math.isfinite(mean) and math.isfinite(pool)
     prior = (mean, worth) if useful else (0.0, 0.0)
@@ -93,15 +90,11 @@ def judge(family, law, params, ledger, memory, arm):
 
 @kernel
 def judge_all(family, law, params, ledger, memory):
-    """Judge every arm; those of which no more is known than by the prior are judged once, as they
-    are often most.
-    """
+    """Judge every arm; those known by the prior alone, often most, are judged once."""
     twin = -1
     for a in range(memory.expected.size):
-        if (
-            memory.judged[WORTH, a] == params[PRIOR_WORTH]
-            and memory.expected[a] == params[PRIOR_MEAN]
-        ):
+        worth, mean = memory.judged[WORTH, a], memory.expected[a]
+        if worth == params[PRIOR_WORTH] and mean == params[PRIOR_MEAN]:
             if twin < 0:
                 twin = a
                 judge(family, law, params, ledger, memory, a)
@@ -114,9 +107,7 @@ def judge_all(family, law, params, ledger, memory):
 
 @kernel
 def learned(params, memory, arm):
-    """What an arm adds to the two sums of the shift: E_a − μ₀ and 1 − ν₀/ν_a; nothing if known no
-    better than by the prior.
-    """
+    """What an arm adds to the sums of the shift: E_a − μ₀, 1 − ν₀/ν_a; 0 if the prior says all."""
     worth = memory.judged[WORTH, arm]
     if worth > params[PRIOR_WORTH] and math.isfinite(memory.expected[arm]):
         return memory.expected[arm] - params[PRIOR_MEAN], 1.0 - params[PRIOR_WORTH] / worth
@@ -125,9 +116,7 @@ def learned(params, memory, arm):
 
 @kernel
 def shift(family, law, params, memory):
-    """How far the arms lie below the prior, each counted by what was learned of it, rounded; 0 if
-    they lie above.
-    """
+    """How far the arms lie below the prior, weighed by what was learned, rounded; 0 if above."""
     exact = memory.pool[MOVED] / (params[POOL] + memory.pool[LEARNED])
     if exact >= 0.0:
         return 0.0
@@ -171,9 +160,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 @kernel
 def phi(x, greed, reach):
-    """What a surprise of x nats counts: x²/(x + greed/(1 + (x/reach)⁶)), and x below 0; no
-    branches, for many arms.
-    """
+    """What x nats of surprise count: x²/(x + greed/(1 + (x/reach)⁶)), x below 0; no branches."""
     above = max(x, 0.0)
     far = above * (1.0 / reach)
     lack = greed / (1.0 + far * far * far * (far * far * far))
@@ -183,11 +170,8 @@ def phi(x, greed, reach):
 @inlined_kernel
 def indices(family, law, params, ledger, memory, turn, greed, mind, index):
     """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the dial is the greed κ = gain·ln K."""
-    means, worths, log_worths = (
-        memory.judged[MEAN],
-        memory.judged[WORTH],
-        memory.judged[LOG_WORTH],
-    )
+    judged = memory.judged
+    means, worths, log_worths = judged[MEAN], judged[WORTH], judged[LOG_WORTH]
     leading, plays, unknown = leader(means, index), 1.0, 0
     for a in range(index.size):
         plays += ledger.plays[a]
@@ -210,17 +194,14 @@ EVIDENCE = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
-    """What the surprise at each arm's share counts, the evidence against it, both in nats, and the
-    exposure τ that this makes.
-    """
+    """Per arm: what the surprise at its share counts, the evidence against it (nats), and τ."""
     means, worths = memory.judged[MEAN], memory.judged[WORTH]
     known = np.isfinite(means)
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
-        against[a] = worths[a] * family.reward_divergence(
-            means[a], leading, family.spread(ledger.beliefs[a])
-        )
+        spread = family.spread(ledger.beliefs[a])
+        against[a] = worths[a] * family.reward_divergence(means[a], leading, spread)
         pull[a] = against[a] / (leading - means[a])
     with np.errstate(divide="ignore"):
         return {

@@ -1,6 +1,4 @@
-"""Explore-then-commit: every arm `explore` times in turn, then argmax_a μ̂_a, chosen once and
-played for ever.
-"""
+"""Explore-then-commit: every arm `explore` times, then argmax_a μ̂_a, chosen once, for ever."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ class Memory(NamedTuple):
 
 @kernel
 def explored(params, ledger, turn):
-    """Whether every arm has its plays, and as many turns are over: an ask whose reward is not told
-    yet is a play too.
-    """
+    """Whether every arm has its plays and as many turns are over: asks not told yet count too."""
     fewest = np.inf
     for a in range(ledger.plays.size):
         fewest = min(fewest, ledger.plays[a])
@@ -70,20 +66,11 @@ class ExploreThenCommit(Policy):
     explore: int
 
     name = "explore-then-commit"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         fits = is_whole(self.explore, 1)
-        require(
-            fits,
-            self.name,
-            "explore",
-            self.explore,
-            "a whole number of plays of each arm, from 1 up",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "explore", fits, "a whole number of plays of each arm, from 1 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.explore)])

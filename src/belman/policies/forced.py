@@ -1,6 +1,4 @@
-"""Forced exploration (Krishnasamy et al., 2016): with chance min(1, c K (ln t)^e / t) any arm, else
-what another policy plays.
-"""
+"""Forced exploration (Krishnasamy et al., 2016): any arm with a falling chance, else a policy's."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _OWN = 3  # numbers that the wrapper puts before the params of the policy inside
 
 @kernel
 def exploring(params, arms, turn):
-    """The chance of exploring: c K (ln t)^e / t, from 0 to 1. Params begin with c, e and K (0 for
-    the arms there are).
-    """
+    """The chance min(1, c K (ln t)^e / t) of exploring; params begin with c, e, K (0: all arms)."""
     count = params[2] if params[2] > 0.0 else float(arms)
     return min(1.0, params[0] * count * math.log(turn) ** params[1] / turn)
 
@@ -52,15 +48,12 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             for a in range(index.size):
                 index[a] = 0.0
             return pick(index, mind)
-        return inner.choose(
-            inner, family, law, params[_OWN:], ledger, memory, turn, dial, mind, index
-        )
+        own = params[_OWN:]
+        return inner.choose(inner, family, law, own, ledger, memory, turn, dial, mind, index)
 
     @kernel
     def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-        """Known where exploring is sure; else the coin hides what the policy inside would have
-        played.
-        """
+        """Known where exploring is sure; else the coin hides what the policy inside would play."""
         return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
 
     @kernel
@@ -76,8 +69,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
 @dataclass(frozen=True)
 class Forced(Policy):
-    """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) an arm drawn
-    uniformly.
+    """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) any arm.
 
     Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to
     turn 10,000 is exploration. K is the number of arms unless `arms` says otherwise.
@@ -94,28 +86,14 @@ class Forced(Policy):
     name = "forced"
 
     def __post_init__(self) -> None:
-        inside = (
-            isinstance(self.policy, Policy)
-            and not self.policy.sees_truth
-            and not isinstance(self.policy, Forced)
-        )
-        require(
-            inside,
-            self.name,
-            "policy",
-            self.policy,
-            "a policy that learns, such as belman.Thompson(), not forced itself",
-        )
+        learns = isinstance(self.policy, Policy) and not self.policy.sees_truth
+        allowed = "a policy that learns, such as belman.Thompson(), not forced itself"
+        require(self, "policy", learns and not isinstance(self.policy, Forced), allowed)
         for name in ("factor", "exponent"):
             value = getattr(self, name)
-            require(is_number(value) and value >= 0.0, self.name, name, value, "a number from 0 up")
-        require(
-            self.arms is None or is_whole(self.arms, 1),
-            self.name,
-            "arms",
-            self.arms,
-            "a whole number from 1 up, or None",
-        )
+            require(self, name, is_number(value) and value >= 0.0, "a number from 0 up")
+        counted = self.arms is None or is_whole(self.arms, 1)
+        require(self, "arms", counted, "a whole number from 1 up, or None")
 
     def chance(self, turn: int, arms: int) -> float:
         """The chance that this turn explores."""

@@ -1,5 +1,4 @@
-"""Gittins: play the arm with the largest Gittins index, which is optimal for discounted Bernoulli
-rewards.
+"""Gittins: play the largest Gittins index, optimal for discounted Bernoulli rewards.
 
 Kept is the lift logit(index) − logit(μ) at counts that are a whole number of rewards from the
 prior. There indices are good to 1e-4 (1e-3 for a discount above 0.9999 and counts in the hundreds).
@@ -29,18 +28,15 @@ from belman.policies import gittins_table
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 from belman.policies.settings import is_number, is_whole, require
 
-_HEADER = 4  # the numbers before the table: the edge of interpolation, ln(1/γ), and the first nodes of α and β above 0
+_HEADER = 4  # before the table: the edge of interpolation, ln(1/γ), first nodes of α and β above 0
 _MOST = 1.0 - 1e-6
 
 
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
-    """The header and the table, from the cache on disk or computed in a second; a table belongs to
-    the code that made it.
-    """
-    digest = hashlib.sha256(
-        Path(gittins_table.__file__).read_bytes() + repr((discount, starts)).encode()
-    ).hexdigest()
+    """Header and table, from the cache on disk or computed in a second; per digest of the code."""
+    code = Path(gittins_table.__file__).read_bytes()
+    digest = hashlib.sha256(code + repr((discount, starts)).encode()).hexdigest()
     path = cache_directory() / f"gittins_{digest[:24]}.npy"
     try:
         kept: Floats = np.load(path)
@@ -56,9 +52,7 @@ def _params(discount: float, starts: tuple[float, float]) -> Floats:
 
 @kernel
 def _fade(s):
-    """Chick and Gans's approximation of the Gittins boundary of normal rewards at the scaled time
-    s.
-    """
+    """Chick and Gans's approximation of the Gittins boundary of normal rewards at scaled time s."""
     if s <= 1.0 / 7.0:
         return s / math.sqrt(2.0)
     log = math.log(s)
@@ -69,7 +63,7 @@ def _fade(s):
 
 @kernel
 def _node(x, start):
-    """The node at or below x among 0, start, start + 1, …, and how far x is on the way to the next."""
+    """The node at or below x among 0, start, start + 1, …, and how far x is towards the next."""
     if x < start:
         return 0, x / start
     step = int(x - start)
@@ -90,9 +84,9 @@ def gittins_index(params, alpha, beta):
     here = _HEADER + (i + j) * (i + j + 1) // 2 + i
     lost = here + i + j + 1
     both = lost + i + j + 3
-    between = (1.0 - v) * ((1.0 - u) * params[here] + u * params[lost + 1]) + v * (
-        (1.0 - u) * params[lost] + u * params[both]
-    )
+    below = (1.0 - u) * params[here] + u * params[lost + 1]
+    above = (1.0 - u) * params[lost] + u * params[both]
+    between = (1.0 - v) * below + v * above
     win = alpha * math.exp(fade / math.sqrt(between))
     return win / (win + beta)
 
@@ -119,8 +113,7 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class Gittins(Policy):
-    """Play the largest Gittins index under a `discount`, by default 1 − 1/T for the `horizon` T, or
-    0.999 without either.
+    """Play the largest Gittins index under a `discount`: else 1 − 1/`horizon`, or else 0.999.
 
     For a finite horizon this is the discounted index whose expected lifetime is T, not the
     finite-horizon index.
@@ -133,20 +126,13 @@ class Gittins(Policy):
     horizon: int | None = None
 
     name = "gittins"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(
-            given, self.name, "discount", self.discount, "above 0 and at most 1 − 1e-6, or None"
-        )
+        require(self, "discount", given, "above 0 and at most 1 − 1e-6, or None")
         known = self.horizon is None or is_whole(self.horizon, 1)
-        require(
-            known, self.name, "horizon", self.horizon, "a whole number of turns from 1 up, or None"
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
 
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""
@@ -168,6 +154,6 @@ class Gittins(Policy):
     def check(self, family: Family, arms: int) -> None:
         if not family.coin:
             raise PolicyError(
-                f"gittins plays bernoulli rewards only, not {family.name}: its index is tabulated for Beta beliefs; "
-                "bayes-ucb and ids play every family"
+                f"gittins plays bernoulli rewards only, not {family.name}: its index is tabulated "
+                "for Beta beliefs; bayes-ucb and ids play every family"
             )

@@ -23,8 +23,7 @@ _NEGLIGIBLE = 1e-9  # of W
 
 @kernel
 def _last_lesson(mean, count, reward, discount):
-    """(1 − γ) W of an arm that is played L more times, and then for ever or no more, for the best
-    L.
+    """(1 − γ) W of an arm that is played L more times, then for ever or no more, for the best L.
 
     Its mean M is then nearly normal around μ, and E(λ − M)⁺ at most λ (1 − μ), because M stays in
     [0, 1].
@@ -45,8 +44,7 @@ def _last_lesson(mean, count, reward, discount):
 
 @kernel
 def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, first, edge, table):
-    """Walk all counts down for one λ, and enter the indices that lie between the last λ and this
-    one; returns how many they are.
+    """Walk all counts down for one λ, enter the indices between the last λ and it, and count them.
 
     `edge` keeps what playing on is worth beyond retiring, `first[n]` the least node of α in row n
     that is worth playing; W is 0 above `top`.
@@ -59,9 +57,8 @@ def _sweep(discount, reward, before, counts, alpha_start, beta_start, worth, fir
     top = first[depth] - 1
     while top < depth - 1 and (top < reward * depth or worth[top] > _NEGLIGIBLE):
         top += 1
-        worth[top] = keep * _last_lesson(
-            (top + more_alpha) / (depth + more), depth + more, reward, discount
-        )
+        mean = (top + more_alpha) / (depth + more)
+        worth[top] = keep * _last_lesson(mean, depth + more, reward, discount)
     while first[depth] <= top and worth[first[depth]] <= keep * (
         reward - (first[depth] + more_alpha) / (depth + more)
     ):
@@ -114,8 +111,7 @@ def lifts(
     depth: int = 4 * COUNTS,
     step: float = 0.005,
 ) -> Floats:
-    """logit(index) − logit(μ) at α and β in 0, start, start + 1, …, row by row of i + j ≤ `counts`,
-    with i and j their nodes.
+    """logit(index) − logit(μ) at α, β in 0, start, start + 1, …: rows i + j ≤ `counts` of nodes.
 
     At 0 stands the limit. The recursion starts at i + j = `depth`; the mesh of λ has that `step` in
     logits.

@@ -43,10 +43,7 @@ class Greedy(Policy):
     """
 
     name = "greedy"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms))

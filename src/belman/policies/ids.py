@@ -1,5 +1,4 @@
-"""Information-directed sampling (Russo and Van Roy, 2014): play the mixture of two arms that pays
-least regret for what it tells.
+"""Information-directed sampling (Russo and Van Roy, 2014): least regret for what it tells.
 
 It minimises (expected regret)²/(information gain). With p_b the probability that arm b is best and
 M_ab the expected reward of arm a if it is, the regret is Δ_a = Σ_b p_b (M_bb − M_ab) and the gain
@@ -53,9 +52,7 @@ def _ratio(regret, gain):
 
 @kernel
 def best_pair(regret, gain):
-    """The arms i, j and the chance q of i that minimise (q Δ_i + (1 − q) Δ_j)²/(q g_i + (1 − q)
-    g_j), which is convex in q.
-    """
+    """Arms i, j and chance q of i with the least (q Δ_i + (1 − q) Δ_j)²/(q g_i + (1 − q) g_j)."""
     first, second, weight = 0, 0, 1.0
     for i in range(regret.size):
         first = i if regret[i] < regret[first] else first
@@ -96,9 +93,7 @@ def _share_among_twins(beliefs, arm, weight, chances):
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-    """A race: chance over a standard exponential, so that among any arms the largest is drawn in
-    proportion to the chances.
-    """
+    """A race, chance over a standard exponential: the largest of any arms is drawn fairly."""
     exact, draws = params[0] > 0.0, int(params[1])
     memory.share[:] = 0.0
     memory.joint[:] = 0.0
@@ -134,8 +129,7 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, propensity)
 
 @dataclass(frozen=True)
 class IDS(Policy):
-    """Play the mixture of two arms with the least squared expected regret per information gained
-    about which arm is best.
+    """Play the two arms with the least squared expected regret per information on which is best.
 
     `draws` is how many posterior draws stand for the integrals in families other than Bernoulli.
 
@@ -146,13 +140,10 @@ class IDS(Policy):
     draws: int = 500
 
     name = "ids"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_whole(self.draws, 2), self.name, "draws", self.draws, "a whole number from 2 up")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "draws", is_whole(self.draws, 2), "a whole number from 2 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin), float(self.draws)])
@@ -176,9 +167,5 @@ class IDS(Policy):
         self, family: Family, ledger: Ledger, memory: Memory, dial: float, index: Floats
     ) -> dict[str, Floats]:
         """The expected regret, the information gain and the chance of each arm."""
-        return {
-            "expected regret": memory.regret,
-            "information gain": memory.gain,
-            "chance": memory.chances,
-            "index": index,
-        }
+        known = {"expected regret": memory.regret, "information gain": memory.gain}
+        return {**known, "chance": memory.chances, "index": index}

@@ -1,8 +1,4 @@
-"""IMED, indexed minimum empirical divergence (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*)
-+ ln n_a.
-
-μ̂* is the best average.
-"""
+"""IMED (Honda and Takemura, 2015): argmin_a n_a d(μ̂_a, μ̂*) + ln n_a, μ̂* the best average."""
 
 from __future__ import annotations
 
@@ -26,9 +22,7 @@ from belman.policies.policy import (
 
 
 class Memory(NamedTuple):
-    """Of every arm the average and the logarithm of the plays, −∞ before it is known, and its side
-    of the evidence.
-    """
+    """Per arm: the average and ln n, −∞ before it is known, and its side of the evidence."""
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)
@@ -41,9 +35,8 @@ def refresh(family, law, params, ledger, memory, arm):
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
         memory.log_plays[arm] = math.log(ledger.plays[arm])
-        keep_terms(
-            family, law, memory.mean[arm], variance(ledger, arm), memory.scratch, memory.terms, arm
-        )
+        spread = variance(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
     else:
         memory.mean[arm] = memory.log_plays[arm] = -np.inf
         memory.terms[:, arm] = 0.0
@@ -73,10 +66,7 @@ class IMED(Policy):
     """
 
     name = "imed"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])

@@ -77,9 +77,7 @@ def _column(memory, belief, arm):
 
 @kernel
 def renew_columns(beliefs, memory):
-    """Bring the columns up to date, on a new mesh if the leader has become too narrow for the old
-    one or has left it.
-    """
+    """Bring the columns up to date, on a new mesh if the leader has left or outgrown the old."""
     highest, centre, width = -np.inf, 0.0, 0.0
     for a in range(beliefs.shape[0]):
         mean = beliefs[a, 0] / (beliefs[a, 0] + beliefs[a, 1])
@@ -101,9 +99,7 @@ def renew_columns(beliefs, memory):
 
 @kernel
 def integrate(memory):
-    """p_b and p_b M_ab: ln F_b is almost linear in ln H, H = Π F, so b is best between two nodes
-    with chance ΔH Δln F_b/Δln H.
-    """
+    """p_b and p_b M_ab: b is best between nodes with chance ΔH Δln F_b/Δln H, where H = Π F."""
     arms = memory.share.size
     logs, means = memory.columns[NODES : 2 * NODES], memory.columns[2 * NODES : 3 * NODES]
     before, chance_before = 0.0, 0.0
@@ -130,17 +126,14 @@ def integrate(memory):
 
 @kernel
 def renew_draws(family, law, draws, turn, beliefs, memory, mind):
-    """Draw the expected rewards of the arms whose belief has changed, and a few of all others, so
-    that no draw lasts for ever.
-    """
+    """Draw the means of arms that changed, and of a few others, so that no draw lasts for ever."""
     for a in range(beliefs.shape[0]):
         whole = memory.stale[a] > 0.0
         memory.stale[a] = 0.0
         for i in range(draws if whole else min(_FRESH, draws)):
             row = i if whole else (turn * _FRESH + i) % draws
-            memory.columns[row, a] = min(
-                max(family.sample_mean(law, beliefs[a], mind), -_LARGEST), _LARGEST
-            )
+            drawn = family.sample_mean(law, beliefs[a], mind)
+            memory.columns[row, a] = min(max(drawn, -_LARGEST), _LARGEST)
 
 
 @kernel

@@ -1,5 +1,4 @@
-"""The bound behind KL-UCB and its kin: the largest mean q with n·d(μ̂, q) ≤ f, where f is the dial
-and what the arm adds to it.
+"""The bound of KL-UCB and its kin: the largest q with n·d(μ̂, q) ≤ f, the dial plus the arm's own.
 
 Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against
 the best bound so far, and its own is searched only if it is larger.
@@ -18,7 +17,7 @@ from belman.policies.averages import average, keep_terms, known, variance
 from belman.policies.policy import Floats
 
 _STEPS = 200
-_ENOUGH = 1e-8  # of the distance to the mean: the step that is still taken leaves an error of about its 1.6th power
+_ENOUGH = 1e-8  # of the distance to the mean: the last step leaves about its 1.6th power
 _STRETCH = 1e3
 _SLACK = 1e-9
 
@@ -72,15 +71,13 @@ def renew(source, params, ledger, memory, arm):
         memory.ceiling[arm] = np.inf
         if params[TOP] < np.inf:
             source.weights(law, params[TOP], memory.scratch)
-            memory.ceiling[arm] = ledger.plays[arm] * source.evidence(
-                memory.terms, arm, memory.scratch
-            )
+            evidence = source.evidence(memory.terms, arm, memory.scratch)
+            memory.ceiling[arm] = ledger.plays[arm] * evidence
 
 
 @kernel
 def search(source, params, ledger, memory, arm, f):
-    """The bound of an arm: the secant method on sqrt(n·d(μ̂, q)), which is nearly straight in q,
-    inside a bracket.
+    """The bound of an arm: secants in a bracket on sqrt(n·d(μ̂, q)), which is nearly straight in q.
 
     It starts at the same q for all arms, so that arms of equal records have equal bounds.
     """
@@ -96,9 +93,8 @@ def search(source, params, ledger, memory, arm, f):
         q = 0.5 * (mean + top) if top < np.inf else mean + max(abs(mean), 1.0)
     for _ in range(_STEPS):
         source.weights(law, q, memory.scratch)
-        height = math.sqrt(
-            max(ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch), 0.0)
-        )
+        evidence = ledger.plays[arm] * source.evidence(memory.terms, arm, memory.scratch)
+        height = math.sqrt(max(evidence, 0.0))
         if height < goal:
             low = q
         else:
@@ -117,9 +113,7 @@ def search(source, params, ledger, memory, arm, f):
 
 @kernel
 def _inside(there, mean, low, high):
-    """The point proposed if it lies between low and high, else one that does: far out, or in the
-    middle (geometric, if wide).
-    """
+    """The point proposed if between low and high, else one far out or in the (geometric) middle."""
     far = min(high, mean + _STRETCH * (low - mean)) if low > mean else high
     if low < there < far:
         return there

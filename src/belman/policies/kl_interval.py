@@ -1,6 +1,4 @@
-"""The interval of means that n rewards cannot tell from their average μ̂: all q with n·d(μ̂, q) ≤
-f.
-"""
+"""The interval of means that n rewards cannot tell from their average μ̂: n·d(μ̂, q) ≤ f."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ _ENOUGH = 1e-10  # of the distance to the average
 
 @kernel
 def farthest(family, law, plays, mean, spread, f, end):
-    """The end of the interval on the side of `end`: the secant method on sqrt(n·d(μ̂, q)), nearly
-    straight in q, in a bracket.
-    """
+    """The interval's end on the side of `end`: secants on sqrt(n·d(μ̂, q)), nearly straight in q."""
     if f <= 0.0 or mean == end:
         return mean
     goal = math.sqrt(f / plays)

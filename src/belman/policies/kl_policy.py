@@ -1,6 +1,4 @@
-"""What KL-UCB and its kin share: which divergence, and how rewards are scaled for one that is not
-the family's own.
-"""
+"""What KL-UCB and its kin share: the divergence, and how rewards are scaled for a foreign one."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
 
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
-    """The kernels of a policy whose arms add `level(params, ledger, arm)` to the dial, by the name
-    of the divergence.
-    """
+    """Kernels by the divergence's name; arms add `level(params, ledger, arm)` to the dial."""
     named = {name: _bundle(level, FAMILIES[name].kernels) for name in DIVERGENCES}
     return {_OWN: _bundle(level, None), **named}
 
@@ -87,13 +83,13 @@ class KLPolicy(Policy):
         object.__setattr__(self, "range", interval(self.name, self.range))
         if self.divergence is None and self.range is not None:
             raise PolicyError(
-                f"range={self.range!r} scales rewards for a divergence by name, and the family's own needs none: "
-                f"give divergence= one of {listing(DIVERGENCES)}, or no range"
+                f"range={self.range!r} scales rewards for a divergence by name, and the family's "
+                f"own needs none: give divergence= one of {listing(DIVERGENCES)}, or no range"
             )
         if self.divergence is not None and str(self.divergence) not in DIVERGENCES:
             raise PolicyError(
-                f"unknown divergence {self.divergence!r}: there are {listing(DIVERGENCES)}, and None for the family's own"
-                f"{nearest(self.divergence, DIVERGENCES)}"
+                f"unknown divergence {self.divergence!r}: there are {listing(DIVERGENCES)}, and "
+                f"None for the family's own{nearest(self.divergence, DIVERGENCES)}"
             )
 
     @property
@@ -112,9 +108,7 @@ class KLPolicy(Policy):
         self._scale(family)
 
     def _scale(self, family: Family) -> tuple[float, float, float, tuple[float, ...]]:
-        """Where rewards have their 0, how wide their unit is, the largest mean there is then, and
-        the law of the divergence.
-        """
+        """Where rewards have their 0, their unit, the largest mean then, and the law of d."""
         if self.divergence is None or (
             self.range is None and FAMILIES[self.divergence].kernels is family.kernels
         ):
@@ -123,7 +117,6 @@ class KLPolicy(Policy):
         positive = family.reward_range is None and not family.supports(-1.0)
         if self.divergence == "exponential" and self.range is None and positive:  # any unit will do
             return 0.0, 1.0, top, law
-        low, high = ends_of_rewards(
-            f"{self.name} with divergence={self.divergence!r}", self.range, family
-        )
+        words = f"{self.name} with divergence={self.divergence!r}"
+        low, high = ends_of_rewards(words, self.range, family)
         return low, high - low, top, law

@@ -22,8 +22,7 @@ BUNDLES = bundles_with(level)
 
 @dataclass(frozen=True)
 class KLUCB(KLPolicy):
-    """Play the largest mean that an arm's rewards do not refute: c = 0 in practice, c = 3 in
-    theory.
+    """Play the largest mean that rewards do not refute: c = 0 in practice, c = 3 in theory.
 
     `divergence` is None for the family's own, or one of 'bernoulli', 'exponential', 'gaussian' and
     'poisson' on rewards that `range` scales to [0, 1]; no range takes the family's own. KL-UCB-exp
@@ -40,7 +39,7 @@ class KLUCB(KLPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.c) and self.c >= 0.0, self.name, "c", self.c, "a number from 0 up")
+        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t + c ln ln t, the second term 0 before it is positive."""

@@ -22,8 +22,7 @@ BUNDLES = bundles_with(level)
 
 @dataclass(frozen=True)
 class KLUCBPlus(KLPolicy):
-    """KL-UCB with less confidence for arms that were played often; `divergence` and `range` are as
-    there.
+    """KL-UCB with less confidence for arms played often; `divergence` and `range` as there.
 
     >>> KLUCBPlus()
     KLUCBPlus(divergence=None, range=None)

@@ -1,6 +1,4 @@
-"""KL-UCB++ (Ménard and Garivier, 2017): argmax_a max{q : n_a d(μ̂_a, q) ≤ g(T/(K n_a))} with g(x) =
-ln⁺(x (ln⁺(x)² + 1)).
-"""
+"""KL-UCB++ (Ménard and Garivier, 2017): n d(μ̂, q) ≤ ln⁺(x (ln⁺(x)² + 1)) at x = T/(K n)."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ BUNDLES = bundles_with(level)
 
 @dataclass(frozen=True)
 class KLUCBPlusPlus(KLPolicy):
-    """KL-UCB tuned to a known horizon T, minimax and asymptotically optimal at once; `divergence`
-    and `range` are as there.
+    """KL-UCB for a known horizon, minimax and asymptotically optimal; other settings as there.
 
     >>> KLUCBPlusPlus(1_000)
     KLUCBPlusPlus(divergence=None, range=None, horizon=1000)
@@ -42,13 +39,7 @@ class KLUCBPlusPlus(KLPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            is_whole(self.horizon, 1),
-            self.name,
-            "horizon",
-            self.horizon,
-            "a whole number of turns from 1 up",
-        )
+        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
 
     def params(self, family: Family) -> Floats:
         numbers = super().params(family)

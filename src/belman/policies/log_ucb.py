@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from belman.policies.bounded import Bounded
-from belman.policies.policy import Floats, PolicyKernels
+from belman.policies.policy import Floats
 from belman.policies.settings import is_number, require
 from belman.policies.ucb1 import KERNELS, Memory
 
 
 @dataclass(frozen=True)
 class LogUCB(Bounded):
-    """UCB1 with a wider bonus, sqrt((ln t)^e / (2 n_a)): e is 2 in both public codes of Q-UCB and 3
-    in its theory.
+    """UCB1 with the bonus sqrt((ln t)^e / (2 n_a)): e is 2 in the codes of Q-UCB, 3 in its theory.
 
     >>> LogUCB()
     LogUCB(range=None, exponent=2.0)
@@ -24,15 +23,12 @@ class LogUCB(Bounded):
     exponent: float = 2.0
 
     name = "log-ucb"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         fits = is_number(self.exponent) and self.exponent > 0.0
-        require(fits, self.name, "exponent", self.exponent, "a positive number")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "exponent", fits, "a positive number")
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))

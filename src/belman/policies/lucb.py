@@ -1,5 +1,4 @@
-"""LUCB (Kalyanakrishnan et al., 2012) and KL-LUCB (Kaufmann and Kalyanakrishnan, 2013): doubt the
-weakest of the m leaders.
+"""LUCB, KL-LUCB (Kalyanakrishnan et al., 2012; Kaufmann and K., 2013): doubt the weakest leader.
 
 In each round the leader with the lowest lower bound and the other arm with the highest upper bound
 are played; it has had enough when these bounds no longer overlap. Bounds are the ends of {q : n_a
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import factory, kernel
-from belman.errors import PolicyError, listing, nearest
+from belman.errors import PolicyError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, known, plays_needed, variance
 from belman.policies.bounded import ends_of_rewards, interval
@@ -42,9 +41,7 @@ WANTED, NEEDED, LOW, HIGH = 0, 1, 2, 3
 
 
 class Memory(NamedTuple):
-    """Who leads, whose turn is next in this round, and by how much the bounds overlapped when it
-    began.
-    """
+    """Who leads, whose turn is next in this round, and how far bounds overlapped when it began."""
 
     leads: Floats  # (K)
     partner: Floats  # (1)
@@ -87,9 +84,7 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
 def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
     def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        """Arms not yet known first; then the two arms of the round above the others, which follow
-        by their averages.
-        """
+        """Arms not yet known first, then the two arms of the round, then the others' averages."""
         unknown = 0
         for a in range(index.size):
             index[a] = average(ledger, a) if known(ledger, a, params[NEEDED]) else np.inf
@@ -102,15 +97,12 @@ def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyK
             weakest, strongest = np.inf, -np.inf
             first = second = 0
             for a in range(index.size):
-                if memory.leads[a] > 0.0 and passes(
-                    family, law, params, ledger, a, dial, weakest, False
-                ):
-                    lower = bound(family, law, params, ledger, a, dial, False)
-                    if lower < weakest:
-                        weakest, first = lower, a
-                elif memory.leads[a] == 0.0 and passes(
-                    family, law, params, ledger, a, dial, strongest, True
-                ):
+                if memory.leads[a] > 0.0:
+                    if passes(family, law, params, ledger, a, dial, weakest, False):
+                        lower = bound(family, law, params, ledger, a, dial, False)
+                        if lower < weakest:
+                            weakest, first = lower, a
+                elif passes(family, law, params, ledger, a, dial, strongest, True):
                     upper = bound(family, law, params, ledger, a, dial, True)
                     if upper > strongest:
                         strongest, second = upper, a
@@ -135,20 +127,18 @@ KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(k
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {
     "customary": lambda turns, arms, delta: np.log1p(np.log(turns)) - math.log(delta),
-    "proven": lambda turns, arms, delta: _with_its_log(
-        math.log(_K1 * arms / delta) + _ALPHA * np.log(turns)
-    ),
+    "proven": lambda turns, arms, delta: _proven(turns, math.log(_K1 * arms / delta)),
 }
 
 
-def _with_its_log(x: Floats) -> Floats:
+def _proven(turns: Floats, doubt: float) -> Floats:
+    x = doubt + _ALPHA * np.log(turns)
     return x + np.log(x)
 
 
 @dataclass(frozen=True)
 class KLLUCB(Policy):
-    """Play, round by round, the weakest of the m leaders and the strongest of the others, by the
-    family's divergence.
+    """Play in rounds the weakest of the m leaders and the strongest other, by the family's d.
 
     `rate` 'customary' has β = ln((1 + ln t)/δ), and 'proven' x + ln x with x = ln(405.5 K t^1.1/δ),
     with which it is wrong with a chance of at most δ where it stops by its own rule.
@@ -162,24 +152,14 @@ class KLLUCB(Policy):
     rate: str = "customary"
 
     name = "kl-lucb"
+    kernels = KERNELS["kl"]
 
     def __post_init__(self) -> None:
-        require(
-            is_number(self.delta) and 0.0 < self.delta < 1.0,
-            self.name,
-            "delta",
-            self.delta,
-            "strictly between 0 and 1",
-        )
-        require(is_whole(self.m, 1), self.name, "m", self.m, "a whole number of arms from 1 up")
+        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
+        require(self, "delta", fits, "strictly between 0 and 1")
+        require(self, "m", is_whole(self.m, 1), "a whole number of arms from 1 up")
         if self.rate not in RATES:
-            raise PolicyError(
-                f"unknown rate {self.rate!r}: there are {listing(RATES)}{nearest(self.rate, RATES)}"
-            )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS["kl"]
+            raise PolicyError(unknown("rate", self.rate, RATES))
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), plays_needed(family), *family.mean_range])
@@ -193,15 +173,13 @@ class KLLUCB(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         if self.m >= arms:
-            raise PolicyError(
-                f"{self.name} is asked for the {self.m} best of {arms} arms: m must be less than their number"
-            )
+            asked = f"{self.name} is asked for the {self.m} best of {arms} arms"
+            raise PolicyError(f"{asked}: m must be less than their number")
 
 
 @dataclass(frozen=True)
 class LUCB(KLLUCB):
-    """The same with the bounds of Hoeffding's inequality, for rewards between two bounds: `range`,
-    or the family's own.
+    """LUCB by Hoeffding's inequality, for rewards between two bounds: `range`, or the family's own.
 
     >>> LUCB()
     LUCB(delta=0.1, m=1, rate='customary', range=None)
@@ -210,14 +188,11 @@ class LUCB(KLLUCB):
     range: tuple[float, float] | None = None
 
     name = "lucb"
+    kernels = KERNELS["hoeffding"]
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "range", interval(self.name, self.range))
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS["hoeffding"]
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.m), 0.0, *ends_of_rewards(self.name, self.range, family)])

@@ -1,6 +1,4 @@
-"""MOSS-anytime (Degenne and Perchet, 2016): argmax_a μ̂_a + sqrt((1 + α)/2 · max(0, ln(t/(K
-n_a)))/n_a).
-"""
+"""MOSS-anytime (Degenne and Perchet, 2016): μ̂_a + sqrt((1 + α)/2 · max(0, ln(t/(K n_a)))/n_a)."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from belman.policies.settings import is_number, require
 
 
 class Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, (high − low)·sqrt((1 + α)/2n), and
-    ln n (K).
-    """
+    """Per arm: average (infinite before its first play), (high − low)·sqrt((1 + α)/2n), ln n."""
 
     mean: Floats
     width: Floats
@@ -39,9 +35,8 @@ def refresh(family, law, params, ledger, memory, arm):
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     for a in range(index.size):
-        index[a] = memory.mean[a] + memory.width[a] * math.sqrt(
-            max(dial - memory.log_plays[a], 0.0)
-        )
+        root = math.sqrt(max(dial - memory.log_plays[a], 0.0))
+        index[a] = memory.mean[a] + memory.width[a] * root
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -60,20 +55,11 @@ class MOSS(Bounded):
     alpha: float = 1.35
 
     name = "moss"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            is_number(self.alpha) and self.alpha >= 0.0,
-            self.name,
-            "alpha",
-            self.alpha,
-            "a number from 0 up",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "alpha", is_number(self.alpha) and self.alpha >= 0.0, "a number from 0 up")
 
     def params(self, family: Family) -> Floats:
         return super().params(family) * math.sqrt(0.5 * (1.0 + self.alpha))

@@ -1,6 +1,4 @@
-"""Oracle: play an arm with the largest true mean, which the lab tells it; regret is measured from
-here.
-"""
+"""Oracle: play an arm with the largest true mean, which the lab tells; regret starts here."""
 
 from __future__ import annotations
 
@@ -29,8 +27,5 @@ class Oracle(Policy):
     """
 
     name = "oracle"
+    kernels = KERNELS
     sees_truth = True
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS

@@ -1,5 +1,4 @@
-"""Two phases: one policy chooses at first, and another goes on with all that was learnt, by the
-clock or by confidence.
+"""Two phases, by the clock or by confidence: the second policy goes on with all that was learnt.
 
 Top-two Thompson and then Thompson is PSPE and then PSRL in the one-state case of bandits.
 """
@@ -39,9 +38,7 @@ class Memory(NamedTuple):
 
 @kernel
 def _is_known(family, law, params, ledger, doubt, turn, score):
-    """Whether the arm with the largest expected reward is the best, by Chernoff's rule; `doubt` (1)
-    is the rival tried first.
-    """
+    """Whether the largest expected reward is best, by Chernoff's rule; `doubt` (1) comes first."""
     if turn < 2 or params[LOG_RISK] == np.inf:
         return False
     score_by_expected_reward(family, law, params, ledger, doubt, score)
@@ -52,10 +49,9 @@ def _is_known(family, law, params, ledger, doubt, turn, score):
     enough = math.log1p(math.log(turn - 1.0)) + params[LOG_RISK]
     for i in range(-1, score.size):
         rival = int(doubt[0]) if i < 0 else i
-        if (
-            rival != leader
-            and contrast(family, law, ledger, params[NEEDED], leader, rival) <= enough
-        ):
+        if rival == leader:
+            continue
+        if contrast(family, law, ledger, params[NEEDED], leader, rival) <= enough:
             doubt[0] = rival
             return False
     return True
@@ -126,21 +122,18 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
     @kernel
     def recommend(family, law, params, ledger, memory, score):
         if memory.switched[0] > 0.0:
-            then.recommend(
-                family, law, params[HEAD + int(params[FIRST]) :], ledger, memory.then, score
-            )
+            known = params[HEAD + int(params[FIRST]) :]
+            then.recommend(family, law, known, ledger, memory.then, score)
         else:
-            first.recommend(
-                family, law, params[HEAD : HEAD + int(params[FIRST])], ledger, memory.first, score
-            )
+            known = params[HEAD : HEAD + int(params[FIRST])]
+            first.recommend(family, law, known, ledger, memory.first, score)
 
     return PolicyKernels(refresh, indices, choose, propensity, recommend)
 
 
 @dataclass(frozen=True)
 class Phases(Policy):
-    """The policy `first` for `turns` turns, or until the best arm is known to a `confidence`, and
-    `then` another for ever.
+    """The policy `first` for `turns` turns, or until the best is known by `confidence`; `then` on.
 
     Both see the same ledger, so nothing that was learnt is lost, and the clock of the second has
     been running all along. With a confidence the first policy must not depend on the clock;
@@ -159,44 +152,24 @@ class Phases(Policy):
 
     def __post_init__(self) -> None:
         for which, policy in (("first", self.first), ("then", self.then)):
-            fits = (
-                isinstance(policy, Policy)
-                and not policy.sees_truth
-                and not isinstance(policy, Phases)
-            )
-            require(
-                fits,
-                self.name,
-                which,
-                policy,
-                "a policy that is not of two phases itself, nor told the truth",
-            )
+            fits = isinstance(policy, Policy) and not isinstance(policy, Phases)
+            allowed = "a policy that is not of two phases itself, nor told the truth"
+            require(self, which, fits and not policy.sees_truth, allowed)
         limited = self.turns is None or is_whole(self.turns, 0)
-        require(
-            limited,
-            self.name,
-            "turns",
-            self.turns,
-            "a whole number from 0 up, or None for no limit",
-        )
+        require(self, "turns", limited, "a whole number from 0 up, or None for no limit")
         if self.confidence is not None:
             sure = is_number(self.confidence) and 0.0 < self.confidence < 1.0
-            require(
-                sure,
-                self.name,
-                "confidence",
-                self.confidence,
-                "strictly between 0 and 1, or None for the clock alone",
-            )
+            allowed = "strictly between 0 and 1, or None for the clock alone"
+            require(self, "confidence", sure, allowed)
             if math.isnan(self._constant_dial()):
                 raise PolicyError(
-                    f"confidence={self.confidence:g} ends the first phase, whose policy must not depend on the clock, and "
-                    f"{self.first!r} does: give turns=… alone, or, for instance, belman.BelMan(belman.exposure.Infinite())"
+                    f"confidence={self.confidence:g} ends the first phase, whose policy must not "
+                    f"depend on the clock, and {self.first!r} does: give turns=… alone, or, for "
+                    "instance, belman.BelMan(belman.exposure.Infinite())"
                 )
         elif self.turns is None:
-            raise PolicyError(
-                f"{self.name} needs an end of its first phase: give turns=…, confidence=…, or both"
-            )
+            needs = f"{self.name} needs an end of its first phase"
+            raise PolicyError(f"{needs}: give turns=…, confidence=…, or both")
 
     @property
     def kernels(self) -> PolicyKernels:
@@ -207,9 +180,8 @@ class Phases(Policy):
         turns = math.inf if self.turns is None else float(self.turns)
         log_risk = math.inf if self.confidence is None else -math.log1p(-self.confidence)
         dial = math.nan if self.confidence is None else self._constant_dial()
-        return np.array(
-            [turns, log_risk, plays_needed(family), dial, float(len(first)), *first, *then]
-        )
+        head = [turns, log_risk, plays_needed(family), dial, float(len(first))]
+        return np.array([*head, *first, *then])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         first, then = self.first.memory(arms, dimension), self.then.memory(arms, dimension)

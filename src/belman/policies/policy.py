@@ -28,9 +28,7 @@ Kernel = Callable[..., Any]
 
 
 class Ledger(NamedTuple):
-    """What was observed of each arm: the belief (K × D), and the count, sum and sum of squares of
-    its rewards (K).
-    """
+    """What was observed: beliefs (K × D); counts, sums and sums of squares of rewards (K)."""
 
     beliefs: Floats
     plays: Floats
@@ -51,7 +49,7 @@ class NoMemory(NamedTuple):
 
 @kernel
 def score_by_expected_reward(family, law, params, ledger, memory, score):
-    """E_a[X] under the belief of each arm; an arm of which nothing is known (infinite) comes last."""
+    """E_a[X] of each arm; an arm of which nothing is known (infinite) comes last."""
     for a in range(score.size):
         expected = family.expected_reward(law, ledger.beliefs[a])
         score[a] = expected if np.isfinite(expected) else -np.inf
@@ -65,16 +63,16 @@ def never_finished(family, law, params, ledger, memory):
 
 @dataclass(frozen=True)
 class PolicyKernels(Bundle):
-    """The bundle of kernels of a policy.
+    """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
 
     | kernel | what it does |
     |---|---|
-    | `refresh(family, law, params, ledger, memory, arm)` | renews the memory of an arm whose ledger has changed |
-    | `indices(family, law, params, ledger, memory, turn, dial, mind, index)` | fills the index (K) of every arm |
-    | `choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)` | the arm to play and the number of ties |
-    | `propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
-    | `recommend(family, law, params, ledger, memory, score)` | fills a score (K): the arms with the largest are recommended |
-    | `finished(family, law, params, ledger, memory)` | whether the policy's own stopping rule has had enough |
+    | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
+    | `indices(…, turn, dial, mind, index)` | fills the index (K) of every arm |
+    | `choose(policy, …, turn, dial, mind, index)` | the arm to play and the number of ties |
+    | `propensity(…, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
+    | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
+    | `finished(…)` | whether the policy's own stopping rule has had enough |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).
@@ -140,9 +138,7 @@ def _nth_tied(index, best, rank):
 
 @kernel
 def pick_most(score, count, mind, chosen):
-    """Mark the `count` arms with the largest scores (ties drawn uniformly) in `chosen`; the scores
-    of these are used up.
-    """
+    """Mark the `count` largest scores (ties drawn uniformly) in `chosen`, and use them up."""
     for a in range(score.size):
         chosen[a] = 0.0
     for _ in range(count):
@@ -166,9 +162,7 @@ def share_of_ties(family, law, params, ledger, memory, turn, dial, closed, arm, 
 
 @kernel
 def to_be_integrated(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """A policy whose indices are draws: `Policy.chances` gives the chance of an arm from the
-    chances of being best.
-    """
+    """A policy whose indices are draws: `Policy.chances` needs only the chances of being best."""
     return np.nan
 
 
@@ -182,9 +176,7 @@ class Policy(ABC):
 
     @property
     def leaves_all_a_chance(self) -> bool:
-        """Whether every arm that was tried may be played at every turn, so that its log tells about
-        other policies.
-        """
+        """Whether all tried arms may be played at every turn: the log tells of other policies."""
         return self.kernels.propensity is to_be_integrated
 
     @property
@@ -197,9 +189,7 @@ class Policy(ABC):
         return np.zeros(1)
 
     def memory(self, arms: int, dimension: int) -> Any:
-        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension`
-        coordinates.
-        """
+        """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
         return NoMemory(np.zeros(1))
 
     def dial(self, turns: Floats, arms: int) -> Floats:
@@ -207,7 +197,7 @@ class Policy(ABC):
         return np.zeros(len(turns))
 
     def check(self, family: Family, arms: int) -> None:
-        """Raise PolicyError where this policy does not exist for the family or the number of arms."""
+        """Raise PolicyError where there is no such policy for the family or the number of arms."""
         return
 
     def acting(self, memory: Any) -> Policy:
@@ -215,10 +205,7 @@ class Policy(ABC):
         return self
 
     def chances(self, best: Floats) -> Floats:
-        """The chance of playing each arm, for a policy whose propensity has to be integrated.
-
-        From each arm's chance of being best.
-        """
+        """The chance of playing each arm, from its chance of being best, if to be integrated."""
         return best
 
     def explanation(

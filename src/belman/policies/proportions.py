@@ -1,5 +1,4 @@
-"""The proportions of plays that tell the best arm from the others soonest: argmax_w min_a min_x w_*
-d(μ_*, x) + w_a d(μ_a, x).
+"""Proportions that tell the best arm soonest: argmax_w min_a min_x w_* d(μ_*, x) + w_a d(μ_a, x).
 
 With r_a = w_a/w_* the evidence against arm a per play of the best one is g_a(r) = min_x d(μ_*, x) +
 r d(μ_a, x), which rises and is concave with slope d(μ_a, x). At the optimum all g_a are one y, and
@@ -20,9 +19,7 @@ _MOST = 50.0  # of y, where means at the ends of their range are infinitely far 
 
 @kernel
 def _ratio(family, law, best, spread, mean, other_spread, y, r):
-    """r_a(y) > 0 by Newton's method, which never passes the root from below, and d(μ_*, x)/d(μ_a,
-    x) there.
-    """
+    """r_a(y) > 0 by Newton, never past the root from below, and d(μ_*, x)/d(μ_a, x) there."""
     quotient = 0.0
     for _ in range(_STEPS):
         x = family.common_mean(law, 1.0, best, spread, r, mean, other_spread)
@@ -53,8 +50,7 @@ def _sum_of_quotients(family, law, means, spreads, leader, y, ratios):
 
 @kernel
 def solve(family, law, means, spreads, leader, guess, ratios):
-    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that is alone in
-    the lead.
+    """Fill w_a/w_* and return y, as a share of the most it can be, for a best arm that leads alone.
 
     `guess` and `ratios` (positive) are where the search starts: regula falsi (Illinois) on F/(1 +
     F) − ½, which climbs from −½ to ½, with F the sum over arms.

@@ -10,8 +10,7 @@ from belman.policies.thompson import Thompson
 
 
 def q_ucb(exponent: float = 2.0) -> Forced:
-    """Q-UCB (Krishnasamy et al., 2016): μ̂ + sqrt((ln t)^e / (2n)) under forced exploration with
-    chance 3K (ln t)^e / t.
+    """Q-UCB (Krishnasamy et al., 2016): LogUCB under forced exploration, chance 3K (ln t)^e / t.
 
     >>> q_ucb().policy
     LogUCB(range=None, exponent=2.0)
@@ -20,15 +19,12 @@ def q_ucb(exponent: float = 2.0) -> Forced:
 
 
 def q_ths(exponent: float = 2.0) -> Forced:
-    """Q-ThS (Krishnasamy et al., 2016): Thompson sampling under forced exploration with chance 3K
-    (ln t)^e / t.
-    """
+    """Q-ThS (Krishnasamy et al., 2016): Thompson under forced exploration, 3K (ln t)^e / t."""
     return Forced(Thompson(), exponent=exponent)
 
 
 def qbelman(exponent: float = 2.0, arms: int | None = None) -> Forced:
-    """QBelMan as in the authors' code: BelMan with the natural barycentre and C = 200 under forced
-    exploration.
+    """QBelMan as the authors code it: natural barycentre, C = 200, forced exploration.
 
     >>> qbelman().policy
     BelMan(exposure=Paper(C=200.0), reading='natural')

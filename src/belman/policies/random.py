@@ -26,9 +26,6 @@ class Random(Policy):
     """
 
     name = "random"
+    kernels = KERNELS
 
     leaves_all_a_chance = True
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS

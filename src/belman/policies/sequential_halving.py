@@ -1,5 +1,4 @@
-"""Sequential Halving (Karnin, Koren and Somekh, 2013): rounds of equal length, after each of which
-the better half stays.
+"""Sequential Halving (Karnin, Koren and Somekh, 2013): after each round the better half stays.
 
 With L = ⌈log₂(K/m)⌉ rounds an arm of S that are left gets ⌊T/(S L)⌋ plays in a round (at least
 one). Averages are over all rounds so far, where the paper's proof starts each round afresh.
@@ -22,7 +21,7 @@ from belman.policies.elimination import (
     bundle_with,
     value,
 )
-from belman.policies.policy import PolicyKernels, pick
+from belman.policies.policy import pick
 
 
 @kernel
@@ -37,7 +36,7 @@ def rounds(arms, wanted):
 
 @kernel
 def _drop_worst(ledger, memory, mind, drops):
-    """Reject that many of the arms in play, the worst first; `standing` holds the scores meanwhile."""
+    """Reject that many arms in play, the worst first; `standing` holds the scores meanwhile."""
     standing = memory.standing
     for a in range(standing.size):
         standing[a] = -value(ledger, a) if standing[a] == IN_PLAY else np.nan
@@ -77,7 +76,4 @@ class SequentialHalving(EliminationOfMost):
     """
 
     name = "sequential-halving"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

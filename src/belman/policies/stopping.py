@@ -1,5 +1,4 @@
-"""When to stop: Chernoff's rule, the generalised likelihood ratio of the family against a threshold
-that grows with the turn.
+"""When to stop: Chernoff's rule, the family's likelihood ratio against a threshold that grows.
 
 The evidence that the arms of a set are the m best is Z = min over a inside and b outside of the
 least n_a d(μ̂_a, x) + n_b d(μ̂_b, x) over all x, and 0 where μ̂_a ≤ μ̂_b: how much less likely the
@@ -16,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from belman.engine import kernel
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, unknown
 from belman.families.family import Family
 from belman.policies.averages import average, known, variance
 from belman.policies.policy import Floats
@@ -26,9 +25,7 @@ _LEAST_SPREAD = 1e-300
 
 @kernel
 def contrast(family, law, ledger, needed, a, b):
-    """The evidence that arm a is better than arm b; 0 before both are known (`needed` is above 0
-    where d needs a variance).
-    """
+    """The evidence that arm a is better than b; 0 before both are known (beyond `needed` plays)."""
     if not (known(ledger, a, needed) and known(ledger, b, needed)):
         return 0.0
     mean, other = average(ledger, a), average(ledger, b)
@@ -36,22 +33,17 @@ def contrast(family, law, ledger, needed, a, b):
         return 0.0
     spread = other_spread = 1.0
     if needed > 0.0:
-        spread, other_spread = (
-            max(variance(ledger, a), _LEAST_SPREAD),
-            max(variance(ledger, b), _LEAST_SPREAD),
-        )
+        spread = max(variance(ledger, a), _LEAST_SPREAD)
+        other_spread = max(variance(ledger, b), _LEAST_SPREAD)
     plays, other_plays = ledger.plays[a], ledger.plays[b]
     x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
-    return plays * family.d(law, mean, x, spread) + other_plays * family.d(
-        law, other, x, other_spread
-    )
+    against = other_plays * family.d(law, other, x, other_spread)
+    return plays * family.d(law, mean, x, spread) + against
 
 
 @kernel
 def least_contrast(family, law, ledger, needed, chosen, enough, doubt):
-    """Z of the chosen arms, or the first contrast found that is not above `enough`; `doubt` (2)
-    keeps its pair, tried first.
-    """
+    """Z of the chosen arms, or the first contrast not above `enough`; `doubt` (2) is the first."""
     if chosen[doubt[0]] > 0.0 and chosen[doubt[1]] == 0.0:
         first = contrast(family, law, ledger, needed, doubt[0], doubt[1])
         if first <= enough:
@@ -80,9 +72,7 @@ def _proven(turns: Floats, log_risk: float, pairs: int) -> Floats:
 
 
 def _exponential_cost(x: float) -> float:
-    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2) with h(u) = u − ln u, the price of a mixture over all
-    alternatives.
-    """
+    """C(x) = 2 h̃((h⁻¹(1 + x) + ln 2ζ(2))/2), h(u) = u − ln u: a mixture over all alternatives."""
     y = 0.5 * (_inverse_h(1.0 + x) + math.log(2.0 * (math.pi**2 / 6.0)))
     log_base = math.log(1.5)
     if y >= 1.0 / log_base + math.log(log_base):
@@ -104,10 +94,8 @@ def _inverse_h(y: float) -> float:
 
 #: Thresholds by name, as functions of the turns, ln(1/δ) and the number of pairs of an arm inside
 #: with one outside.
-THRESHOLDS: dict[str, Callable[[Floats, float, int], Floats]] = {
-    "customary": _customary,
-    "proven": _proven,
-}
+Threshold = Callable[[Floats, float, int], Floats]
+THRESHOLDS: dict[str, Threshold] = {"customary": _customary, "proven": _proven}
 
 
 def thresholds(
@@ -119,8 +107,8 @@ def thresholds(
     practice; 'proven' is 2 C(ln(m(K − m)/δ)/2) + 6 ln(1 + ln(t/2)) of Kaufmann and Koolen (2021),
     which holds for one-parameter exponential families.
 
-    >>> [round(float(thresholds(np.array([1_000.0]), 0.1, 5, rule=rule)[0]), 2) for rule in THRESHOLDS]
-    [4.37, 33.08]
+    >>> [thresholds(np.array([1_000.0]), 0.1, 5, rule=rule).round(2) for rule in THRESHOLDS]
+    [array([4.37]), array([33.08])]
     """
     return THRESHOLDS[rule](turns, -math.log(delta), max(m * (arms - m), 1))
 
@@ -146,12 +134,10 @@ def confidence_of(
 def check_rule(rule: str, family: Family) -> str:
     """A threshold that exists, and holds for the family."""
     if rule not in THRESHOLDS:
-        raise SettingError(
-            f"unknown threshold {rule!r}: there are {listing(THRESHOLDS)}{nearest(rule, THRESHOLDS)}"
-        )
+        raise SettingError(unknown("threshold", rule, THRESHOLDS))
     if rule == "proven" and not family.bregman:
         raise SettingError(
-            f"threshold='proven' is proved for one-parameter exponential families in their mean, and {family.name} is none: "
-            "give 'customary'"
+            "threshold='proven' is proved for one-parameter exponential families in their mean, "
+            f"and {family.name} is none: give 'customary'"
         )
     return rule

@@ -1,5 +1,4 @@
-"""Successive Accepts and Rejects (Bubeck, Wang and Viswanathan, 2013): at the end of each phase one
-arm is decided.
+"""Successive Accepts and Rejects (Bubeck, Wang and Viswanathan, 2013): each phase decides an arm.
 
 Phase k of K − 1 ends when each arm in play has n_k = ⌈(T − K)/(c (K + 1 − k))⌉ plays, with c = ½ +
 Σ_{i=2}^K 1/i. Then the arm farthest from the border between the m′ best (those still wanted) and
@@ -24,7 +23,6 @@ from belman.policies.elimination import (
     bundle_with,
     value,
 )
-from belman.policies.policy import PolicyKernels
 
 
 @kernel
@@ -55,9 +53,7 @@ def _ranked(ledger, memory, rank):
 
 @kernel
 def decide_one(ledger, memory, wanted, playing, mind):
-    """Accept or reject the arm in play that is farthest from the border; ties are drawn, and
-    rejecting comes before accepting.
-    """
+    """Decide the arm in play farthest from the border; ties are drawn, rejecting comes first."""
     inner = _ranked(ledger, memory, wanted) if wanted > 0 else 0.0
     outer = _ranked(ledger, memory, wanted + 1) if wanted < playing else 0.0
     best, arm, ties, accepts = -np.inf, 0, 0, False
@@ -100,7 +96,4 @@ class SuccessiveAcceptsRejects(EliminationOfMost):
     """
 
     name = "successive-accepts-rejects"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

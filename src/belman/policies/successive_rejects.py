@@ -1,5 +1,4 @@
-"""Successive Rejects (Audibert, Bubeck and Munos, 2010): at the end of each of K − 1 phases the
-worst average leaves.
+"""Successive Rejects (Audibert, Bubeck and Munos, 2010): each phase drops the worst average.
 
 It is Successive Accepts and Rejects for one best arm: no average is as far above the second as the
 last is below the first.
@@ -8,7 +7,6 @@ last is below the first.
 from __future__ import annotations
 
 from belman.policies.elimination import Elimination
-from belman.policies.policy import PolicyKernels
 from belman.policies.successive_accepts_rejects import KERNELS
 
 
@@ -20,7 +18,4 @@ class SuccessiveRejects(Elimination):
     """
 
     name = "successive-rejects"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

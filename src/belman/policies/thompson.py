@@ -32,7 +32,4 @@ class Thompson(Policy):
     """
 
     name = "thompson"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

@@ -1,6 +1,4 @@
-"""Top-two Thompson sampling (Russo, 2016): play the largest of a draw, or the largest of another
-draw that disagrees with it.
-"""
+"""Top-two Thompson sampling (Russo, 2016): the largest of a draw, or of another that disagrees."""
 
 from __future__ import annotations
 
@@ -49,8 +47,7 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 @dataclass(frozen=True)
 class TopTwoThompson(Policy):
-    """With chance β play the largest of a draw, otherwise draw again until another arm is the
-    largest, and play that one.
+    """With chance β play the largest of a draw, else draw again until another arm is the largest.
 
     An arm that is best with probability p_a is played with chance β p_a + (1 − β) p_a Σ_{b≠a}
     p_b/(1 − p_b). After 100 draws in vain the runner-up of the last one is played.
@@ -62,19 +59,11 @@ class TopTwoThompson(Policy):
     beta: float = 0.5
 
     name = "top-two-thompson"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(
-            is_number(self.beta) and 0.0 < self.beta <= 1.0,
-            self.name,
-            "beta",
-            self.beta,
-            "above 0 and at most 1",
-        )
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        fits = is_number(self.beta) and 0.0 < self.beta <= 1.0
+        require(self, "beta", fits, "above 0 and at most 1")
 
     def params(self, family: Family) -> Floats:
         return np.array([self.beta])

@@ -1,5 +1,4 @@
-"""Track-and-stop (Garivier and Kaufmann, 2016): keep the plays near the best proportions for the
-averages so far.
+"""Track-and-stop (Garivier and Kaufmann, 2016): plays follow the best proportions so far.
 
 An arm with fewer than sqrt(t) − K/2 plays comes first; otherwise argmax_a t w*_a(μ̂) − n_a. With
 Chernoff's stopping rule it needs T*(μ) ln(1/δ) turns as δ → 0, which no rule can better.
@@ -20,9 +19,7 @@ from belman.policies.proportions import solve
 
 
 class Memory(NamedTuple):
-    """Of every arm the average and variance; of the last turn the leader and where the search for
-    proportions ended.
-    """
+    """Averages and variances; the leader of the last turn, and where the search for w* ended."""
 
     mean: Floats  # (K) −∞ before the arm is known
     spread: Floats  # (K)
@@ -41,9 +38,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-    """t w*_a − n_a, with arms that lag behind above all and, while there is no single leader, the
-    fewest plays first.
-    """
+    """t w*_a − n_a, arms that lag behind above all; the fewest plays while no arm leads alone."""
     leader, ties, fewest, total = 0, 0, np.inf, 0.0
     for a in range(index.size):
         fewest = min(fewest, ledger.plays[a] if memory.mean[a] > -np.inf else -np.inf)
@@ -59,9 +54,8 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         memory.leader[0], memory.level[0] = leader, 0.0
         for a in range(index.size):
             memory.ratios[a] = 1.0
-    memory.level[0] = solve(
-        family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios
-    )
+    level = solve(family, law, memory.mean, memory.spread, leader, memory.level[0], memory.ratios)
+    memory.level[0] = level
     memory.ratios[leader] = 1.0
     weight = 0.0
     for a in range(index.size):
@@ -75,18 +69,14 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class TrackAndStop(Policy):
-    """Play the arm that lags most behind the proportions with which the best arm is told from the
-    others soonest.
+    """Play the arm that lags most behind the proportions that tell the best arm soonest.
 
     >>> TrackAndStop()
     TrackAndStop()
     """
 
     name = "track-and-stop"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family)])

@@ -1,5 +1,4 @@
-"""TS-UCB (Baek and Farias, 2020): play the arm that loses least, by its expected reward, per unit
-of its confidence radius.
+"""TS-UCB (Baek and Farias, 2020): play the arm that loses least per unit of confidence radius.
 
 With R̂ the average over m Thompson draws of the largest, the arm is argmin_a (R̂ − μ_a)·sqrt(n_a);
 arms never played come first.
@@ -50,9 +49,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 @kernel
 def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
-    """With one draw R̂ ≤ x has the chance Π_a F_a(x), and each arm is the least of these lines in
-    an interval of R̂.
-    """
+    """With one draw, R̂ ≤ x has chance Π_a F_a(x), and each arm is least in an interval of R̂."""
     if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
         return 1.0 / ties
     if params[0] > 1.0:
@@ -68,13 +65,8 @@ def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, tie
                 high = min(high, cross)
             elif lead < 0.0:
                 low = max(low, cross)
-    return (
-        max(
-            _largest_below(family, law, ledger, high) - _largest_below(family, law, ledger, low),
-            0.0,
-        )
-        / ties
-    )
+    below = _largest_below(family, law, ledger, low)
+    return max(_largest_below(family, law, ledger, high) - below, 0.0) / ties
 
 
 @kernel
@@ -102,13 +94,10 @@ class TSUCB(Policy):
     draws: int = 1
 
     name = "ts-ucb"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(is_whole(self.draws, 1), self.name, "draws", self.draws, "a whole number from 1 up")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "draws", is_whole(self.draws, 1), "a whole number from 1 up")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.draws)])

@@ -48,10 +48,7 @@ class UCB1(Bounded):
     """
 
     name = "ucb1"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))

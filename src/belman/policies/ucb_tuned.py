@@ -1,6 +1,4 @@
-"""UCB-tuned (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a μ̂_a + sqrt((ln t / n_a)·min(¼, V_a +
-sqrt(2 ln t / n_a))).
-"""
+"""UCB-tuned (Auer et al., 2002): argmax_a μ̂_a + sqrt((ln t/n_a)·min(¼, V_a + sqrt(2 ln t/n_a)))."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _SQRT_TWO = math.sqrt(2.0)
 
 
 class Memory(NamedTuple):
-    """The average of every arm, infinite before its first play, 1/sqrt(n), and the variance of its
-    scaled rewards (K).
-    """
+    """Per arm: average (infinite before its first play), 1/sqrt(n), variance of scaled rewards."""
 
     mean: Floats
     root: Floats
@@ -43,9 +39,8 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
     scale, most = params[0], params[1]
     for a in range(index.size):
         width = dial * memory.root[a]
-        index[a] = memory.mean[a] + scale * width * math.sqrt(
-            min(most, memory.variance[a] + _SQRT_TWO * width)
-        )
+        root = math.sqrt(min(most, memory.variance[a] + _SQRT_TWO * width))
+        index[a] = memory.mean[a] + scale * width * root
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -65,14 +60,11 @@ class UCBTuned(Bounded):
     cap: bool = True
 
     name = "ucb-tuned"
+    kernels = KERNELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(isinstance(self.cap, (bool, np.bool_)), self.name, "cap", self.cap, "True or False")
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+        require(self, "cap", isinstance(self.cap, (bool, np.bool_)), "True or False")
 
     def params(self, family: Family) -> Floats:
         return np.append(super().params(family), 0.25 if self.cap else math.inf)

@@ -26,7 +26,4 @@ class Uniform(Policy):
     """
 
     name = "uniform"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS

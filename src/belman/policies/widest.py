@@ -1,5 +1,4 @@
-"""Widest belief: argmax_a q_a(¾) − q_a(¼), the arm whose expected reward is known least, by the
-quartiles of its belief.
+"""Widest belief: argmax_a q_a(¾) − q_a(¼), the arm known least by the quartiles of its belief.
 
 It is BelMan's pure exploration without the location term: KL(b_a ‖ b̄) weighs how narrow a belief
 is and how far it lies from the others, and here only its width counts, on the scale of the expected
@@ -28,9 +27,8 @@ class Memory(NamedTuple):
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
     belief = ledger.beliefs[arm]
-    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - family.mean_quantile(
-        law, belief, _TAIL, False
-    )
+    low = family.mean_quantile(law, belief, _TAIL, False)
+    memory.width[arm] = family.mean_quantile(law, belief, _TAIL, True) - low
 
 
 @kernel
@@ -44,18 +42,14 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class WidestBelief(Policy):
-    """Play the arm whose expected reward is known least: exploration that is not led astray by
-    where beliefs lie.
+    """Play the arm known least: exploration that is not led astray by where beliefs lie.
 
     >>> WidestBelief()
     WidestBelief()
     """
 
     name = "widest-belief"
-
-    @property
-    def kernels(self) -> PolicyKernels:
-        return KERNELS
+    kernels = KERNELS
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms))

@@ -1,6 +1,4 @@
-"""What no player can beat: the least slope of regret, and the least number of turns in which the m
-best arms can be found.
-"""
+"""What no player beats: the least slope of regret, the fewest turns to find the m best arms."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ _LEAST_SHARE = 1e-12  # at which the evidence of a pair is still defined
 
 
 def lai_robbins(problem: Stationary) -> float:
-    """The least slope of regret in ln t: Σ_a Δ_a / d(μ_a, μ*), for any policy that is consistent
-    everywhere.
+    """The least slope of regret in ln t, Σ_a Δ_a / d(μ_a, μ*), for any consistent policy.
 
     >>> from belman.problems import bernoulli
     >>> round(lai_robbins(bernoulli([0.8, 0.9])), 3)
@@ -54,9 +51,7 @@ class CharacteristicTime(NamedTuple):
 
 @kernel
 def _evidence(family, law, means, spreads, inside, outside, shares, values, slopes):
-    """Of every pair of an arm inside with one outside: its evidence per turn, and the gradient of
-    that in the proportions.
-    """
+    """Evidence per turn of each pair (arm inside, arm outside), and its gradient in proportions."""
     slopes[:] = 0.0
     pair = 0
     for a in inside:
@@ -71,8 +66,7 @@ def _evidence(family, law, means, spreads, inside, outside, shares, values, slop
 
 
 def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
-    """T*(μ): finding the m best arms with chance 1 − δ takes at least T* ln(1/δ) turns as δ → 0,
-    played in proportions w*.
+    """T*(μ): the m best arms with chance 1 − δ take T* ln(1/δ) turns as δ → 0, in proportions w*.
 
     >>> from belman.problems import bernoulli
     >>> found = characteristic_time(bernoulli([0.5, 0.45, 0.43, 0.4]))
@@ -81,12 +75,12 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     """
     if not isinstance(problem, Stationary):
         raise SettingError(
-            f"characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): {problem!r} has none"
+            "characteristic_time needs fixed means, such as belman.problems.bernoulli([0.8, 0.9]): "
+            f"{problem!r} has none"
         )
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
-        raise SettingError(
-            f"m={m!r} makes no question: it must be a whole number of arms from 1 to {problem.arms}"
-        )
+        allowed = f"a whole number of arms from 1 to {problem.arms}"
+        raise SettingError(f"m={m!r} makes no question: it must be {allowed}")
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
     spreads = np.array([1.0 / theta[1] if len(theta) > 1 else 1.0 for theta in problem.parameters])
@@ -94,10 +88,8 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
     inside, outside = order[:m], order[m:]
     if m == arms or means[inside[-1]] == means[outside[0]]:
         return CharacteristicTime(0.0 if m == arms else math.inf, np.full(arms, 1.0 / arms))
-    values, slopes = (
-        np.empty(len(inside) * len(outside)),
-        np.empty((len(inside) * len(outside), arms)),
-    )
+    pairs = len(inside) * len(outside)
+    values, slopes = np.empty(pairs), np.empty((pairs, arms))
 
     def weigh(shares: Floats) -> tuple[Floats, Floats]:
         family.enter(
@@ -118,9 +110,7 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
 def _largest_least(
     weigh: Callable[[Floats], tuple[Floats, Floats]], arms: int
 ) -> CharacteristicTime:
-    """Sequential quadratic programming in (w, y): the largest y, in units of where it starts, that
-    no pair falls below.
-    """
+    """Quadratic programming in (w, y): the largest y, in units of its start, below all pairs."""
     from scipy.optimize import minimize  # half a second, for those who ask
 
     shares = np.full(arms, 1.0 / arms)

@@ -42,9 +42,7 @@ class Problem(ABC):
 
     @property
     def matched(self) -> bool:
-        """Whether a player's indices are the weights of a matching; else the player chooses an arm
-        itself.
-        """
+        """Whether a player's indices are weights of a matching; else it chooses an arm itself."""
         return False
 
     @property
@@ -55,11 +53,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def world(self) -> Floats:
-        """The belief from which each run draws θ of every arm, and the ends of the interval to
-        which means are scaled.
-
-        Empty if fixed.
-        """
+        """The belief each run draws θ from, and the interval means are scaled to; or empty."""
 
     @property
     def findings(self) -> dict[str, Any]:

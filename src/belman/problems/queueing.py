@@ -25,9 +25,7 @@ from belman.problems.problem import Floats, Problem
 #: Laws of arrivals and of services by name, as kernels know them.
 ARRIVAL_LAWS = {"poisson": 0, "bernoulli": 1}
 SERVICE_LAWS: dict[str, type[Family]] = {
-    "bernoulli": Bernoulli,
-    "geometric": Geometric,
-    "exponential": Exponential,
+    law.name: law for law in (Bernoulli, Geometric, Exponential)
 }
 #: Parts of the last half of a run whose mean backlogs are kept, to see whether it grows.
 BATCHES = 20
@@ -79,7 +77,7 @@ class Queue(Problem):
 
     @property
     def arms(self) -> int:
-        """The arms of one set of beliefs: a queue's servers, or all pairs where beliefs are shared."""
+        """The arms of one set of beliefs: a queue's servers, or all pairs if shared."""
         return self.queues * self.servers // self.groups
 
     @property
@@ -102,9 +100,7 @@ class Queue(Problem):
 
     @property
     def parameters(self) -> Floats:
-        """θ of each pair (U·K × 1): the chance of a service in a turn, or the rate of the law of
-        its duration.
-        """
+        """θ of each pair (U·K × 1): chance of a service in a turn, or rate of its duration."""
         return np.array(self.rates).reshape(-1, 1)
 
     @property
@@ -117,17 +113,13 @@ class Queue(Problem):
 
     @property
     def throughput(self) -> Floats:
-        """Jobs per turn that each pair completes when always busy (U × K); an exponential time is
-        rounded up to whole turns.
-        """
+        """Jobs per turn of each pair, always busy (U × K); exponential times are rounded up."""
         rates = np.array(self.rates)
         return -np.expm1(-rates) if self.service_law == "exponential" else rates
 
     @property
     def load(self) -> Floats:
-        """What each queue brings, as a share of what the genie can complete of it (infinite where
-        it has no server).
-        """
+        """Load of each queue as a share of the genie's service (infinite without a server)."""
         arrivals = np.array(self.arrivals)
         served = self._by_lengths() * arrivals if self.weighting == "length" else self._by_rates()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,9 +127,7 @@ class Queue(Problem):
 
     @property
     def plan(self) -> NDArray[np.int64]:
-        """The server of each queue in the matching of the largest total rate, −1 for a queue that
-        gets none.
-        """
+        """The server of each queue in the matching of the largest total rate, −1 for none."""
         from scipy.optimize import linear_sum_assignment
 
         plan = np.full(self.queues, -1)
@@ -150,8 +140,7 @@ class Queue(Problem):
         return np.where(self.plan >= 0, self.throughput[np.arange(self.queues), self.plan], 0.0)
 
     def _by_lengths(self) -> float:
-        """The largest factor by which all arrivals could grow and still be served by some mixture
-        of matchings.
+        """The largest factor by which arrivals could grow and still be served by mixed matchings.
 
         Matching by rate times length bears every load that any mixture bears.
         """
@@ -175,8 +164,7 @@ class Queue(Problem):
 
     @property
     def start(self) -> tuple[int, Floats]:
-        """How the queues start: turns of the genie's burn-in, or 0 and the ratio of each queue's
-        geometric stationary law.
+        """How queues start: turns of burn-in, or 0 and each queue's geometric stationary ratio.
 
         With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and
         down with chance μ(1 − λ), so P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system
@@ -209,8 +197,7 @@ def queue(
     shared: bool = False,
     prior: ArrayLike | None = None,
 ) -> Queue:
-    """One queue and servers of these rates; or, from a matrix of rates and a list of arrivals,
-    several queues to be matched.
+    """One queue and servers of these rates; or, from a matrix of rates, several queues to match.
 
     A rate is jobs per turn, from 0 to 1. `service_law` is 'bernoulli' (a trial every turn),
     'geometric' or 'exponential' (the job holds its server for a random time of mean 1/rate, and
@@ -230,18 +217,16 @@ def queue(
         ("weighting", weighting, ["none", "length"]),
     ):
         if given not in known:
-            raise SettingError(
-                f"{name}={given!r} is unknown: there are {listing(known)}{nearest(given, known)}"
-            )
+            there = f"there are {listing(known)}{nearest(given, known)}"
+            raise SettingError(f"{name}={given!r} is unknown: {there}")
     single, rates = _rates(services, positive=service_law != "bernoulli")
     family: Family = SERVICE_LAWS[service_law]()
     if prior is not None:
         family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
     holds = service_law != "bernoulli"
     if holds and serves_empty:
-        raise SettingError(
-            f"serves_empty=True makes no queue with {service_law} job sizes: an empty queue has no job to size"
-        )
+        what = f"serves_empty=True makes no queue with {service_law} job sizes"
+        raise SettingError(f"{what}: an empty queue has no job to size")
     made = Queue(
         family=Mirror(family) if holds else family,
         rates=rates,
@@ -261,8 +246,8 @@ def queue(
 def _overload(made: Queue) -> str:
     loads = ", ".join(f"{load:.3g}" for load in made.load)
     return (
-        f"this system is unstable: jobs arrive at {listing(made.arrivals)} a turn, {loads} times what the best servers complete; "
-        "queues grow whatever a player does"
+        f"this system is unstable: jobs arrive at {listing(made.arrivals)} a turn, {loads} times "
+        "what the best servers complete; queues grow whatever a player does"
     )
 
 
@@ -271,19 +256,18 @@ def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float
     try:
         rates = np.array(services, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SettingError(
-            f"services={services!r} is neither a list of rates nor a matrix with rows of equal length"
-        ) from None
+        what = f"services={services!r} is neither a list of rates"
+        raise SettingError(f"{what} nor a matrix with rows of equal length") from None
     if rates.ndim not in (1, 2) or rates.size == 0:
         raise SettingError(
-            f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per queue and a column per server"
+            f"services has shape {rates.shape}: give a rate per server, or a matrix with a row per "
+            "queue and a column per server"
         )
     low = "above 0" if positive else "from 0"
     fits = np.isfinite(rates) & (rates <= 1.0) & ((rates > 0.0) if positive else (rates >= 0.0))
     if not fits.all():
-        raise SettingError(
-            f"service rate {float(rates[~fits][0])!r} cannot be: it must be {low} to 1 job per turn"
-        )
+        rate = float(rates[~fits][0])
+        raise SettingError(f"service rate {rate!r} cannot be: it must be {low} to 1 job per turn")
     return rates.ndim == 1, tuple(tuple(map(float, row)) for row in np.atleast_2d(rates))
 
 
@@ -293,15 +277,11 @@ def _arrivals(arrivals: float | Sequence[float], queues: int, single: bool) -> t
     except (TypeError, ValueError):
         raise SettingError(f"arrivals={arrivals!r} is neither a rate nor a list of rates") from None
     if rates.shape != (queues,):
-        wanted = (
-            "one rate"
-            if single or queues == 1
-            else f"a list of {queues} rates, one per row of the services"
-        )
+        many = f"a list of {queues} rates, one per row of the services"
+        wanted = "one rate" if single or queues == 1 else many
         raise SettingError(f"arrivals={arrivals!r} does not fit: give {wanted}")
     for rate in rates:
         if not (math.isfinite(rate) and 0.0 <= rate <= 1.0):
-            raise SettingError(
-                f"arrival rate {float(rate)!r} cannot be: it must be from 0 to 1 job per turn"
-            )
+            allowed = "it must be from 0 to 1 job per turn"
+            raise SettingError(f"arrival rate {float(rate)!r} cannot be: {allowed}")
     return tuple(map(float, rates))

@@ -58,8 +58,7 @@ class Stationary(Problem):
 
 @dataclass(frozen=True)
 class RandomStationary(Problem):
-    """New arms in every run: θ is drawn from `prior`, a belief of the family, and its mean scaled
-    to `between` if that is given.
+    """New arms in every run: θ from `prior`, a belief of the family; means scaled to `between`.
 
     >>> RandomStationary(Bernoulli(), number=10, prior=(1.0, 1.0)).arms
     10
@@ -72,16 +71,14 @@ class RandomStationary(Problem):
     def __post_init__(self) -> None:
         whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
         if not whole or self.number < 1:
-            raise SettingError(
-                f"arms={self.number!r} makes no problem: it must be a whole number from 1 up"
-            )
+            what = f"arms={self.number!r} makes no problem"
+            raise SettingError(f"{what}: it must be a whole number from 1 up")
         object.__setattr__(self, "prior", self.family.check_belief(self.prior))
         if self.between is not None:
             low, high = self.between
             if not self.family.coin or not 0.0 <= low < high <= 1.0:
-                raise SettingError(
-                    f"between={self.between!r} is for Bernoulli means: 0 ≤ low < high ≤ 1"
-                )
+                what = f"between={self.between!r} is for Bernoulli means"
+                raise SettingError(f"{what}: 0 ≤ low < high ≤ 1")
 
     @property
     def arms(self) -> int:
@@ -109,9 +106,7 @@ def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stat
 def exponential(
     means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None
 ) -> Stationary:
-    """Exponential rewards with these means, cut at `bound` if that is given (the means are those of
-    the uncut law).
-    """
+    """Exponential rewards with these means (of the uncut law), cut at `bound` if given."""
     family: Family = Exponential() if bound is None else BoundedExponential(bound)
     return Stationary(_with_prior(family, prior), tuple(means))
 
@@ -155,9 +150,7 @@ def random_problem(
     *,
     between: tuple[float, float] | None = None,
 ) -> RandomStationary:
-    """New arms in every run, drawn from `prior`; players believe the family's own prior, which is
-    the default of both.
-    """
+    """New arms in every run, from `prior`, else from the family's own, which players believe."""
     drawn_from = family.prior if prior is None else family.check_belief(prior)
     return RandomStationary(family, arms, drawn_from, between)
 
@@ -169,24 +162,21 @@ def random_bernoulli(
     between: tuple[float, float] | None = None,
     belief: ArrayLike | None = None,
 ) -> RandomStationary:
-    """Bernoulli arms with chances drawn from Beta(prior) in every run; players believe `belief`, by
-    default the same law.
+    """Bernoulli arms, chances from Beta(prior) in every run; players believe `belief`, else that.
 
     >>> random_bernoulli(10).number
     10
     """
-    return random_problem(
-        _with_prior(Bernoulli(), prior if belief is None else belief), arms, prior, between=between
-    )
+    family = _with_prior(Bernoulli(), prior if belief is None else belief)
+    return random_problem(family, arms, prior, between=between)
 
 
 def random_exponential(
     arms: int, prior: ArrayLike = (3.0, 2.0), *, belief: ArrayLike | None = None
 ) -> RandomStationary:
     """Exponential arms with rates drawn from Gamma(prior) in every run."""
-    return random_problem(
-        _with_prior(Exponential(), prior if belief is None else belief), arms, prior
-    )
+    family = _with_prior(Exponential(), prior if belief is None else belief)
+    return random_problem(family, arms, prior)
 
 
 def random_poisson(
@@ -199,12 +189,9 @@ def random_poisson(
 def random_gaussian(
     arms: int, prior: ArrayLike = (0.0, 1.0), sigma: float = 1.0, *, belief: ArrayLike | None = None
 ) -> RandomStationary:
-    """Gaussian arms with means drawn from Normal(mean, precision) in every run, and one known
-    standard deviation.
-    """
-    return random_problem(
-        _with_prior(Gaussian(sigma), prior if belief is None else belief), arms, prior
-    )
+    """Gaussian arms, means from Normal(mean, precision) in every run, one known deviation."""
+    family = _with_prior(Gaussian(sigma), prior if belief is None else belief)
+    return random_problem(family, arms, prior)
 
 
 def _with_prior(family: Family, prior: ArrayLike | None) -> Family:

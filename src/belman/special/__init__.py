@@ -1,6 +1,4 @@
-"""Special functions for compiled code: gamma functions, differences that do not cancel,
-distribution functions and quantiles.
-"""
+"""Special functions that compile: gamma, differences that do not cancel, laws and quantiles."""
 
 from __future__ import annotations
 

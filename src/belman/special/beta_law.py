@@ -1,5 +1,4 @@
-"""Beta and Student laws: distribution functions and quantiles, SciPy's in the middle and ours in
-the tails.
+"""Beta and Student laws, their chances and quantiles: SciPy's in the middle, ours in the tails.
 
 Far from the middle F is the density times a continued fraction of a few dozen terms, so ln F and
 its slope are known even where F underflows; and ln F is concave in the logit of x, so Newton from
@@ -50,9 +49,7 @@ def _beta_front(a, b, x, y):
 
 @kernel
 def _beta_tail(a, b, x, y):
-    """ln I_x(a, b) and its derivative in the logit of x, for x well below the mean (DiDonato and
-    Morris' continued fraction).
-    """
+    """ln I_x(a, b) and its slope in logit x, well below the mean (DiDonato, Morris' fraction)."""
     below = a * y - b * x
     slope = 0.0
     for m in range(_TERMS, 0, -1):
@@ -74,9 +71,8 @@ def _beta_deep(a, b, level):
     logit = math.log(a / b) - 4.0 * math.sqrt(1.0 / a + 1.0 / b)
     for _ in range(_STEPS):
         start = max(logit, _FLOOR)
-        log_cdf, slope = _beta_tail(
-            a, b, 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
-        )
+        x, rest = 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
+        log_cdf, slope = _beta_tail(a, b, x, rest)
         step = (math.log(level) - log_cdf) / slope
         logit = start + step
         if not abs(step) > 1e-10 or (start == _FLOOR and step < 0.0):
@@ -165,9 +161,7 @@ def student_quantile(freedom, level):
 
 @kernel
 def student_cdf(freedom, x):
-    """The chance below x under Student's law; where x² overflows, ½(ν/x²)^(ν/2) / (½ν B(½ν, ½))
-    beyond |x|.
-    """
+    """The chance below x under Student's law; where x² overflows, the tail's leading term."""
     if abs(x) < _HUGE:
         return _student_cdf(freedom, x)
     half = 0.5 * freedom

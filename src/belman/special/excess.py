@@ -1,6 +1,4 @@
-"""What a convex function has over its tangent, without cancellation: the bricks of divergences
-between close laws.
-"""
+"""What a convex function has over its tangent, without cancellation: for laws that are close."""
 
 from __future__ import annotations
 
@@ -9,16 +7,8 @@ import math
 from belman.engine import kernel
 from belman.special.gamma_functions import LIFT
 
-_DENOMINATORS = (
-    12.0,
-    -360.0,
-    1260.0,
-    -1680.0,
-    1188.0,
-    -360360.0 / 691.0,
-    156.0,
-    -122400.0 / 3617.0,
-)  # of Stirling's series
+# of Stirling's series
+_DENOMINATORS = 12.0, -360.0, 1260.0, -1680.0, 1188.0, -360360 / 691, 156.0, -122400 / 3617
 
 
 @kernel
@@ -52,16 +42,13 @@ def entropy_excess(r, e):
 
 @kernel
 def ratio_excess(new, old, step):
-    """r − 1 − ln r ≥ 0 for the ratio r = new/old, where step = new − old is known without
-    cancellation.
-    """
+    """r − 1 − ln r ≥ 0 for the ratio r = new/old, where step = new − old does not cancel."""
     return log_excess(new / old, step / old)
 
 
 @kernel
 def stirling_excess(new, old, step):
-    """w(new) − w(old) − step·w′(old) ≥ 0 for Stirling's remainder w = Σ cₖ/xᵏ (k odd), both
-    arguments at least 8.
+    """w(new) − w(old) − step·w′(old) ≥ 0 for Stirling's w = Σ cₖ/xᵏ (k odd), arguments from 8 up.
 
     With e = step/old and v = old/new every power gives cₖ/oldᵏ times gₖ = vᵏ − 1 + ke, and g₁ =
     ve², gₖ₊₁ = v(gₖ + (k + 1)e²): nothing cancels.
@@ -82,9 +69,7 @@ def stirling_excess(new, old, step):
 
 @kernel
 def lift_excess(new, old, step, count):
-    """The sum of ratio_excess(new + k, old + k, step) for k < count: what lifting both by `count`
-    takes out of a divergence.
-    """
+    """Σ ratio_excess(new + k, old + k, step), k < count: a divergence's part of lifting both."""
     total = 0.0
     for k in range(count):
         total += log_excess((new + k) / (old + k), step / (old + k))

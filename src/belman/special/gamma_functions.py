@@ -1,5 +1,4 @@
-"""Log-gamma and its derivatives, ours so that compiled and interpreted code agree to the last bit
-and one evaluation serves two.
+"""Log-gamma and its derivatives: ours, so that compiled and interpreted code agree to the last bit.
 
 Arguments below 8 are lifted by 8 with one division (the product x(x+1)…(x+7) is a quartic in y = x²
 + 7x), then Stirling's series is exact to 1e-14.
@@ -81,9 +80,7 @@ def _trigamma_tail(q):
 
 @kernel
 def digamma_gap_trigamma(x):
-    """ln x − ψ(x) and ψ′(x): the difference is exact for large x, where it is 1/(2x), and costs no
-    logarithm there.
-    """
+    """ln x − ψ(x), exact for large x (1/(2x), without a logarithm), and ψ′(x)."""
     lift = 0.0
     lift_slope = 0.0
     z = x

@@ -38,8 +38,7 @@ def check_family(family: Family, means: tuple[float, float] | None = None) -> No
 def check_policy(
     policy: Policy, family: Family | None = None, means: tuple[float, float] | None = None
 ) -> None:
-    """Raise AssertionError with everything that a policy does not keep of the contract, on rewards
-    of a family (Bernoulli by default).
+    """Raise AssertionError with every breach of a policy's contract on a family's rewards.
 
     `means` are two means that rewards can have, the smaller first, where none is found.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.engine import kernel
+from belman.families.family import Floats
 from belman.testing.cases import (
     ALARM,
     FamilyCase,
@@ -50,16 +51,15 @@ def natural_parameters_and_back(case: FamilyCase) -> Faults:
 def mean_parameters_are_the_gradient(case: FamilyCase) -> Faults:
     """m(η) = ∇A(η)."""
     family = case.family
+
+    def partition(eta: Floats) -> float:
+        return family.log_partition(family.from_natural(eta))
+
     for belief in case.ordinary:
         eta, mean = family.natural(belief), family.mean_parameters(belief)
         scale = deviations(family, belief)
         for axis in range(eta.size):
-            found = slope(
-                lambda x: family.log_partition(family.from_natural(x)),
-                eta,
-                3e-3 / scale[axis],
-                axis,
-            )
+            found = slope(partition, eta, 3e-3 / scale[axis], axis)
             if not abs(found - mean[axis]) < 1e-8 * (abs(mean[axis]) + scale[axis]):
                 yield (
                     f"mean parameter {axis} of {belief} is {mean[axis]!r}, and log_partition has "
@@ -70,6 +70,10 @@ def mean_parameters_are_the_gradient(case: FamilyCase) -> Faults:
 def metric_is_the_jacobian(case: FamilyCase) -> Faults:
     """∇²A(η), symmetric and positive."""
     family = case.family
+
+    def means(eta: Floats) -> Floats:
+        return family.mean_parameters(family.from_natural(eta))
+
     for belief in case.ordinary:
         eta, metric = family.natural(belief), family.metric(belief)
         scale = deviations(family, belief)
@@ -78,12 +82,7 @@ def metric_is_the_jacobian(case: FamilyCase) -> Faults:
         if not (np.linalg.eigvalsh(metric / np.outer(scale, scale)) > 0.0).all():
             yield f"the metric of {belief} is not positive: {metric.tolist()}"
         for axis in range(eta.size):
-            found = slope(
-                lambda x: family.mean_parameters(family.from_natural(x)),
-                eta,
-                3e-3 / scale[axis],
-                axis,
-            )
+            found = slope(means, eta, 3e-3 / scale[axis], axis)
             if not (np.abs(found - metric[axis]) < 1e-7 * scale * scale[axis]).all():
                 yield (
                     f"row {axis} of the metric of {belief} is {metric[axis].tolist()}, and "
@@ -99,9 +98,8 @@ def mean_parameters_and_back(case: FamilyCase) -> Faults:
         for guess in (None, belief, case.ordinary[-1]):
             found = family.from_mean_parameters(target, guess)
             family.check_belief(found)
-            allowed = 1e-10 * np.maximum(np.abs(target), scale) + 1e-14 * (
-                1.0 + np.abs(target).max()
-            )
+            rounding = 1e-14 * (1.0 + np.abs(target).max())
+            allowed = 1e-10 * np.maximum(np.abs(target), scale) + rounding
             near = (np.abs(family.mean_parameters(found) - target) <= allowed).all()
             if not near or (belief in case.ordinary and not close(found, belief, 1e-8, 1e-8)):
                 yield f"the mean parameters of {belief} lead to {row(found)}, from {guess}"
@@ -152,8 +150,9 @@ def divergence_is_the_fast_form(case: FamilyCase) -> Faults:
         ends = family.log_partition(belief), family.log_partition(other)
         fast = gap - ends[0] + ends[1]
         size = abs(gap) + abs(ends[0]) + abs(ends[1]) + 1.0
-        if not abs(family.divergence(belief, other) - fast) < 1e-10 * size:
-            yield f"divergence({belief}, {other}) is {family.divergence(belief, other)!r}, not {fast!r}"
+        found = family.divergence(belief, other)
+        if not abs(found - fast) < 1e-10 * size:
+            yield f"divergence({belief}, {other}) is {found!r}, not {fast!r}"
 
 
 # Bayes and expectations
@@ -170,9 +169,7 @@ def update_leaves_its_argument_alone(case: FamilyCase) -> Faults:
 
 
 def beliefs_are_calibrated(case: FamilyCase) -> Faults:
-    """θ drawn from a belief, rewards drawn from f_θ: where E_θ[X] lies in the belief after them is
-    uniform, as Bayes' theorem has it.
-    """
+    """θ from a belief, rewards from f_θ: where E_θ[X] lies in the belief afterwards is uniform."""
     family, nature = case.family, chance.generator(31)
     belief = case.ordinary[1]  # worth so little that what rewards teach is seen
     lies = []
@@ -207,9 +204,7 @@ def sums_say_all_where_the_family_says_so(case: FamilyCase) -> Faults:
 
 
 def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
-    """Natural parameters are linear in the statistic, so imagining gives their average over rewards
-    to come (5 sigma); and leaves E[X] where sums say all.
-    """
+    """Imagining averages natural parameters over rewards to come (5 sigma), and keeps E[X]."""
     family, nature = case.family, chance.generator(7)
     # with few counts only bounded rewards have a variance
     for belief in case.ordinary if family.reward_range else case.ordinary[-1:]:
@@ -217,12 +212,12 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
         family._run(family.kernels.imagine, imagined)
         thetas = family.sample_parameters(belief, chance.generator(6), 800)
         rewards = [family.sample_rewards(theta, nature, 1)[0] for theta in thetas]
-        after = np.array(
-            [family.natural(family.update(belief, float(reward))) for reward in rewards]
-        )
+        learned = (family.update(belief, float(reward)) for reward in rewards)
+        after = np.array([family.natural(told) for told in learned])
         mean, error = after.mean(axis=0), after.std(axis=0) / math.sqrt(len(after))
         if not (np.abs(mean - family.natural(imagined)) <= 5 * error + 1e-9 * np.abs(mean)).all():
-            yield f"imagine makes {row(imagined)} of {belief}, and rewards {mean.tolist()} on average"
+            made = f"imagine makes {row(imagined)} of {belief}"
+            yield f"{made}, and rewards {mean.tolist()} on average"
     for belief in (*case.ordinary, *case.extreme) if family.summed else ():
         before, imagined = family.expected_reward(belief), np.array(belief, dtype=np.float64)
         family._run(family.kernels.imagine, imagined)
@@ -235,13 +230,10 @@ def imagined_statistic_is_the_expected_one(case: FamilyCase) -> Faults:
 
 
 def quantiles_invert_the_distribution_function(case: FamilyCase) -> Faults:
-    """Seen from both sides of the quantile, so that quantiles which round to an end of the range
-    are judged too.
-    """
+    """From both sides, so that quantiles that round to an end of the range are judged too."""
     family = case.family
-    for belief, level, upper in itertools.product(
-        (*case.ordinary, *case.extreme), _LEVELS, (False, True)
-    ):
+    beliefs = (*case.ordinary, *case.extreme)
+    for belief, level, upper in itertools.product(beliefs, _LEVELS, (False, True)):
         found = family.mean_quantile(belief, level, upper=upper)
         x = min(max(found, -1.0 / _TINY), 1.0 / _TINY)
         near = 1e-12 * abs(x) + _TINY
@@ -268,18 +260,12 @@ def quantiles_of_both_tails_meet(case: FamilyCase) -> Faults:
 
 
 def draws_follow_the_belief(case: FamilyCase) -> Faults:
-    """`sample` and `sample_mean`, seen through `mean_cdf`; and `expected_reward` is their average
-    (5 sigma).
-    """
+    """`sample` and `sample_mean` by `mean_cdf`; `expected_reward` is their average (5 sigma)."""
     family, size = case.family, case.size
     for belief in case.ordinary:
         drawn = np.empty(size)
-        family.enter(
-            _sample_means,
-            belief=np.array(belief, dtype=float),
-            mind=chance.generator(12),
-            out=drawn,
-        )
+        known, mind = np.array(belief, dtype=float), chance.generator(12)
+        family.enter(_sample_means, belief=known, mind=mind, out=drawn)
         means = means_of(family, family.sample_parameters(belief, chance.generator(11), size))
         for name, values in (("sample", means), ("sample_mean", drawn)):
             if not uniform_enough([family.mean_cdf(belief, mean) for mean in values]):
@@ -293,20 +279,14 @@ def draws_follow_the_belief(case: FamilyCase) -> Faults:
 
 
 def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
-    """Where draws round to the ends of the range, by the chances of whole tails: below the 0.3 and
-    above the 0.8 quantile.
-    """
+    """Where draws round to the ends: chances of tails, below the 0.3 and above the 0.8 quantile."""
     from scipy import stats
 
     family = case.family
     for belief in case.extreme:
         drawn = np.empty(1_500)
-        family.enter(
-            _sample_means,
-            belief=np.array(belief, dtype=float),
-            mind=chance.generator(13),
-            out=drawn,
-        )
+        known, mind = np.array(belief, dtype=float), chance.generator(13)
+        family.enter(_sample_means, belief=known, mind=mind, out=drawn)
         if np.isnan(drawn).any():
             yield f"sample_mean draws NaN from {belief}"
         for level in (0.3, 0.8):
@@ -318,7 +298,8 @@ def draws_at_extremes_follow_the_belief(case: FamilyCase) -> Faults:
                 stats.binomtest(below, drawn.size, level, "greater").pvalue < ALARM
                 or stats.binomtest(at, drawn.size, level, "less").pvalue < ALARM
             ):
-                yield f"{below} of {drawn.size} draws from {belief} are below the quantile at {level}"
+                drawn_below = f"{below} of {drawn.size} draws from {belief}"
+                yield f"{drawn_below} are below the quantile at {level}"
 
 
 #: Every check of beliefs, each a function of a `FamilyCase` that yields a sentence a fault.

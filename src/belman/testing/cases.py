@@ -24,9 +24,7 @@ _PAIRS = ((0.7, 2.0), (0.3, 0.6), (1.5, 4.0), (-2.0, -0.7))  # of means
 
 
 class FamilyCase:
-    """A family with what to try on it: two means that its rewards can have, beliefs ordinary and
-    extreme, and how many draws. What is not given is made from the family itself.
-    """
+    """A family, two means of its rewards, beliefs ordinary and extreme, draws: given, or made."""
 
     def __init__(
         self,
@@ -90,9 +88,7 @@ def _two_means(family: Family) -> tuple[float, float]:
 
 
 def raise_faults(name: str, checks: Sequence[Callable[[Any], Faults]], case: Any) -> None:
-    """Run the checks, and raise AssertionError with the first fault of each that finds any; an error
-    that a check runs into is one.
-    """
+    """Run the checks; raise AssertionError with the first fault, or error, of each."""
     found: list[str] = []
     cause: Exception | None = None
     for check in checks:
@@ -138,23 +134,18 @@ def slope(function: Callable[[Floats], Any], point: Floats, width: float, axis: 
 
 
 def deviations(family: Family, belief: ArrayLike) -> Floats:
-    """Standard deviations of the statistics under the belief, the natural scale of its mean
-    parameters.
-    """
+    """Standard deviations of the statistics under the belief: the scale of mean parameters."""
     return np.sqrt(np.maximum(np.diag(family.metric(belief)), 0.0))
 
 
 def uniform_enough(chances: ArrayLike) -> bool:
-    """By Kolmogorov and Smirnov, and by mean and variance, which see a wrong scale sooner (5
-    sigma).
-    """
+    """By Kolmogorov and Smirnov, and by mean and variance, which see a wrong scale sooner."""
     from scipy import stats  # half a second, for those who check
 
     centred = np.asarray(chances) - 0.5
     mean, variance = centred.mean(), np.mean(centred**2) - 1 / 12
-    close = abs(mean) < 5 / math.sqrt(12 * centred.size) and abs(variance) < 5 / math.sqrt(
-        180 * centred.size
-    )
+    close = abs(mean) < 5 / math.sqrt(12 * centred.size)
+    close = close and abs(variance) < 5 / math.sqrt(180 * centred.size)
     return bool(close and stats.kstest(chances, "uniform").pvalue > ALARM)
 
 

@@ -1,6 +1,4 @@
-"""What every policy keeps: frozen data in front, fresh memory, a dial that is a table, and play that
-is the same in the lab, in an agent, and after a night in a file.
-"""
+"""What every policy keeps: frozen data, fresh memory, the same play in lab, agent and file."""
 
 from __future__ import annotations
 
@@ -102,17 +100,13 @@ def dial_is_a_table(case: PolicyCase) -> Faults:
         if whole.shape != turns.shape or np.isnan(whole).any():
             yield f"dial(turns, {arms}) is {whole!r} for 40 turns"
             continue
-        parts = np.concatenate(
-            [case.policy.dial(turns[:1], arms), case.policy.dial(turns[1:], arms)]
-        )
+        parts = np.concatenate([case.policy.dial(part, arms) for part in (turns[:1], turns[1:])])
         if not np.array_equal(whole, parts):
             yield "the dial of a turn depends on the turns that are asked for with it"
 
 
 def lab_plays_it_twice_alike(case: PolicyCase) -> Faults:
-    """The same seed gives the same numbers, alone and beside another player, and every turn one
-    arm is played.
-    """
+    """The same seed gives the same numbers, alone or not, and every turn one arm is played."""
 
     def plays(players: dict[str, Any]) -> Any:
         return simulate(players, case.problem, _TURNS, _RUNS, 3, progress=False).sel(player="own")
@@ -154,7 +148,7 @@ def equal_arms_are_played_alike(case: PolicyCase) -> Faults:
 
 
 def looking_changes_nothing(case: PolicyCase) -> Faults:
-    """`explain` gives a number for each arm, the index last, and leaves the next choice as it was."""
+    """`explain` gives a number for each arm, the index last, and leaves the next choice alone."""
     if case.policy.sees_truth:
         return
     agent, other = case.agent(), case.agent()
@@ -163,7 +157,8 @@ def looking_changes_nothing(case: PolicyCase) -> Faults:
     table = agent.explain()
     *_, last = table.columns
     if last != "index" or any(len(column) != len(_ARMS) for column in table.columns.values()):
-        yield f"explanation gives the columns {list(table.columns)}, not one number an arm, index last"
+        given = list(table.columns)
+        yield f"explanation gives the columns {given}, not one number an arm, index last"
     agent.recommend()
     if case.played(agent, 30, seed=4) != case.played(other, 30, seed=4):
         yield "to look at it changes what it plays"

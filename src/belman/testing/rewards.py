@@ -1,6 +1,4 @@
-"""What every family keeps of its rewards: laws, means, divergences, answers to policies, and the doors
-that refuse what cannot be.
-"""
+"""What every family keeps of its rewards: laws, means, divergences, and doors that refuse."""
 
 from __future__ import annotations
 
@@ -18,9 +16,8 @@ from belman.errors import FamilyError, PriorError, RewardError
 from belman.families.family import TERMS, Family, Floats
 from belman.testing.cases import FamilyCase, Faults, close, refuses, row, slope
 
-UNIFORMS = np.sort(
-    np.concatenate([np.random.default_rng(8).uniform(size=200), [1e-12, 1e-6, 1 - 1e-6, 1 - 1e-12]])
-)
+_TAILS = [1e-12, 1e-6, 1 - 1e-6, 1 - 1e-12]
+UNIFORMS = np.sort(np.concatenate([np.random.default_rng(8).uniform(size=200), _TAILS]))
 
 
 @kernel
@@ -94,7 +91,8 @@ def rewards_rise_with_luck(case: FamilyCase) -> Faults:
         if not (np.diff(rewards) >= 0.0).all():
             yield f"rewards of the mean {mean} do not rise with the uniform that they are made of"
         if not all(family.supports(reward) and low <= reward <= high for reward in rewards):
-            yield f"some rewards of the mean {mean} are none: {rewards.min()!r} to {rewards.max()!r}"
+            least, most = rewards.min(), rewards.max()
+            yield f"some rewards of the mean {mean} are none: {least!r} to {most!r}"
         found.append(rewards)
     if not (found[0] <= found[1]).all():
         yield f"the same luck gives an arm of mean {case.means[0]} more than one of {case.means[1]}"
@@ -136,20 +134,15 @@ def evidence_is_d(case: FamilyCase) -> Faults:
 
 
 def common_mean_explains_two_arms_best(case: FamilyCase) -> Faults:
-    """It makes w·d(μ, x) + v·d(μ′, x) least; where `d` is said to be Bregman it is the weighted
-    mean.
-    """
+    """It makes w·d(μ, x) + v·d(μ′, x) least; the weighted mean where `d` is said to be Bregman."""
     family, (low, high) = case.family, case.means
     for weight, other_weight in ((1.0, 1.0), (5.0, 2.0), (1.0, 30.0)):
 
         def cost(x: float, w: float = weight, v: float = other_weight) -> float:
             return w * family.reward_divergence(low, x) + v * family.reward_divergence(high, x)
 
-        found = float(
-            family._run(
-                family.kernels.common_mean, weight, float(low), 1.0, other_weight, float(high), 1.0
-            )
-        )
+        pair = weight, float(low), 1.0, other_weight, float(high), 1.0
+        found = float(family._run(family.kernels.common_mean, *pair))
         best = min(cost(float(x)) for x in np.linspace(low, high, 101))
         if not (low <= found <= high and cost(found) <= best * (1.0 + 1e-9)):
             yield f"common_mean of {low} and {high} is {found!r}: others cost less"
@@ -175,7 +168,7 @@ def answers_agree(case: FamilyCase) -> Faults:
 
 
 def tilted_has_its_slopes(case: FamilyCase) -> Faults:
-    """Gradient and Hessian of the tilted log-partition; where there is none, `no_joint` says why."""
+    """Gradient and Hessian of the tilted log-partition; if there is none, `no_joint` says why."""
     family = case.family
     if family.kernels.tilted is None:
         if not family.no_joint:
@@ -200,19 +193,8 @@ def tilted_has_its_slopes(case: FamilyCase) -> Faults:
 def impossible_rewards_are_refused(case: FamilyCase) -> Faults:
     """NaN, infinities and what is no number; what is possible is taken, from any kind of number."""
     family = case.family
-    wrong: tuple[Any, ...] = (
-        math.nan,
-        math.inf,
-        -math.inf,
-        "1",
-        b"1",
-        None,
-        [],
-        [1.0, 2.0],
-        {},
-        1j,
-        10**400,
-    )
+    no_numbers: tuple[Any, ...] = ("1", b"1", None, [], [1.0, 2.0], {}, 1j)
+    wrong = (math.nan, math.inf, -math.inf, 10**400, *no_numbers)
     for reward in wrong:
         if not refuses(RewardError, family.update, family.prior, reward):
             yield f"a reward of {reward!r} is no RewardError"
