@@ -58,7 +58,7 @@ class Agent:
     ...     arm = agent.ask()
     ...     agent.tell(arm, reward)
     >>> agent
-    Agent(3 arms, family='bernoulli', policy=BelMan(exposure=Evidence(...), reading='barycentre'), 3 rewards told)
+    Agent(3 arms, family='bernoulli', policy=BelMan(exposure=Evidence(...), ...), 3 rewards told)
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class Agent:
             known = warm_start.of_counts(start, self._scale, self._priors, self._place)
         else:
             raise SettingError(
-                f"start={start!r} is no start: give an agent, the path of a saved one, or {{arm: (plays, sum)}}"
+                f"start={start!r} is no start: give an agent, the path of a saved one, or "
+                "{arm: (plays, sum)}"
             )
         places = [self._places[arm] for arm in known.arms]
         self._told += int(known.tells.sum())
@@ -322,7 +323,7 @@ class Agent:
         >>> agent.tell("blue", 1)
         >>> agent.exposure = Paper()
         >>> agent
-        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), reading='barycentre'), 1 reward told)
+        Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), ...), 1 reward told)
         """
         return doors.check_exposed(self._policy).schedule
 
@@ -463,15 +464,14 @@ class Agent:
 
     def __repr__(self) -> str:
         waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
-        return (
-            f"Agent({len(self._arms)} arm{'s' * (len(self._arms) != 1)}, family={self._scale.base.name!r}, "
-            f"policy={self._policy!r}, {self._told} reward{'s' * (self._told != 1)} told{waiting})"
-        )
+        arms = f"{len(self._arms)} arm{'s' * (len(self._arms) != 1)}"
+        told = f"{self._told} reward{'s' * (self._told != 1)} told{waiting}"
+        return f"Agent({arms}, family={self._scale.base.name!r}, policy={self._policy!r}, {told})"
 
     # Saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, atomically: a crash leaves the old file or the new one."""
+        """Write the whole state to a file: a crash leaves the old file or the new one."""
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
@@ -556,7 +556,8 @@ class Agent:
             return self._places[arm]
         except (KeyError, TypeError):
             raise ArmError(
-                f"unknown arm {arm!r}: this agent plays {listing(self._arms)}{nearest(arm, self._arms)}"
+                f"unknown arm {arm!r}: this agent plays {listing(self._arms)}"
+                f"{nearest(arm, self._arms)}"
             ) from None
 
     def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -57,6 +58,9 @@ class Entry:
 
     def hold(self, when: str = FIRST, /, **held: Any) -> Call:
         """A call that holds these arrays, records and numbers, and takes the other parameters."""
+        unknown = held.keys() - self.parameters
+        if unknown:
+            raise TypeError(f"{self.template.__name__} takes no {', '.join(sorted(unknown))}")
         return Call(self, when, {name: held[name] for name in self.parameters if name in held})
 
     def __call__(self, when: str = FIRST, /, **held: Any) -> Any:
@@ -78,8 +82,8 @@ def entry(template: Any, **bundles: Bundle) -> Entry:
     ... def expected(family, law, belief):
     ...     return family.expected_reward(law, belief)
     >>> call = entry(expected, family=bernoulli.KERNELS)
-    >>> call(LATER, law=np.zeros(1), belief=np.array([1.0, 3.0]))
-    np.float64(0.25)
+    >>> float(call(LATER, law=np.zeros(1), belief=np.array([1.0, 3.0])))
+    0.25
     """
     return _entry(template, tuple(bundles.items()))
 
@@ -112,14 +116,15 @@ class Call:
     def compile(self) -> None:
         """Compile now what has not been compiled yet."""
         if tiers.setting() != "never":
-            self._run = functools.partial(self._code().function(), self._laid_out())
+            self._run = functools.partial(self._code.function(), self._laid_out())
 
     @property
     def address(self) -> Address:
         """For `call_address`, with two whole numbers and a real one."""
         if tiers.setting() == "never":
             return Address(self._interpreted, 0)
-        return Address(self._code(called=True).function().address, self._laid_out())
+        code = _code(self._entry, self._kinds(), tuple(self._free), True)
+        return Address(code.function().address, self._laid_out())
 
     def _first(self, *numbers: Any) -> Any:
         if tiers.setting() == "never":
@@ -138,22 +143,24 @@ class Call:
 
     def _interpret(self, *numbers: Any) -> Any:
         """Interpret while the compiled code is not there."""
-        start = time.perf_counter()
+        start = time.thread_time()
         result = self._interpreted(*numbers)
-        if tiers.warmed(time.perf_counter() - start):
-            code = self._code()
-            if code.loaded is None:
-                tiers.want(code)
+        if tiers.warmed(time.thread_time() - start):
+            if self._code.loaded is None:
+                tiers.want(self._code)
             else:
-                self._run = functools.partial(code.loaded, self._laid_out())
+                self.compile()
         return result
 
-    def _code(self, called: bool = False) -> Code:
-        kinds = tuple(
+    @functools.cached_property
+    def _code(self) -> Code:
+        return _code(self._entry, self._kinds(), tuple(self._free), False)
+
+    def _kinds(self) -> Held:
+        return tuple(
             (name, _structure(value), tuple(map(_kind, leaves(value))))
             for name, value in self._held.items()
         )
-        return _code(self._entry, kinds, tuple(self._free), called)
 
     def _laid_out(self) -> int:
         """The address of the desk."""
@@ -215,6 +222,24 @@ class Kind(NamedTuple):
     type: str
     dimensions: int | None
 
+    @property
+    def words(self) -> int:
+        """How many it takes: the address and the shape of an array, or the number."""
+        return 1 + (self.dimensions or 0)
+
+    def read(self, place: int) -> str:
+        """The expression that reads it in compiled code."""
+        if self.dimensions is None:
+            view = {"float64": "reals[{}]", "int64": "words[{}]", "bool": "words[{}] != 0"}
+            return view[self.type].format(place)
+        shape = "".join(f"words[{place + 1 + i}], " for i in range(self.dimensions))
+        dtype = "bool_" if self.type == "bool" else self.type
+        return f"carray(pointer(words[{place}]), ({shape}), {dtype})"
+
+
+#: What a call holds: the name of each parameter, its records, and the kinds of its leaves.
+Held = tuple[tuple[str, Any, tuple[Kind, ...]], ...]
+
 
 def _kind(leaf: Any) -> Kind:
     if isinstance(leaf, np.ndarray):
@@ -249,47 +274,28 @@ class Code:
 
 
 @functools.lru_cache(maxsize=4096)
-def _code(
-    entry: Entry,
-    held: tuple[tuple[str, Any, tuple[Kind, ...]], ...],
-    free: tuple[str, ...],
-    called: bool,
-) -> Code:
+def _code(entry: Entry, held: Held, free: tuple[str, ...], called: bool) -> Code:
     given: dict[str, Any] = {"template": entry.template, **entry.bundles}
-    lines: list[str] = []
     arguments = {name: name for name in (*entry.bundles, *free)}
+    body: list[str] = []
     place = 0
     for name, structure, kinds in held:
-        names: list[str] = []
+        first = place
         for kind in kinds:
-            names.append(f"h{place}")
-            if kind.dimensions is None:
-                view = {"float64": "reals[{}]", "int64": "words[{}]", "bool": "words[{}] != 0"}
-                lines.append(f"h{place} = {view[kind.type].format(place)}")
-                place += 1
-            else:
-                shape = "".join(f"words[{place + 1 + i}], " for i in range(kind.dimensions))
-                array = f"carray(pointer(words[{place}]), ({shape}), {_DTYPES.get(kind.type, kind.type)})"
-                lines.append(f"h{place} = {array}")
-                place += 1 + kind.dimensions
-        arguments[name] = _rebuilt(structure, iter(names), given)
-    views = [f"{name} = carray(pointer(desk), ({place},), {kind})" for name, kind in _VIEWS.items()]
-    passed = ", ".join(arguments[name] for name in entry.parameters)
-    body = [*views, *lines, f"return template({passed})"]
+            body.append(f"h{place} = {kind.read(place)}")
+            place += kind.words
+        places = itertools.accumulate((kind.words for kind in kinds), initial=first)
+        arguments[name] = _rebuilt(structure, (f"h{each}" for each in places), given)
+    views = [f"{view} = carray(pointer(desk), ({place},), {kind})" for view, kind in _VIEWS]
+    body.append(f"return template({', '.join(arguments[name] for name in entry.parameters)})")
     types = "".join(f"{kind}, " for kind in ("int64", *(entry.types.get(name) for name in free)))
     decorator = "called({kept})" if called else f"entered('({types})', {{kept}})"
-    text = "\n".join(
-        [
-            f"@{decorator}",
-            f"def call({', '.join(('desk', *free))}):",
-            *(f"    {line}" for line in body),
-        ]
-    )
+    head = [f"@{decorator}", f"def call({', '.join(('desk', *free))}):"]
+    text = "\n".join([*head, *(f"    {line}" for line in [*views, *body])])
     return Code(Generated(text, given))
 
 
-_DTYPES = {"bool": "bool_"}
-_VIEWS = {"words": "int64", "reals": "float64"}
+_VIEWS = (("words", "int64"), ("reals", "float64"))
 
 
 def _rebuilt(structure: Any, names: Iterator[str], given: dict[str, Any]) -> str:

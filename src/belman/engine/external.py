@@ -1,4 +1,4 @@
-"""Functions of SciPy that kernels call: by Python in `scipy.special`, compiled in its Cython twin."""
+"""Functions of SciPy that kernels call: interpreted, or compiled in its Cython twin."""
 
 from __future__ import annotations
 

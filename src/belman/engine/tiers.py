@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from belman.engine.entries import Code
 
 _SETTINGS = ("background", "first", "never")
-_WARM, _HOT = 0.1, 1.0  # seconds interpreted after which code is loaded, and compiled
+_WARM, _HOT = 0.1, 1.0  # CPU seconds interpreted after which code is loaded, and compiled
+_LOOK = 0.05  # seconds between two looks at whether it is worth it
 
 
 def setting() -> str:
@@ -47,36 +48,39 @@ class _Background:
         self.asked: set[Code] = set()
         self.thread: threading.Thread | None = None
         self.child: subprocess.Popen[bytes] | None = None
-        self.over = False
+        self.over = threading.Event()
 
     def want(self, code: Code) -> None:
         with self.lock:
-            if code in self.asked or not (self.spent >= _HOT or code.generated.kept):
-                return
             self.asked.add(code)
             self.wanted.append(code)
             if self.thread is None:
-                self.thread = threading.Thread(
-                    target=self.work, name="belman compiles", daemon=True
-                )
+                name = "belman compiles"
+                self.thread = threading.Thread(target=self.work, name=name, daemon=True)
                 self.thread.start()
 
     def work(self) -> None:
-        while True:
+        """Load what the cache holds, and have the rest compiled as soon as that is worth it."""
+        missing: list[Code] = []
+        while not self.over.is_set():
             with self.lock:
-                codes, self.wanted = self.wanted, []
-                if self.over or not codes:
+                fresh, self.wanted = self.wanted, []
+                if not fresh and not missing:
                     self.thread = None
                     return
-            paths = [code.generated.path for code in codes if not code.generated.kept]
-            self.compile([path for path in paths if path is not None])
-            for code in codes:
-                if not self.over:
-                    self.load(code)
+            found = [code for code in fresh if code.generated.kept]
+            missing += [code for code in fresh if code not in found]
+            if missing and self.spent >= _HOT:
+                self.compile([code.generated.path for code in missing if code.generated.path])
+                found, missing = found + missing, []
+            for code in found:
+                self.load(code)
+            if missing:
+                self.over.wait(_LOOK)
 
     def compile(self, paths: list[Path]) -> None:
         """Have the modules at these paths compiled by another process."""
-        if not paths or self.over:
+        if not paths:
             return
         command = [sys.executable, "-m", "belman.engine.precompile", *map(str, paths)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -96,14 +100,15 @@ class _Background:
 
     def load(self, code: Code) -> None:
         try:
-            code.function()
+            if not self.over.is_set():
+                code.function()
         except Exception as error:
             warnings.warn(f"belman goes on interpreted: {error}", RuntimeWarning, stacklevel=2)
 
     def end(self) -> None:
         """Before the process ends: nothing is left behind, and nothing in the middle of loading."""
+        self.over.set()
         with self.lock:
-            self.over = True
             child, thread = self.child, self.thread
         if child is not None:
             child.terminate()
@@ -133,4 +138,5 @@ def warmed(seconds: float) -> bool:
 
 def want(code: Code) -> None:
     """Have code loaded if it is in the cache, and compiled if much was interpreted."""
-    _background.want(code)
+    if code not in _background.asked:
+        _background.want(code)
