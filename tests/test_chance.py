@@ -14,7 +14,7 @@ import pytest
 from scipy import special, stats
 
 from belman import chance
-from belman.engine import kernel
+from belman.engine import entry, kernel
 
 DRAWS = 20_000
 ALARM = 1e-6
@@ -64,14 +64,18 @@ def fill(law, mind, first, second, out):
 
 def draws(law, first=0.0, second=0.0, seed=1, size=DRAWS):
     out = np.empty(size)
-    fill(
-        ("uniform", "below", "normal", "gamma", "log gamma", "beta").index(law),
-        chance.generator(seed),
-        first,
-        second,
-        out,
-    )
+    laws = ("uniform", "below", "normal", "gamma", "log gamma", "beta")
+    mind = chance.generator(seed)
+    given = {"first": float(first), "second": float(second)}
+    entry(fill)(law=laws.index(law), mind=mind, **given, out=out)
     return out
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Words of 64 bits are meant to overflow, which NumPy's numbers would warn of."""
+    with np.errstate(over="ignore"):
+        yield
 
 
 def assert_uniform(chances):
@@ -82,7 +86,7 @@ def test_stream_is_xoshiro():
     words = np.empty(1_000, np.uint64)
     mind = chance.generator(5, 3)
     state = [int(word) for word in mind]
-    fill_words(mind, words)
+    entry(fill_words)(mind=mind, out=words)
     assert [int(word) for word in words] == [xoshiro256plusplus(state) for _ in words]
     assert [int(word) for word in mind] == state
 
@@ -92,7 +96,7 @@ def test_known_words():
     crate.
     """
     words = np.empty(5, np.uint64)
-    fill_words(np.array([1, 2, 3, 4], np.uint64), words)
+    entry(fill_words)(mind=np.array([1, 2, 3, 4], np.uint64), out=words)
     assert words.tolist() == [
         41943041,
         58720359,

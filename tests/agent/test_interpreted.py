@@ -59,7 +59,8 @@ def life(name: str) -> list[object]:
 @pytest.fixture(scope="module")
 def interpreter():
     """All lives, interpreted in a process of their own while this one compiles."""
-    script = "import json; from tests.agent.test_interpreted import LIVES, life, tiers;"
+    script = "import json; from belman.engine import tiers;"
+    script += "from tests.agent.test_interpreted import LIVES, life;"
     script += "assert tiers.setting() == 'never';"
     script += "print(json.dumps({name: life(name) for name in LIVES}))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

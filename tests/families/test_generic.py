@@ -20,22 +20,10 @@ from belman import chance
 from belman.beliefs.quadrature import RewardLaw
 from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
-from belman.families import BetaRewards, ChiSquared, Exponential, Family, OneParameter, Poisson
+from belman.families import BetaRewards, ChiSquared, Exponential, OneParameter, Poisson
 from belman.families.generic import generic_kernels
 
 CHANCE_OF_FALSE_ALARM = 1e-6
-
-
-@pytest.fixture(autouse=True)
-def templates_are_interpreted(monkeypatch):
-    """Python loops over compiled kernels: a third of the compilation that an entry per question
-    would take.
-    """
-
-    def run(family, template, *arguments):
-        return getattr(template, "py_func", template)(family.kernels, family.law, *arguments)
-
-    monkeypatch.setattr(Family, "_run", run)
 
 
 # Laws whose conjugate is known, one for each kind of range: the line, half-lines, an interval.

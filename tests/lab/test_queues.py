@@ -36,6 +36,7 @@ def three():
     return belman.simulate(players, belman.problems.queue(**AUTHORS), horizon=600, runs=60, seed=3)
 
 
+@np.errstate(over="ignore")
 def streams(seed, run):
     words = chance.generator(seed)
     out = np.zeros((4, 4), np.uint64)
@@ -44,6 +45,7 @@ def streams(seed, run):
     return out
 
 
+@np.errstate(over="ignore")
 def twin(seed, run, rate, arrivals, horizon):
     """One queue and one server, by the book: quantiles from SciPy, jobs in a list."""
     generators = streams(seed, run)

@@ -389,6 +389,7 @@ def _mixed(q: Any, regret: float, other_regret: float, gain: float, other_gain: 
     return (q * regret + (1 - q) * other_regret) ** 2 / (q * gain + (1 - q) * other_gain)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def test_ids_pair_is_the_least() -> None:
     rng = np.random.default_rng(3)
     q = np.linspace(0.0, 1.0, 501)

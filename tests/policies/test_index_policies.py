@@ -375,7 +375,7 @@ def test_choice_is_the_largest_index(policy: Policy, family: Family) -> None:
         held, other = mind.copy(), mind.copy()
         twin = Table(policy, family, table.ledger)
         twin.memory = type(table.memory)(*(part.copy() for part in table.memory))
-        expected = pick(twin.indices(turn, held), held)
+        expected = entry(pick)(index=twin.indices(turn, held), mind=held)
         arm, ties = table.choose(turn, mind)
         assert (arm, ties) == expected
         assert (mind == held).all()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from belman.agent import Agent
+from belman.engine import named_leaves
 from belman.errors import BelmanError
 from belman.families import Family
 from belman.lab import simulate
@@ -71,8 +72,8 @@ def kernels_are_one_bundle(case: PolicyCase) -> Faults:
     kernels = case.policy.kernels
     if not isinstance(kernels, PolicyKernels):
         yield f"its kernels are {kernels!r}, no PolicyKernels"
-    if case.policy.kernels is not kernels or replace(case.policy).kernels is not kernels:
-        yield "its kernels are made anew at every look: make them a global of your module"
+    if not case.policy.kernels == kernels == replace(case.policy).kernels:
+        yield "its kernels are others at every look: make them globals of your module, or a factory"
 
 
 def params_and_memory_are_arrays(case: PolicyCase) -> Faults:
@@ -84,8 +85,7 @@ def params_and_memory_are_arrays(case: PolicyCase) -> Faults:
         yield "params are other numbers at every look"
     for arms in (1, 7):
         one, two = (case.policy.memory(arms, case.family.dimension) for _ in range(2))
-        for name in one._fields:
-            part, other = getattr(one, name), getattr(two, name)
+        for (name, part), (_, other) in zip(named_leaves(one), named_leaves(two), strict=True):
             if part.dtype != np.float64 or not part.flags.c_contiguous:
                 yield f"memory.{name} is no contiguous array of floats"
             if np.shares_memory(part, other):
