@@ -18,7 +18,7 @@ from scipy import stats
 
 from belman import chance
 from belman.beliefs.quadrature import RewardLaw
-from belman.engine import kernel
+from belman.engine import entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import BetaRewards, ChiSquared, Exponential, OneParameter, Poisson
 from belman.families.generic import generic_kernels
@@ -476,9 +476,9 @@ def test_draws_follow_their_laws():
     rewards = BetaRewards(b=2.5).sample_rewards(0.8, chance.generator(3), 20_000)
     assert stats.kstest(rewards, stats.beta(0.8, 2.5).cdf).pvalue > CHANCE_OF_FALSE_ALARM
     theta = chi.sample_parameters((0.3, 2.0), chance.generator(4), 1)[0, 0]
-    assert (
-        chi.kernels.sample_mean(chi.law, np.array([0.3, 2.0]), chance.generator(4)) == 2.0 * theta
-    )
+    belief, mind = np.array([0.3, 2.0]), chance.generator(4)
+    drawn = entry(chi.kernels.sample_mean)(law=chi.law, belief=belief, mind=mind)
+    assert drawn == 2.0 * theta
 
 
 @pytest.mark.parametrize(
