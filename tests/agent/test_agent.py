@@ -4,8 +4,10 @@ own.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
 from collections import Counter
 
 import pytest
@@ -315,3 +317,22 @@ def test_exponential_arms_are_each_tried_before_any_twice():
         assert agent.beliefs()["plays"][arm] == 0
         assert agent.last[0].probability == pytest.approx(1.0 / (6 - turn))
         agent.tell(arm, 1.0)
+
+
+@pytest.mark.parametrize("setting", ["first", "background", "never"])
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_goes_its_own_way(monkeypatch, setting, how):
+    """Exactly as the first one would have gone, which is left as it was."""
+    monkeypatch.setenv("BELMAN_COMPILE", setting)
+    agent = Agent(["blue", "red"], "exponential", minimise=True, seed=3)
+    for reward in (1.0, 2.0, 0.5):
+        agent.tell(agent.ask(), reward)
+    before, twin = agent.to_json(), how(agent)
+    lived = []
+    for each in (twin, agent):
+        lived.append([each.ask() for _ in range(3)])
+        each.tell("red", 0.25)
+        if each is twin:
+            assert agent.to_json() == before
+    assert lived[0] == lived[1]
+    assert twin.to_json() == agent.to_json()

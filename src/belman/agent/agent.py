@@ -528,26 +528,40 @@ class Agent:
         self._dial_start, self._dials = 0, []
         self._waiting = int(self._pending.sum())
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
-        self._held: dict[str, Any] = {
+        self._index = np.zeros(len(self._arms))
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make the calls of the kernels, which hold these arrays."""
+        learnt: dict[str, Any] = {
             "law": self._family.law,
-            "params": self._policy.params(self._family),
             "truth": self._truth,
-            "working": self._working,
-            "memory": self._memory,
             "pending": self._pending,
             "stale": self._stale,
-            "index": np.zeros(len(self._arms)),
+        }
+        self._held: dict[str, Any] = {
+            **learnt,
+            "params": self._policy.params(self._family),
+            "working": self._working,
+            "memory": self._memory,
+            "index": self._index,
             "mind": self._mind,
         }
-        learnt = {name: self._held[name] for name in ("law", "truth", "pending", "stale")}
         policy, family = self._policy.kernels, self._family.kernels
-        self._decide: Call = entry(decide.decide, policy=policy, family=family).hold(
-            LATER, **self._held, closed=self._shut
-        )
-        self._learn: Call = entry(decide.learn, family=family).hold(
-            LATER, **learnt, priors=self._priors, discount=float(self._discount)
-        )
+        choosing = entry(decide.decide, policy=policy, family=family)
+        self._decide: Call = choosing.hold(LATER, **self._held, closed=self._shut)
+        own = {"priors": self._priors, "discount": float(self._discount)}
+        self._learn: Call = entry(decide.learn, family=family).hold(LATER, **learnt, **own)
         self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the calls, which hold arrays by their addresses: a copy has its own."""
+        calls = ("_held", "_decide", "_learn", "_mark_stale")
+        return {name: part for name, part in vars(self).items() if name not in calls}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._prepare()
 
     # Doors
 
