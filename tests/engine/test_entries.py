@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -68,6 +70,19 @@ def test_calls_of_the_same_kinds_share_their_code():
     first, second = (entry(act).hold(**arrays(rows)) for rows in (2, 5))
     assert first.address.code == second.address.code
     assert first.address.desk != second.address.desk
+
+
+def test_a_call_is_not_copied():
+    """A copy of its arrays would not be where it looks for them."""
+    call = entry(act).hold(**arrays())
+    for how in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="let each copy make its own"):
+            how(call)
+
+
+def test_a_name_that_the_template_lacks_is_refused():
+    with pytest.raises(TypeError, match="act takes no row"):
+        entry(act).hold(row=np.zeros(1))
 
 
 def test_records_are_made_anew_of_other_leaves():

@@ -14,7 +14,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,9 @@ class Call:
 
     def __call__(self, *numbers: Any) -> Any:
         return self._run(*numbers)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a call holds addresses of this process: let each copy make its own")
 
     def compile(self) -> None:
         """Compile now what has not been compiled yet."""

@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Hashable
 
+import numpy as np
+
 from belman import chance
 from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
@@ -40,10 +42,10 @@ class State:
         self.told = 0
         self.reward = 0.0
         self._words = settings.words()
-        mind = self.agent.mind
-        self._fork = entry(chance.fork).hold(LATER, words=self._words, out=mind)
-        self._uniform = entry(chance.uniform).hold(LATER, mind=mind)
-        self._below = entry(chance.below).hold(LATER, mind=mind)
+        self._mind = np.zeros_like(self._words)  # of one decision
+        self._fork = entry(chance.fork).hold(LATER, words=self._words, out=self._mind)
+        self._uniform = entry(chance.uniform).hold(LATER, mind=self._mind)
+        self._below = entry(chance.below).hold(LATER, mind=self._mind)
 
     # Deciding
 
@@ -78,6 +80,7 @@ class State:
             return []
         agent = self.agent
         self._fork(self.number + 1, 0)
+        agent.mind[:] = self._mind
         draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
         if count == 1:
             agent.ask()
