@@ -62,6 +62,26 @@ def test_choices_are_those_of_a_compiled_agent(tmp_path):
     assert any("entry" in name for name in made[0])
 
 
+def test_single_calls_use_what_is_loaded(tmp_path):
+    """A call that is made once is compiled too, when others of its kind have been."""
+    environment = {"BELMAN_CACHE": str(tmp_path), "BELMAN_COMPILE": "background"}
+    script = (
+        LIFE
+        + """
+    from belman.engine import entries
+    tiers._background.spent = 2.0
+    agent.beliefs()
+    while (thread := tiers._background.thread) is not None:
+        thread.join()
+    def fail(*numbers):
+        raise AssertionError("interpreted")
+    entries.Call._interpreted = fail
+    print(len(agent.beliefs()["arm"]))
+"""
+    )
+    assert finish(start(script, **environment)) == ["False", "20"]
+
+
 def test_nothing_is_compiled_for_a_process_that_ends_soon(tmp_path):
     environment = {"BELMAN_CACHE": str(tmp_path), "BELMAN_COMPILE": "background"}
     script = (

@@ -146,13 +146,14 @@ class Call:
 
     def _interpret(self, *numbers: Any) -> Any:
         """Interpret while the compiled code is not there."""
+        if tiers.is_warm():
+            if self._code.loaded is not None:
+                self.compile()
+                return self._run(*numbers)
+            tiers.want(self._code)
         start = time.thread_time()
         result = self._interpreted(*numbers)
-        if tiers.warmed(time.thread_time() - start):
-            if self._code.loaded is None:
-                tiers.want(self._code)
-            else:
-                self.compile()
+        tiers.count(time.thread_time() - start)
         return result
 
     @functools.cached_property

@@ -130,9 +130,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_afresh)
 
 
-def warmed(seconds: float) -> bool:
-    """Count time spent interpreting; whether it is worth to look for compiled code."""
+def count(seconds: float) -> None:
+    """Count CPU time spent on interpreting."""
     _background.spent += seconds
+
+
+def is_warm() -> bool:
+    """Whether so much was interpreted that it is worth to look for compiled code."""
     return _background.spent >= _WARM
 
 
