@@ -181,7 +181,7 @@ def _compare(
     compared = {"family" if name == "prior" else name for name in wanted}
     if arms is not None:
         compared.add("arms")
-    for name in sorted(compared):
+    for name in sorted(compared, key=lambda name: (name != "window", name)):
         before, now = getattr(there, name), getattr(asked, name)
         if now != before:
             raise SettingError(

@@ -224,10 +224,8 @@ def check_silence(silence: float | None, scale: Scale) -> float | None:
     try:
         scale.inward(silence)
     except RewardError as error:
-        remedy = "silence=None forgets a ticket of which nothing was told"
-        raise RewardError(
-            f"silence={silence!r} is no reward of this study: {error}; {remedy}"
-        ) from None
+        remedy = "give another silence=…, or silence=None to forget tickets that nobody told"
+        raise RewardError(f"silence={silence!r}: {error}; {remedy}") from None
     return float(silence) + 0.0
 
 
