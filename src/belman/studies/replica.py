@@ -26,6 +26,7 @@ class Replica:
         self.clock = clock
         self._lock = threading.RLock()
         self._state: State | None = None
+        self._ahead: State | None = None  # of the log, by windows that closed after the last event
 
     def look(self, reader: Callable[[State], T]) -> T:
         """What a reader makes of the state, with everything that is committed."""
@@ -37,7 +38,17 @@ class Replica:
         """What a reader makes of the state of this moment, where windows have closed since the last
         event: on a copy, since others may yet write events of an earlier time.
         """
-        return self.look(lambda state: reader(state.at(self.clock())))
+
+        def read(state: State) -> T:
+            if self._ahead is None or self._ahead.number != state.number:
+                is_due = state.tickets.due(self.clock())
+                self._ahead = state.copied() if is_due else None
+            if self._ahead is None:
+                return reader(state)
+            self._ahead.close(self.clock())
+            return reader(self._ahead)
+
+        return self.look(read)
 
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""

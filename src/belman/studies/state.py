@@ -121,18 +121,15 @@ class State:
         for counted in self.tickets.close(now):
             self._count(counted)
 
-    def at(self, clock: float) -> State:
-        """The state at this time, be it this one or a copy of it that is ahead of the log."""
-        if not self.tickets.due(clock):
-            return self
-        ahead = copy.copy(self)
-        ahead.agent = copy.deepcopy(self.agent)
-        ahead.tickets = self.tickets.copied()
-        ahead.register, ahead.places = self.register.copy(), self.places.copy()
-        ahead.retired, ahead.asks = self.retired.copy(), self.asks.copy()
-        ahead._prepare()
-        ahead.close(clock)
-        return ahead
+    def copied(self) -> State:
+        """The same, to go its own way."""
+        other = copy.copy(self)
+        other.agent = copy.deepcopy(self.agent)
+        other.tickets = self.tickets.copied()
+        other.register, other.places = self.register.copy(), self.places.copy()
+        other.retired, other.asks = self.retired.copy(), self.asks.copy()
+        other._prepare()
+        return other
 
     def _count(self, counted: Counted) -> None:
         """One ticket, or row of past data, counts now."""
