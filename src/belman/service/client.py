@@ -51,8 +51,9 @@ class Client:
     """A service at `url`, opened with a `key` where it asks for one.
 
     Requests are sent again after failures that pass (`retries` times, waiting longer each time).
-    That is safe: every request carries an idempotency key, so that the service gives the same
-    tickets again, and a tell that was heard changes nothing. Objects may be shared between threads.
+    That is safe: every ask, tell and correction carries an idempotency key, so that the service
+    gives the same tickets again, and a tell that was heard changes nothing. Objects may be shared
+    between threads.
     """
 
     def __init__(
