@@ -11,8 +11,10 @@ import pytest
 
 from belman import GaussianUnknown, Thompson, errors
 from belman.studies import Storage, Tell, open_study
+from belman.studies.corrections import refolded
 from belman.studies.open_or_create import create
 from belman.studies.settings import settings
+from belman.studies.state import State
 from tests.studies.ticket_twin import Slip, Twin
 
 
@@ -181,6 +183,36 @@ def test_a_slip_of_the_pen_leaves_no_trace(opened):
         clean.tell(ticket, reward)
     assert belief(study, "only") == belief(clean, "only")
     assert study.check() == opened("x", arms=None).check()
+
+
+@pytest.mark.parametrize("given", [{}, {"window": 10, "silence": None}], ids=["at once", "window"])
+def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
+    """Under a discount, with arms that come and go: rewards of a retired arm fade nothing, and
+    nothing fades it.
+    """
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    rule = {"family": GaussianUnknown(), "discount": 0.9, "minimise": True, **given}
+    study = open_study("study", ["a", "b"], storage=storage, seed=1, clock=clock, **rule)
+    luck = random.Random(1)
+    for turn in range(40):
+        for ticket in study.ask(2):
+            study.tell(ticket, luck.gauss(3.0, 1.0))
+        clock.now += 3.0
+        if turn in (10, 20, 30):
+            study.record([("a", 1.0), ("b", 2.0)])
+            [lambda: study.retire_arm("a"), lambda: study.add_arm("c"), lambda: study.add_arm("a")][
+                turn // 10 - 1
+            ]()
+    state = study._replica.look(State.copied)
+    scale, family = state.agent.scale, state.agent.family
+    for arm in range(3):
+        known = state.learnt(arm)
+        there = (state.settings, scale, family, arm, known.prior, study.events())
+        anew = refolded(*there, state.tickets.time, {})
+        assert anew.tells == known.tells > 0
+        for one, other in zip(known[:5], anew[:5], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    storage.close()
 
 
 def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):

@@ -50,6 +50,8 @@ class Learnt(NamedTuple):
         >>> Learnt.nothing((1.0, 1.0)).told(Bernoulli(), 1.0).faded(Bernoulli(), 0.5).belief
         (1.5, 1.0)
         """
+        if discount == 1.0:
+            return self
         return self._replace(
             belief=tuple(map(float, family.blend(self.belief, self.prior, discount))),
             plays=self.plays * discount,

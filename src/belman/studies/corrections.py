@@ -110,19 +110,18 @@ def refolded(
 
     Every reward that was learnt at its time fades what came before it, be it corrected or not.
     """
-    tickets, learnt = OpenTickets(settings), Learnt.nothing(prior)
+    tickets, learnt, fades = OpenTickets(settings), Learnt.nothing(prior), 0
     retired: set[int | None] = {arm} if arm >= len(settings.arms) else set()  # or not there yet
 
     def count(found: Iterable[Counted]) -> None:
-        nonlocal learnt
+        nonlocal learnt, fades
         for one in found:
-            fades = one.reward is not None and one.arm not in retired and arm not in retired
-            if fades and settings.discount < 1.0:
-                learnt = learnt.faded(family, settings.discount)
-            if one.arm == arm:
-                reward = counts.get(one.ticket, one.reward)
-                if reward is not None:
-                    learnt = learnt.told(family, scale.inward(reward))
+            is_learnt = one.reward is not None and one.arm not in retired
+            fades += is_learnt and arm not in retired
+            reward = counts.get(one.ticket, one.reward) if one.arm == arm else None
+            if reward is not None:
+                learnt = learnt.faded(family, settings.discount**fades)
+                learnt, fades = learnt.told(family, scale.inward(reward)), 0
 
     for event in events:
         count(tickets.take(event))
@@ -131,4 +130,4 @@ def refolded(
         elif event.kind == Kind.ARM_ADDED:
             retired.discard(event.arm)
     count(tickets.close(now))
-    return learnt
+    return learnt.faded(family, settings.discount**fades)
