@@ -6,23 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-import belman
 from belman.errors import RewardError, SettingError, TicketError
 from belman.studies import Study
-from tests.service.running import running
-from tests.waiting import HANG
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("windows")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def client(service):
-    with belman.Client(service.url, retries=3, timeout=HANG) as found:
-        yield found
 
 
 def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(service, client):

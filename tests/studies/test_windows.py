@@ -185,6 +185,29 @@ def test_a_slip_of_the_pen_leaves_no_trace(opened):
     assert study.check() == opened("x", arms=None).check()
 
 
+def test_small_differences_far_from_zero_survive_a_correction(opened):
+    """In natural parameters they would drown: β beside κμ²/2."""
+    rewards = [1e6 + 1e-3 * x for x in (0.3, 1.7, -0.8, 1.1, 0.2)]
+    prior = (1e6, 1.0, 2.0, 1e-6)
+    beliefs = []
+    for name, last in (("corrected", 1e6 + 5.0), ("clean", rewards[-1])):
+        study = opened(name, arms=["only"], family=GaussianUnknown(), prior=prior)
+        tickets = study.ask(5)
+        for ticket, reward in zip(tickets, [*rewards[:-1], last], strict=True):
+            study.tell(ticket, reward)
+        study.correct(tickets[-1], rewards[-1], "five too much")
+        beliefs.append(belief(study, "only"))
+    np.testing.assert_allclose(*beliefs, rtol=1e-12)
+
+
+def test_a_decision_knows_what_has_closed_since_the_last_event(opened, clock):
+    study = opened(arms=["good", "bad"], window=60, clock=clock)
+    for ticket in study.ask(60):
+        study.tell(ticket, float(ticket.arm == "good"))
+    clock.now += 60.0
+    assert {ticket.arm for ticket in study.ask(10)} == {"good"}
+
+
 @pytest.mark.parametrize("given", [{}, {"window": 10, "silence": None}], ids=["at once", "window"])
 def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     """Under a discount, with arms that come and go: rewards of a retired arm fade nothing, and
