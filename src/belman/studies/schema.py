@@ -59,7 +59,7 @@ STEPS = {
     # a ticket is told again and corrected: it may have several events
     "0003": """
         DROP INDEX belman_events_settled;
-        CREATE INDEX belman_events_ticket ON belman_events (study, ticket)
+        CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
             WHERE ticket IS NOT NULL""",
 }
 #: The version of the tables that this code reads and writes.
