@@ -88,6 +88,10 @@ def test_after_the_window_a_tell_is_refused_and_says_what_counted(opened, clock)
     with pytest.raises(errors.RewardError):
         study.tell(silent, 7)
     assert (study.check(), study.number) == before
+    clock.now += 5.0
+    study.correct(silent, None, "a robot")
+    with pytest.raises(errors.TicketError, match=r"closed at 1970-01-12T13:47:40.*was forgotten"):
+        study.tell(silent, 1)
 
 
 def test_a_reader_is_ahead_of_the_log_and_a_writer_with_a_slow_clock_still_agrees(opened, clock):

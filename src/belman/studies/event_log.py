@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
@@ -93,6 +94,20 @@ class EventLog:
         sql = f"{_SELECT} AND kind = ? ORDER BY number"
         kind = int(Kind.CORRECTED)
         return list(map(Event._make, transaction.rows(sql, self.study, kind)))
+
+    def before_open(self, transaction: Transaction, number: int, window: float) -> int:
+        """The number before the first event that is younger than a window at the event of `number`:
+        times of a study with a window never go back, so that it is found by halving.
+        """
+
+        def time(number: int) -> float:
+            event = self.find(transaction, "number", number)
+            assert event is not None
+            return event.time
+
+        last = time(number)
+        numbers = range(1, number + 1)
+        return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
 
     def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
         """Write events down."""

@@ -37,12 +37,14 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
         unit.write(Kind.TOLD, arm=tickets.asks[number][0], ticket=number, reward=told, key=key)
         return True
     check_number(request.reward)
-    counted = standing(unit, number, request.ticket)
+    counted, ask = standing(unit, number, request.ticket), unit.event(number)
     if not tickets.accumulate and counted.reward == unit.check_reward(request.reward):
         return False
+    assert ask is not None
+    closed = _when(ask.time + tickets.window)
     raise TicketError(
-        f"the window of ticket {ticket_id(number, unit.secret)!r} closed at {_when(counted.time)}, "
-        f"and it {_as(counted.reward)}: its reward {request.reward!r} comes too late "
+        f"the window of ticket {ticket_id(number, unit.secret)!r} closed at {closed}, and it "
+        f"{_as(counted.reward)}: its reward {request.reward!r} comes too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
 

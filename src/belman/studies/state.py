@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
@@ -197,6 +198,29 @@ class State:
         elif kind != Kind.CREATED:
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
+
+    # Looking
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, and the rule of a window where there is one."""
+        rule, tickets = self.settings, self.tickets
+        counts = {
+            "family": rule.family.name,
+            "policy": repr(self.agent.policy),
+            "arms": len(self.agent.arms),
+            "retired": len(self.retired),
+            "paused": self.paused,
+            "events": self.number,
+            "asked": sum(self.asks),
+            "told": self.told,
+            "outstanding": len(tickets.asks),
+            "expired": self.expired,
+            "reward": self.reward,
+        }
+        if rule.window is None:
+            return counts
+        shown = {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
+        return {**counts, **shown, "silent": len(tickets.asks) - len(tickets.answers)}
 
     # Snapshots
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import copy
 import itertools
 import json
@@ -267,23 +266,7 @@ class Study:
         """Counts of all kinds, from one moment; of a study with a window also its rule, and how
         many open tickets nobody has told yet.
         """
-        return self._replica.look_now(
-            lambda state: {
-                "name": self.name,
-                "family": state.settings.family.name,
-                "policy": repr(state.agent.policy),
-                "arms": len(state.agent.arms),
-                "retired": len(state.retired),
-                "paused": state.paused,
-                "events": state.number,
-                "asked": sum(state.asks),
-                "told": state.told,
-                "outstanding": len(state.tickets.asks),
-                "expired": state.expired,
-                "reward": state.reward,
-                **_rule(state),
-            }
-        )
+        return {"name": self.name, **self._replica.look_now(State.status)}
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
@@ -322,29 +305,15 @@ class Study:
         """Events after a number as lines; with them, where there is a window, what counted."""
         number, register = self._replica.look(lambda state: (state.number, list(state.register)))
         secret, settings = self._replica.secret, self.settings
-        start = after if settings.window is None else self._first_open(after, settings.window)
+        start = after
+        if settings.window is not None and after:
+            with self.storage.transaction(write=False) as transaction:
+                start = self._replica.log.before_open(transaction, after, settings.window)
         events = itertools.takewhile(lambda event: event.number <= number, self.events(start))
         if settings.window is None:
             return import_export.lines(events, register, secret, False)
         told = counted_between(settings, events, after, self._replica.clock())
         return import_export.lines(told, register, secret, True)
-
-    def _first_open(self, number: int, window: float) -> int:
-        """The number before the first ask whose window was open at an event; times never go back,
-        so that it is found by halving.
-        """
-        if number == 0:
-            return 0
-        with self.storage.transaction(write=False) as transaction:
-
-            def time(number: int) -> float:
-                event = self._replica.log.find(transaction, "number", number)
-                assert event is not None
-                return event.time
-
-            last = time(number)
-            numbers = range(1, number + 1)
-            return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
@@ -372,13 +341,3 @@ class Study:
         counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
         words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
-
-
-def _rule(state: State) -> dict[str, Any]:
-    """The window of a study, where there is one."""
-    rule, tickets = state.settings, state.tickets
-    if rule.window is None:
-        return {}
-    silent = len(tickets.asks) - len(tickets.answers)
-    shown = {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
-    return {**shown, "silent": silent}
