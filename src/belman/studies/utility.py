@@ -10,7 +10,6 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from belman.errors import RewardError, SettingError, listing, nearest
 
@@ -94,12 +93,12 @@ def _parsed(text: object) -> ast.expr:
 
 
 def _check(node: ast.expr, text: str) -> None:
-    children: list[Any]
+    children: list[ast.expr] = []
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        children = []
-    elif isinstance(node, ast.Name):
-        children = []
-    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return
+    if isinstance(node, ast.Name):
+        return
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         children = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
         children = [node.operand]
