@@ -5,6 +5,7 @@ from belman.measures.condense import condense, curves_csv
 from belman.measures.expected_loss import expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
+from belman.measures.planning import Plan, plan
 from belman.measures.queueing import queueing, unstable
 from belman.measures.report import ArmReport, Known, Report, report
 from belman.measures.sequences import (
@@ -28,6 +29,7 @@ __all__ = [
     "Lift",
     "LossBelow",
     "Martingale",
+    "Plan",
     "Report",
     "SampleRatio",
     "Separated",
@@ -48,6 +50,7 @@ __all__ = [
     "log_separation",
     "mean_sequence",
     "mixture",
+    "plan",
     "queueing",
     "ratio_sequence",
     "report",

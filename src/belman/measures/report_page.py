@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from belman.measures import sentences
+from belman.table import Table
 
 if TYPE_CHECKING:
     from belman.measures.report import Report
@@ -55,6 +56,14 @@ def section(report: Report) -> str:
         "</section>",
     ]
     return "".join(parts)
+
+
+def table_section(title: str, sentence: str, table: Table) -> str:
+    """A table with a title and a sentence, as a part of a page."""
+    return (
+        f"<section class='belman'><h2>{html.escape(title)}</h2><p>{html.escape(sentence)}</p>"
+        f"<div class='wide'>{table._repr_html_()}</div></section>"
+    )
 
 
 def page(title: str, sections: Sequence[str]) -> str:

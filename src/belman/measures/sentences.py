@@ -151,4 +151,5 @@ def _assumption(family: Family, conversions: bool) -> str:
         return "an arm's chance to convert stays the same"
     if bare.coin:
         return "rewards of an arm are independent, within their range, and keep their mean"
-    return f"rewards of an arm are independent {bare.name} ones of one law"
+    law = {"gaussian": "Gaussian", "gaussian-unknown": "Gaussian"}.get(bare.name, bare.name)
+    return f"rewards of an arm are independent and {law}, of one law"

@@ -214,7 +214,7 @@ class Drift:
         log_odds, place = self._log_odds()
         question = f"drift of {self.arm!r}"
         if log_odds < -math.log(risk):
-            sentence = f"{self.arm!r} pays now as it did before."
+            sentence = f"{self.arm!r} shows no change over time."
             return Finding(question, False, _odds(log_odds), sentence)
         plays, total, _ = self._cuts[place]
         before, after = total / plays, (self._sum - total) / (self._plays - plays)
