@@ -490,8 +490,8 @@ class Agent:
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
         >>> print(agent.report().sentence)
-        'green' converts 27 % better than 'blue', between 9 % and 48 % better; the chance that
-        anything else is better is 0.1 %; you may stop.
+        green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything
+        else is better is below 0.1 %; you may stop.
         """
         return reporting.report_of(self, self._control, doors.check_level(level), self._stop_when)
 

@@ -26,7 +26,9 @@ def plan(
             help="When to stop: sure (given what is expected) or separated (whatever the truth)."
         ),
     ] = "sure",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, and fewer looks a day.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs, and fewer looks a day.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
     output: Annotated[

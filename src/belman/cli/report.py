@@ -54,7 +54,8 @@ def report(
         typer.Option(help="The shares that were meant, such as blue=0.5,green=0.5; or 'even'."),
     ] = None,
     stop: Annotated[
-        str, typer.Option(help="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…")
+        str,
+        typer.Option(help="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…"),
     ] = "sure",
     level: Annotated[float, typer.Option(help="The level of all intervals.")] = 0.95,
     arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
@@ -113,9 +114,7 @@ def _family(
     return (Mirror(base) if minimise else base), told
 
 
-def _scale(
-    values: Floats, told: NDArray[np.bool_]
-) -> tuple[tuple[float, ...], NDArray[np.bool_]]:
+def _scale(values: Floats, told: NDArray[np.bool_]) -> tuple[tuple[float, ...], NDArray[np.bool_]]:
     """A weak prior on the scale of the first rewards, which are then not counted again."""
     first = _FIRST
     while first < values.size // 2 and np.ptp(values[:first]) == 0.0:

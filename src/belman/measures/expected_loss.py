@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.measures.lift import Units, quantile_at_score
+from belman.measures.lift import OWN, Units, quantile_at_score
 
 Floats = NDArray[np.float64]
 
 #: Normal scores of the quantiles at which the line is cut: dense in the tails, which may be heavy.
-_SCORES = np.concatenate([np.arange(-8.0, -2.5, 0.5), np.arange(-2.0, 2.5), np.arange(3.0, 8.5, 0.5)])
+_SCORES = np.concatenate(
+    [np.arange(-8.0, -2.5, 0.5), np.arange(-2.0, 2.5), np.arange(3.0, 8.5, 0.5)]
+)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
@@ -56,7 +58,7 @@ def _integrate(family, law, beliefs, cuts, nodes, weights, chances, losses):
                 losses[a] += half * weights[i] * chances[0, a] * (1.0 - others)
 
 
-def expected_losses(family: Family, beliefs: Floats, units: Units = Units()) -> Floats:
+def expected_losses(family: Family, beliefs: Floats, units: Units = OWN) -> Floats:
     """The expected loss of choosing each arm now, given independent beliefs (one a row).
 
     It is what an oracle would be expected to earn more, in the user's units; infinite where an

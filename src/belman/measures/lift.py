@@ -51,6 +51,10 @@ class Units(NamedTuple):
         return math.inf if mean == math.inf else self.offset + self.slope * mean
 
 
+#: The units of the family itself.
+OWN = Units()
+
+
 class Interval(NamedTuple):
     """A median and the two ends around it."""
 
@@ -206,7 +210,7 @@ def lift(
     belief: Sequence[float] | Floats,
     control: Sequence[float] | Floats,
     level: float = 0.95,
-    units: Units = Units(),
+    units: Units = OWN,
 ) -> Lift:
     """What two independent beliefs say of an arm beside control, with credible intervals.
 

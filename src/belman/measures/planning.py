@@ -171,9 +171,7 @@ def plan(
         name: watch(player, problem, rules[rule], horizon, runs, seed, every)
         for name, player in PLAYERS.items()
     }
-    return Plan(
-        baseline, lift, arms, risk, per_day, rules[rule], prior, shortest, horizon, played
-    )
+    return Plan(baseline, lift, arms, risk, per_day, rules[rule], prior, shortest, horizon, played)
 
 
 def _check(

@@ -22,7 +22,7 @@ from belman.families.family import Family
 from belman.measures import sentences, sequences
 from belman.measures.best import best_probabilities
 from belman.measures.expected_loss import expected_losses
-from belman.measures.lift import Lift, Units, lift
+from belman.measures.lift import OWN, Lift, Units, lift
 from belman.measures.martingales import Martingale, Mixture, mixture
 from belman.measures.soundness import Finding
 from belman.measures.stop_rules import StopRule, Sure, Verdict
@@ -47,7 +47,7 @@ class Known:
     plays: Floats
     sums: Floats
     squares: Floats
-    units: Units = Units()
+    units: Units = OWN
     faded: str = ""
 
     @property
@@ -84,8 +84,8 @@ class Report:
     >>> agent = belman.Agent(["blue", "green"], control="blue", seed=7,
     ...     start={"blue": (10_000, 300), "green": (10_000, 381)})
     >>> print(agent.report().sentence)
-    'green' converts 27 % better than 'blue', between 9 % and 48 % better; the chance that anything
-    else is better is 0.08 %; you may stop.
+    green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything else
+    is better is below 0.1 %; you may stop.
     """
 
     arms: tuple[ArmReport, ...]
@@ -133,7 +133,7 @@ class Report:
         names = sentences.words(self)
         columns: dict[str, list[Any]] = {
             "arm": [arm.arm for arm in self.arms],
-            names.plays: [int(round(arm.plays)) for arm in self.arms],
+            names.plays: [round(arm.plays) for arm in self.arms],
             names.quantity: [arm.expected for arm in self.arms],
             "low": [arm.credible[0] for arm in self.arms],
             "high": [arm.credible[1] for arm in self.arms],
@@ -254,9 +254,7 @@ def report(
     for a, (arm, tails) in enumerate(zip(arms, ends, strict=True)):
         beside: dict[str, Any] = {}
         if base is not None and a != base:
-            beside["lift"] = lift(
-                known.family, known.beliefs[a], known.beliefs[base], level, units
-            )
+            beside["lift"] = lift(known.family, known.beliefs[a], known.beliefs[base], level, units)
         if martingales:
             beside["anytime"] = sequences.mean_sequence(martingales[a], delta)
         if martingales and base is not None and a != base:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.families.family import Family
-from belman.measures.lift import Units
+from belman.measures.lift import OWN, Units
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -82,9 +82,9 @@ class Segments(NamedTuple):
     def sentence(self) -> str:
         """What the segments say, in words."""
         if not self.flagged:
-            return f"{self.arm!r} is known to do worse than {self.against!r} in no {self.attribute}."
-        places = ", ".join(repr(name) for name in self.flagged)
-        return f"{self.arm!r} does worse than {self.against!r} where {self.attribute} is {places}."
+            return f"{self.arm} is known to do worse than {self.against} in no {self.attribute}."
+        places = ", ".join(self.flagged)
+        return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
 
     def table(self) -> Table:
         """One row a segment; `drawn` is the difference drawn towards that of all segments."""
@@ -93,7 +93,7 @@ class Segments(NamedTuple):
         return Table(
             {
                 self.attribute: list(self.names),
-                "plays": [int(round(plays)) for plays in self.plays],
+                "plays": [round(plays) for plays in self.plays],
                 "difference": self.alone.tolist(),
                 "drawn": self.pooled.estimates.tolist(),
                 "low": low.tolist(),
@@ -101,7 +101,7 @@ class Segments(NamedTuple):
                 "P(worse)": [round(float(chance), 4) for chance in self.worse],
                 "flag": ["!" if chance >= FLAG else "" for chance in self.worse],
             },
-            f"{self.arm!r} beside {self.against!r} by {self.attribute}",
+            f"{self.arm} beside {self.against} by {self.attribute}",
         )
 
 
@@ -112,7 +112,7 @@ def segments(
     plays: Mapping[str, float],
     arm: Hashable,
     against: Hashable,
-    units: Units = Units(),
+    units: Units = OWN,
 ) -> Segments:
     """The difference between two arms in every segment, from (belief, belief) of each.
 
@@ -121,7 +121,7 @@ def segments(
     >>> beliefs = {s: tuple(np.array([k + 1.0, 1001.0 - k]) for k in w) for s, w in wins.items()}
     >>> found = segments("device", Bernoulli(), beliefs, dict.fromkeys(wins, 2_000), "a", "b")
     >>> print(found.sentence)
-    'a' does worse than 'b' where device is 'tablet'.
+    a does worse than b where device is tablet.
     """
     names = tuple(beliefs)
     rows = [[_moments(family, belief, units) for belief in beliefs[name]] for name in names]
@@ -137,7 +137,7 @@ def segments(
 
 
 def _moments(family: Family, belief: Floats, units: Units) -> tuple[float, float]:
-    """The median of a mean as the user counts it, and half the distance of its middle two thirds."""
+    """The median of a mean in the user's units, and half the distance of its middle two thirds."""
     middle = family.mean_quantile(belief, 0.5)
     low = family.mean_quantile(belief, _SCORE)
     high = family.mean_quantile(belief, _SCORE, upper=True)

@@ -72,13 +72,13 @@ def verdict(report: Report) -> str:
     if not any(arm.plays for arm in report.arms):
         return "Nothing was told yet: all that is known are the priors."
     if report.others == 0:
-        return f"{best.arm!r} is the only arm: there is nothing to decide."
+        return f"{best.arm} is the only arm: there is nothing to decide."
     end = "you may stop" if report.verdict.decided else "it is too early to stop"
     chance = f"the chance that anything else is better is {_chance(1.0 - best.chance_best)}"
     compared = _compared(report, best, used)
     if compared:
         return f"{compared}; {chance}; {end}."
-    first = f"{best.arm!r} {used.does} {'least' if report.minimise else _most(used)} so far"
+    first = f"{best.arm} {used.does} {'least' if report.minimise else _most(used)} so far"
     loss = f"choosing it now is expected to lose {best.expected_loss:.3g} a turn"
     return f"{first}; {chance}; {loss}; {end}."
 
@@ -95,7 +95,7 @@ def _compared(report: Report, best: ArmReport, used: Words) -> str:
     if best.arm == report.control:
         rivals = [other for other in report.arms if other.arm != report.control]
         arm = max(rivals, key=lambda other: other.chance_best)
-        start = f"{best.arm!r}, the control, is ahead: "
+        start = f"{best.arm}, the control, is ahead: "
     if arm.lift is None:
         return ""
     relative = arm.lift.relative is not None
@@ -106,7 +106,7 @@ def _compared(report: Report, best: ArmReport, used: Words) -> str:
     side = used.better if middle >= 0.0 else used.worse
     span = _span(low, high, relative, used)
     size = _size(middle, relative)
-    return f"{start}{arm.arm!r} {used.does} {size} {side} than {report.control!r}, {span}"
+    return f"{start}{arm.arm} {used.does} {size} {side} than {report.control}, {span}"
 
 
 def _span(low: float, high: float, relative: bool, used: Words) -> str:
@@ -129,18 +129,19 @@ def notes(level: float, faded: str, conversions: bool, family: Family) -> tuple[
     """What each kind of statement of a report means."""
     percent = f"{100.0 * level:.4g} %"
     credible = (
-        f"Credible intervals ({percent}), chances and expected losses are what the beliefs say now, "
-        "given the prior. They are right on average over the prior; for one fixed truth, an interval "
-        "that is looked at again and again until it pleases errs more often than its level says."
+        f"Credible intervals ({percent}), chances and expected losses are what the beliefs say "
+        "now, given the prior. They are right on average over the prior; for one fixed truth, an "
+        "interval that is looked at again and again until it pleases errs more often than its "
+        "level says."
     )
     if faded:
         return (credible, f"There are no intervals at any look: {faded}.")
     law = _assumption(family, conversions)
     anytime = (
-        f"Intervals 'at any look' ({percent} each) are confidence sequences: whatever the truth, the "
-        f"chance that one is ever wrong is at most {100.0 * (1.0 - level):.4g} %, however often one "
-        f"looks and whatever the policy does, if {law}, and the prior was not chosen by looking at "
-        "these rewards."
+        f"Intervals 'at any look' ({percent} each) are confidence sequences: whatever the truth, "
+        f"the chance that one is ever wrong is at most {100.0 * (1.0 - level):.4g} %, however "
+        f"often one looks and whatever the policy does, if {law}, and the prior was not chosen by "
+        "looking at these rewards."
     )
     return (credible, anytime)
 

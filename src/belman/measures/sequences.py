@@ -1,9 +1,9 @@
 """Confidence sequences: intervals that hold at every look at once, whatever was played and why.
 
-`mean_sequence` is where a martingale is below 1/δ. `difference_sequence` and `ratio_sequence` are the differences and
-ratios of all pairs of means at which the *product* of two martingales is below 1/δ, which is
-tighter than two intervals of δ/2 each. `log_separation` says how much the rewards of some arms
-speak against one mean for all of them.
+`mean_sequence` is where a martingale is below 1/δ. `difference_sequence` and `ratio_sequence` are
+the differences and ratios of all pairs of means at which the *product* of two martingales is below
+1/δ, which is tighter than two intervals of δ/2 each. `log_separation` says how much the rewards of
+some arms speak against one mean for all of them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> t
     return _joint(arm, control, delta, lambda high, low: high - low)
 
 
-def ratio_sequence(arm: Martingale, control: Martingale, delta: float) -> tuple[float, float] | None:
+def ratio_sequence(
+    arm: Martingale, control: Martingale, delta: float
+) -> tuple[float, float] | None:
     """The same for the difference as a share of control's mean; None where that may be 0 or less.
 
     >>> from belman.families import Bernoulli

@@ -66,7 +66,7 @@ class SampleRatio:
     False
     >>> test.add([30_600, 28_000], [0.5, 0.5])
     >>> print(test.finding().sentence)
-    Traffic is not what was meant: 'green' got 48.1 % of it, and 50.0 % were meant.
+    Traffic is not what was meant: green got 48.1 % of it, and 50.0 % were meant.
     """
 
     def __init__(self, arms: Sequence[Hashable], worth: float = _WORTH) -> None:
@@ -111,23 +111,21 @@ class SampleRatio:
             question,
             alarm,
             _odds(self.log_odds),
-            f"Traffic is not what was meant: {self.arms[place]!r} got {got:.1%} of it, and "
+            f"Traffic is not what was meant: {self.arms[place]} got {got:.1%} of it, and "
             f"{meant:.1%} were meant.".replace("%", " %"),
             "Look for tickets that are lost or given twice for one arm: redirects, caches, crashes,"
             " bots, or assignments that happen before the ticket is logged.",
         )
 
 
-def told_shares(
-    asked: Mapping[Hashable, int], told: Mapping[Hashable, int], risk: float = RISK
-) -> Finding:
+def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float = RISK) -> Finding:
     """Do the arms differ in the share of tickets whose reward was told?
 
     Give only tickets that are old enough to have been told.
 
     >>> asked = {"blue": 10_000, "green": 10_000}
     >>> print(told_shares(asked, {"blue": 9_990, "green": 9_795}).sentence)
-    Rewards are missing unevenly: 98.0 % of 'green' were told, and 99.9 % of 'blue'.
+    Rewards are missing unevenly: 98.0 % of green were told, and 99.9 % of blue.
     """
     for arm, count in asked.items():
         if not 0 <= told.get(arm, 0) <= count:
@@ -146,7 +144,7 @@ def told_shares(
         sentence = "Rewards come in as often for one arm as for another."
         return Finding(question, alarm, _odds(log_odds), sentence)
     least, most = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
-    words = f"{shares[least]:.1%} of {least!r} were told, and {shares[most]:.1%} of {most!r}."
+    words = f"{shares[least]:.1%} of {least} were told, and {shares[most]:.1%} of {most}."
     return Finding(
         question,
         alarm,
@@ -167,7 +165,7 @@ class Drift:
     >>> drift = Drift("green", Bernoulli())
     >>> drift.add([float(i % 10 == 0 if i < 1_000 else i % 5 == 0) for i in range(2_000)])
     >>> print(drift.finding().sentence)
-    'green' changed while it was played: 0.1025 on average before its reward 1024, 0.1998 after it.
+    green changed while it was played: 0.1025 on average before its reward 1024, 0.1998 after it.
     """
 
     def __init__(self, arm: Hashable, family: Family, prior: ArrayLike | None = None) -> None:
@@ -212,9 +210,9 @@ class Drift:
     def finding(self, risk: float = RISK) -> Finding:
         """Whether the odds against one mean for all of its rewards have reached 1/risk."""
         log_odds, place = self._log_odds()
-        question = f"drift of {self.arm!r}"
+        question = f"drift of {self.arm}"
         if log_odds < -math.log(risk):
-            sentence = f"{self.arm!r} shows no change over time."
+            sentence = f"{self.arm} shows no change over time."
             return Finding(question, False, _odds(log_odds), sentence)
         plays, total, _ = self._cuts[place]
         before, after = total / plays, (self._sum - total) / (self._plays - plays)
@@ -222,7 +220,7 @@ class Drift:
             question,
             True,
             _odds(log_odds),
-            f"{self.arm!r} changed while it was played: {before:.4g} on average before its reward "
+            f"{self.arm} changed while it was played: {before:.4g} on average before its reward "
             f"{plays}, {after:.4g} after it.",
             "Look for a release, a season or a change of audience at that time; a `discount` lets "
             "beliefs follow, and intervals of the whole time describe neither half.",

@@ -76,7 +76,7 @@ class Sure(StopRule):
         best = report.leader
         enough = best.chance_best >= self.level
         words = f"{self.level:.4g} {'is' if enough else 'would be'} enough"
-        chance = f"the chance that {best.arm!r} is the best is {best.chance_best:.3g}"
+        chance = f"the chance that {best.arm} is the best is {best.chance_best:.3g}"
         return Verdict(enough, best.arm, f"{chance}: {words}")
 
 
@@ -99,14 +99,14 @@ class LossBelow(StopRule):
         best = report.leader
         enough = best.expected_loss <= self.loss
         words = f"{self.loss:.4g} {'is' if enough else 'would be'} little enough"
-        loss = f"choosing {best.arm!r} now is expected to lose {best.expected_loss:.3g} a turn"
+        loss = f"choosing {best.arm} now is expected to lose {best.expected_loss:.3g} a turn"
         return Verdict(enough, best.arm, f"{loss}: {words}")
 
 
 @spec.member
 @dataclass(frozen=True)
 class Separated(StopRule):
-    """Stop when the rewards set one arm apart from every other, with a chance δ of ever being wrong.
+    """Stop when rewards set one arm apart from all others; ever wrong with a chance of at most δ.
 
     Every pair of the leader with another arm is asked at δ/(K − 1): at most so many pairs hold the
     arm that is truly the best, or any one arm where all are alike.
@@ -127,5 +127,5 @@ class Separated(StopRule):
             return Verdict(False, best.arm, f"cannot be decided: {report.without_sequences}")
         needed = math.log(max(report.others, 1) / self.delta)
         enough = report.others == 0 or report.log_separation >= needed
-        what = f"the rewards {'' if enough else 'do not yet '}set {best.arm!r} apart from the others"
+        what = f"the rewards {'' if enough else 'do not yet '}set {best.arm} apart from the others"
         return Verdict(enough, best.arm, f"{what}, at any look, up to a risk of {self.delta:.4g}")

@@ -1,4 +1,4 @@
-"""How long an experiment takes: the share of runs that are decided, day by day, and what it costs."""
+"""How long an experiment takes: the share of runs decided, day by day, and what that costs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def draw_plan(curves: PlanCurves, size: str = "screen") -> Figure:
         )
         for place, (name, share) in enumerate(curves.decided.items()):
             left.step(curves.days, share, where="post", color=style.colour(place), label=name)
-        left.axvline(curves.shortest, color=style.GREY, linestyle=":", label="T* ln(1/risk), the theory")
+        left.axvline(
+            curves.shortest, color=style.GREY, linestyle=":", label="T* ln(1/risk), the theory"
+        )
         left.set(xlabel="days", title="experiments that are decided", ylim=(0.0, 1.02))
         left.set_xlim(0.0, float(curves.days[-1]))
         left.yaxis.set_major_formatter(PercentFormatter(1.0))
