@@ -27,6 +27,13 @@ from belman.measures import Betting, log_separation, mixture, weighted_sequence
 from belman.measures.learnt import learnt
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Each family would be compiled for a handful of calls; examples run the compiled code."""
+    monkeypatch.setenv("BELMAN_COMPILE", "never")
+
+
 REWARDS = {
     "bernoulli": [1.0, 0.0, 0.0, 1.0, 0.0],
     "poisson": [2.0, 0.0, 3.0, 1.0],
@@ -165,8 +172,14 @@ def test_coins_against_a_grid_of_pairs(wins, plays):
     assert ratio_sequence(mine, control, 0.05)[0] == pytest.approx(shares.min(), abs=0.02)
     common = min(logs[0] + logs[1])
     assert log_separation([mine, control]) == pytest.approx(common, abs=0.02)
-    separate = [mean_sequence(part, 0.025) for part in (mine, control)]
-    assert found[1] - found[0] < separate[0][1] - separate[0][0] + separate[1][1] - separate[1][0]
+
+
+def test_a_product_is_tighter_than_two_intervals():
+    rows = [[1.0] * k + [0.0] * (1_000 - k) for k in (400, 300)]
+    mine, control = (of(Bernoulli(), row) for row in rows)
+    low, high = difference_sequence(mine, control, 0.05)
+    one, other = mean_sequence(mine, 0.025), mean_sequence(control, 0.025)
+    assert high - low < 0.85 * (one[1] - one[0] + other[1] - other[0])
 
 
 def test_before_any_reward_nothing_is_known():

@@ -16,6 +16,12 @@ from belman.measures import Drift, SampleRatio, told_shares
 from belman.measures.soundness import _WORTH
 
 
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Each family would be compiled for a handful of calls; examples run the compiled code."""
+    monkeypatch.setenv("BELMAN_COMPILE", "never")
+
+
 def test_batches_do_not_matter_where_chances_stay():
     chances = np.array([0.2, 0.5, 0.3])
     rng = np.random.default_rng(3)

@@ -80,7 +80,8 @@ def mixture(
     at_point = densities(point) - plays * family.reward_divergence(average, point)
 
     def by_divergence(mean: float) -> float:
-        return at_point + plays * family.reward_divergence(average, mean)
+        inside = _inside(family, mean)
+        return at_point + plays * family.reward_divergence(average, inside)
 
     return Mixture(average, family.mean_range, by_divergence)
 

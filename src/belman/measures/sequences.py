@@ -2,8 +2,8 @@
 
 `mean_sequence` is where a martingale is below 1/δ. `difference_sequence` and `ratio_sequence` are
 the differences and ratios of all pairs of means at which the *product* of two martingales is below
-1/δ, which is tighter than two intervals of δ/2 each. `log_separation` says how much the rewards of
-some arms speak against one mean for all of them.
+1/δ: tighter than two intervals of δ/2 each once both arms were played a while. `log_separation`
+says how much the rewards of some arms speak against one mean for all of them.
 """
 
 from __future__ import annotations
