@@ -95,7 +95,8 @@ def test_costs_and_differences_have_their_words():
     gaps = report(told(Gaussian(), {"blue": [0.0, 0.1] * 30, "green": [1.0, 1.1] * 30}), "blue")
     assert gaps.sentence.startswith("green earns 0.9998 more than blue")
     assert "%" not in gaps.sentence.split(";")[0]
-    assert gaps["green"].lift.relative is None and gaps["green"].anytime_relative is None
+    assert gaps["green"].lift.relative is None
+    assert gaps["green"].anytime_relative is None
 
 
 def test_shares_are_no_conversions():
@@ -117,11 +118,14 @@ def test_infinite_means_are_told_as_such():
 def test_data_and_page_hold_everything_and_need_nothing():
     found = report(coins(**{"<b>": (300, 10_000), "green": (381, 10_000)}), "<b>")
     data = json.loads(found.to_json())
-    assert data["sentence"] == found.sentence and data["decided"] is True
+    assert data["sentence"] == found.sentence
+    assert data["decided"] is True
     assert data["arms"][1]["lift"]["relative"]["credible"][0] == pytest.approx(0.095, abs=0.001)
     assert spec.build(data["rule"]) == found.rule
     page = found.to_html("A <page>")
-    assert "<b>" not in page and "&lt;b&gt;" in page and "A &lt;page&gt;" in page
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    assert "A &lt;page&gt;" in page
     assert not re.search(r"https?://|<script|<link|src=", page)
     assert len(found.table()) == 2
 
@@ -130,8 +134,10 @@ def test_faded_rewards_have_no_sequences():
     known = coins(blue=(30, 100), green=(60, 100))
     faded = Known(**{**vars(known), "faded": "it forgets"})
     found = report(faded, "blue", stop_when=Separated(0.05))
-    assert found["blue"].anytime is None and "it forgets" in found.notes[-1]
-    assert not found.verdict.decided and "it forgets" in found.verdict.sentence
+    assert found["blue"].anytime is None
+    assert "it forgets" in found.notes[-1]
+    assert not found.verdict.decided
+    assert "it forgets" in found.verdict.sentence
     assert report(known, "blue", stop_when=Separated(0.05)).verdict.decided
 
 
@@ -190,7 +196,8 @@ def test_segments_of_costs_are_flagged_where_costs_are_larger():
     assert found.flagged == ["tablet"]
     assert found.table().row("tablet")["flag"] == "!"
     calm = segments("device", Gaussian(), {"phone": beliefs["phone"]}, plays, "b", "a")
-    assert calm.flagged == ["phone"] and "tablet" not in calm.sentence
+    assert calm.flagged == ["phone"]
+    assert "tablet" not in calm.sentence
 
 
 def test_stop_rules_are_public():

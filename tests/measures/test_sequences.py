@@ -186,7 +186,8 @@ def test_before_any_reward_nothing_is_known():
     blank, told = of(Bernoulli(), []), of(Bernoulli(), [1.0, 0.0])
     assert mean_sequence(blank, 0.05) == (0.0, 1.0)
     low, high = difference_sequence(blank, told, 0.05)
-    assert low < -0.9 and high > 0.9
+    assert low < -0.9
+    assert high > 0.9
     assert log_separation([blank, told]) <= 0.0
 
 
@@ -213,14 +214,14 @@ def test_other_families_cover(family):
 
 
 def test_ever_wrong_as_seldom_as_said():
-    """300 runs of 1,000 coins at δ = 0.1, looked at 40 times, with a policy that plays an arm the
+    """150 runs of 500 coins at δ = 0.1, looked at 20 times, with a policy that plays an arm the
     more the luckier it was. A valid sequence fails this test with a chance below 1e-6.
     """
-    rng, runs, delta = np.random.default_rng(11), 300, 0.1
+    rng, runs, delta = np.random.default_rng(11), 150, 0.1
     wrong = 0
     for _ in range(runs):
         wins, plays, bad = np.zeros(2), np.zeros(2), False
-        for _ in range(40):
+        for _ in range(20):
             lucky = (wins[0] + 1) / (plays[0] + 2) > (wins[1] + 1) / (plays[1] + 2)
             batch = np.array([20, 5]) if lucky else np.array([5, 20])
             wins, plays = wins + rng.binomial(batch, 0.3), plays + batch

@@ -52,7 +52,9 @@ def test_the_chance_to_be_ahead_moves_as_lift_says():
 def test_sure_with_looks_agrees_with_best_probabilities():
     found = watch(belman.Uniform(), Stationary(FAMILY, (0.9, 0.1, 0.1)), belman.Sure(0.9), 300, 5,
                   seed=3, every=7)  # fmt: skip
-    assert found.decided.all() and found.right.all() and (found.turns % 7 == 0).all()
+    assert found.decided.all()
+    assert found.right.all()
+    assert (found.turns % 7 == 0).all()
     assert best_probabilities(FAMILY, np.array([[90.0, 10.0], [9.0, 81.0]]))[0] > 0.99
 
 
@@ -87,7 +89,8 @@ def test_a_plan_is_quicker_for_a_larger_lift():
     for name in small.played:
         assert np.median(small.days(name)) > np.median(large.days(name))
     assert large.to_dict()["players"]["fixed split"]["decided"] == 1.0
-    assert "among 2 arms" in small.sentence and len(small.table()) == 2
+    assert "among 2 arms" in small.sentence
+    assert len(small.table()) == 2
 
 
 @pytest.mark.parametrize(
