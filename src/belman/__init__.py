@@ -32,7 +32,7 @@ from belman.families import (
     OneParameter,
     Poisson,
 )
-from belman.measures import compare
+from belman.measures import LossBelow, Separated, Sure, compare
 from belman.policies import (
     DMED,
     IDS,
@@ -117,16 +117,19 @@ __all__ = [
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "LogUCB",
+    "LossBelow",
     "OneParameter",
     "Oracle",
     "Phases",
     "Poisson",
     "Policy",
     "Random",
+    "Separated",
     "SequentialHalving",
     "Study",
     "SuccessiveAcceptsRejects",
     "SuccessiveRejects",
+    "Sure",
     "Thompson",
     "TopTwoThompson",
     "TrackAndStop",

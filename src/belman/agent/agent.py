@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import advice, decide, doors, saving, state_file, warm_start
+from belman.agent import advice, decide, doors, reporting, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.engine import LATER, Call, entry, leaves, with_leaves
@@ -22,6 +22,8 @@ from belman.families import Family, family_named
 from belman.families.mirror import Mirror
 from belman.manifold import least_kl_from_arms
 from belman.measures.best import best_probabilities
+from belman.measures.report import Report
+from belman.measures.stop_rules import StopRule, Verdict
 from belman.policies import BelMan, Ledger, Policy
 from belman.policies.stopping import check_rule, confidence_of
 from belman.table import Table
@@ -51,7 +53,8 @@ class Agent:
     `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
     reward, for a world that drifts. `start` is what is known before the first turn: another agent,
     the file of a saved one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count
-    as this agent's own.
+    as this agent's own. `control` is the arm that others are held against in `report`, and
+    `stop_when` the rule by which `verdict` says whether one may stop.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -73,6 +76,8 @@ class Agent:
         minimise: bool = False,
         discount: float = 1.0,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
+        control: Hashable | None = None,
+        stop_when: StopRule | None = None,
         seed: int | None = None,
     ) -> None:
         self._arms: list[Hashable] = []
@@ -90,6 +95,8 @@ class Agent:
         self._family: Family = Mirror(base) if self._scale.minimise else base
         self._discount = doors.check_discount(discount)
         self._mind = chance.generator(doors.check_seed(seed))
+        self.control = control
+        self.stop_when = stop_when
         own = doors.check_priors(priors)
         for arm in own:
             self._place(arm)
@@ -282,6 +289,9 @@ class Agent:
         place = self._place(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
+        if self._control is not None and arm == self._control:
+            remedy = "set agent.control to another arm, or to None, first"
+            raise ArmError(f"arm {arm!r} is the control: {remedy}")
         learnt = self.learnt(arm)
         del self._arms[place]
         self._priors = np.delete(self._priors, place, axis=0)
@@ -472,6 +482,51 @@ class Agent:
     def should_stop(self, delta: float = 0.05, m: int = 1, *, threshold: str = "customary") -> bool:
         """Whether the recommended arms are known to be the best up to a chance δ of being wrong."""
         return self.confidence(m, threshold=threshold) >= 1.0 - doors.check_level(delta, "delta")
+
+    # The verdict
+
+    @property
+    def control(self) -> Hashable | None:
+        """The arm that the others are held against, if any; another may be set at any turn."""
+        return self._control
+
+    @control.setter
+    def control(self, arm: Hashable | None) -> None:
+        if arm is not None:
+            self._place(arm)
+        self._control = arm
+
+    @property
+    def stop_when(self) -> StopRule | None:
+        """The rule by which `verdict` says whether one may stop; another may be set."""
+        return self._stop_when
+
+    @stop_when.setter
+    def stop_when(self, rule: StopRule | None) -> None:
+        self._stop_when = reporting.check_rule(rule)
+
+    def report(self, level: float = 0.95) -> Report:
+        """By how much, how sure, may one stop: per arm the lift over control, the chance to beat it
+        and the expected loss of choosing the arm now, in a table, as data, and in one sentence.
+
+        >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
+        >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
+        >>> print(agent.report().sentence)
+        green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything
+        else is better is below 0.1 %; you may stop.
+        """
+        return reporting.report_of(self, self._control, doors.check_level(level), self._stop_when)
+
+    def verdict(self) -> Verdict:
+        """What the rule `stop_when` says now: `belman.Sure(0.95)` unless another was given.
+
+        >>> from belman.measures import Separated
+        >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
+        >>> agent = Agent(["blue", "green"], start=start, stop_when=Separated(0.05), seed=7)
+        >>> agent.verdict().decided
+        False
+        """
+        return self.report().verdict
 
     def _advice(self, m: int) -> advice.Advice:
         doors.check_wanted(m, len(self._arms))

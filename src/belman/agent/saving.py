@@ -12,6 +12,7 @@ from belman.agent import state_file
 from belman.engine import named_leaves
 from belman.errors import BelmanError, StateError
 from belman.families import Family
+from belman.measures.stop_rules import StopRule
 from belman.policies import Ledger, Policy
 from belman.version import __version__
 
@@ -30,6 +31,7 @@ def to_text(agent: Agent) -> str:
             "range": agent._scale.range,
             "minimise": agent._scale.minimise,
             "discount": agent._discount,
+            **_verdict_settings(agent),
             "told": agent._told,
             "tells": agent._tells,
             "pending": agent._pending,
@@ -41,6 +43,16 @@ def to_text(agent: Agent) -> str:
             "mind": [int(word) for word in agent._mind],
         }
     )
+
+
+def _verdict_settings(agent: Agent) -> dict[str, Any]:
+    """The place of control and the rule to stop by, where there are any."""
+    found: dict[str, Any] = {}
+    if agent._control is not None:
+        found["control"] = agent._places[agent._control]
+    if agent._stop_when is not None:
+        found["stop_when"] = spec.describe(agent._stop_when)
+    return found
 
 
 def _lasting(memory: Any) -> dict[str, Any]:
@@ -99,6 +111,10 @@ def _rebuilt(
     ends = tuple(content["range"]) if content["range"] else None
     scale: dict[str, Any] = {"range": ends, "minimise": content["minimise"]}
     agent = kind(names, law, who, **scale, discount=content["discount"], seed=0)
+    if "control" in content:
+        agent.control = names[content["control"]]
+    if "stop_when" in content:
+        agent.stop_when = spec.build(content["stop_when"], StopRule, trust="imported")
     agent._told = int(content["told"])
     agent._tells[:] = content["tells"]
     agent._priors[:] = state_file.floats(content["priors"])

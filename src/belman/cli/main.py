@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from belman import spec
-from belman.cli import bench, explore, paper, parse, queue, service, study
+from belman.cli import bench, explore, paper, parse, plan, queue, report, service, study
 from belman.cli.show import console, show
 from belman.errors import BelmanError
 from belman.exposure import EXPOSURES
@@ -35,7 +35,9 @@ app.add_typer(study.app, name="study")
 app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)
+app.command()(plan.plan)
 app.command()(queue.queue)
+app.command()(report.report)
 app.command()(service.serve)
 app.command()(service.dashboard)
 app.command()(service.demo)

@@ -11,6 +11,7 @@ from belman import spec
 from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family
+from belman.measures import StopRule
 from belman.policies import Policy
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
@@ -53,6 +54,15 @@ def exposure(words: str) -> Exposure:
     Constant(tau=0.5)
     """
     return spec.build(_description(words, Exposure), Exposure)
+
+
+def stop_rule(words: str) -> StopRule:
+    """A rule to stop by from its name, with settings after a colon.
+
+    >>> stop_rule("separated:delta=0.01")
+    Separated(delta=0.01)
+    """
+    return spec.build(_description(words, StopRule), StopRule)
 
 
 def _description(words: str, kind: type, horizon: int | None = None) -> dict[str, Any]:
@@ -124,6 +134,15 @@ def value(text: str) -> Any:
         return word
 
 
+def pairs(words: str) -> dict[str, Any]:
+    """Values by name, separated by commas.
+
+    >>> pairs("blue=0.5,green=0.5")
+    {'blue': 0.5, 'green': 0.5}
+    """
+    return {key: value(text) for key, text in map(_setting, split(words))}
+
+
 def numbers(text: str, what: str) -> tuple[float, ...]:
     """Numbers separated by commas.
 
@@ -174,6 +193,6 @@ def output_folder(folder: Path) -> Path:
     return folder
 
 
-def family_settings(pairs: list[str]) -> dict[str, Any]:
+def family_settings(given: list[str]) -> dict[str, Any]:
     """Settings of a family, `sigma=2.0` each."""
-    return {key: value(text) for key, text in map(_setting, pairs)}
+    return {key: value(text) for key, text in map(_setting, given)}

@@ -2,18 +2,60 @@
 
 from belman.measures.best import best_probabilities
 from belman.measures.condense import condense, curves_csv
+from belman.measures.expected_loss import expected_losses
+from belman.measures.lift import Interval, Lift, Units, lift
+from belman.measures.martingales import Betting, Martingale, mixture
+from belman.measures.planning import Plan, plan
 from belman.measures.queueing import queueing, unstable
+from belman.measures.report import ArmReport, Known, Report, report
+from belman.measures.sequences import (
+    difference_sequence,
+    log_separation,
+    mean_sequence,
+    ratio_sequence,
+    weighted_sequence,
+)
+from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
+from belman.measures.stop_rules import LossBelow, Separated, StopRule, Sure, Verdict
 from belman.measures.summary import chance_of_error, compare, difference, half_width, summary
 
 __all__ = [
+    "ArmReport",
+    "Betting",
+    "Drift",
+    "Finding",
+    "Interval",
+    "Known",
+    "Lift",
+    "LossBelow",
+    "Martingale",
+    "Plan",
+    "Report",
+    "SampleRatio",
+    "Separated",
+    "StopRule",
+    "Sure",
+    "Units",
+    "Verdict",
     "best_probabilities",
     "chance_of_error",
     "compare",
     "condense",
     "curves_csv",
     "difference",
+    "difference_sequence",
+    "expected_losses",
     "half_width",
+    "lift",
+    "log_separation",
+    "mean_sequence",
+    "mixture",
+    "plan",
     "queueing",
+    "ratio_sequence",
+    "report",
     "summary",
+    "told_shares",
     "unstable",
+    "weighted_sequence",
 ]

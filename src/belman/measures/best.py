@@ -26,6 +26,8 @@ _POINTS = 400
 _TAIL = 1e-5
 _FAR = 1e300
 _STEP = 1e-15
+#: How many points of the mesh may wait for their turn.
+DEPTH = 64
 
 
 @kernel
@@ -108,6 +110,27 @@ def _integrate(family, law, beliefs, high, floor, rise, mesh, logs, sums, shares
             top -= 1
 
 
+@kernel
+def best_share(family, law, beliefs, scratch):
+    """The arm that is most likely the best, and how likely, for loops: `scratch` is DEPTH + 3 rows
+    of two numbers more than there are arms.
+    """
+    arms = len(beliefs)
+    low, high, shares = scratch[DEPTH, :arms], scratch[DEPTH + 1, :arms], scratch[DEPTH + 2, :arms]
+    _bounds(family, law, beliefs, _TAIL, low, high)
+    floor = -_FAR
+    for a in range(arms):
+        floor, high[a], shares[a] = max(floor, low[a]), min(high[a], _FAR), 0.0
+    logs, mesh, sums = scratch[:DEPTH, :arms], scratch[:DEPTH, arms], scratch[:DEPTH, arms + 1]
+    _integrate(family, law, beliefs, high, floor, _RISE, mesh, logs, sums, shares)
+    best, total = 0, 0.0
+    for a in range(arms):
+        total += shares[a]
+        if shares[a] > shares[best]:
+            best = a
+    return best, shares[best] / total if total > 0.0 else 1.0
+
+
 def best_probabilities(family: Family, beliefs: Floats) -> Floats:
     """The probability of being best of each arm, given its belief (one a row), accurate to 1e-3.
 
@@ -128,8 +151,7 @@ def best_probabilities(family: Family, beliefs: Floats) -> Floats:
         chances[np.argmax(high)] = 1.0
         return chances
     shares = np.zeros(len(contenders))
-    depth = 64
-    mesh, sums, logs = np.empty(depth), np.empty(depth), np.empty((depth, len(contenders)))
+    mesh, sums, logs = np.empty(DEPTH), np.empty(DEPTH), np.empty((DEPTH, len(contenders)))
     family.enter(
         _integrate,
         beliefs=rows[contenders],

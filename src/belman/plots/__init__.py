@@ -27,6 +27,7 @@ from belman.plots.curves import (
 from belman.plots.dot_plot import Rows, draw_rows
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
+from belman.plots.plan import PlanCurves, draw_plan, plan, plan_curves
 
 __all__ = [
     "BeliefDensities",
@@ -34,6 +35,7 @@ __all__ = [
     "Curves",
     "FocalDensities",
     "Paths",
+    "PlanCurves",
     "Rows",
     "Trail",
     "belief_densities",
@@ -45,10 +47,13 @@ __all__ = [
     "draw_focal",
     "draw_grid",
     "draw_manifold",
+    "draw_plan",
     "draw_rows",
     "focal",
     "focal_densities",
     "manifold",
+    "plan",
+    "plan_curves",
     "queue_regret",
     "regret",
     "style",

@@ -1,0 +1,137 @@
+"""What is said while one looks: how often it is wrong, how soon it is said, what it costs.
+
+Coins at 10 % and a lift of 10 %, looked at after every reward, under BelMan, Thompson and a fixed
+split. The prior is what `belman plan` would take: arms around the baseline that differ by about the
+lift. Limits on errors are held against the upper end of a 99 % interval (Clopper and Pearson).
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from scipy import stats
+
+import belman
+from belman.measures.planning import expected_prior
+from belman.measures.soundness import SampleRatio, told_shares
+from belman.measures.watching import Watched, watch
+from belman.problems.stationary import RandomStationary, Stationary
+from benchmarks.claim import Claim, report
+
+RUNS, SEED = 2_000, 17
+BASELINE, LIFT, DELTA, LEVEL = 0.1, 0.1, 0.05, 0.95
+NULL_TURNS, LIFT_TURNS, PRIOR_TURNS = 30_000, 40_000, 10_000
+STUDIES, TICKETS, BATCH = 4_000, 20_000, 200
+PLAYERS = {
+    "fixed split": belman.Uniform(),
+    "BelMan": belman.BelMan(),
+    "Thompson": belman.Thompson(),
+}
+FAMILY = belman.Bernoulli(prior=expected_prior(BASELINE, LIFT))
+
+
+def upper(wrong: int, runs: int) -> float:
+    """The upper end of a 99 % interval of a chance."""
+    return 1.0 if wrong == runs else float(stats.beta.ppf(0.995, wrong + 1, runs - wrong))
+
+
+def errors(found: Watched) -> int:
+    """Runs that were decided for an arm that is not the best."""
+    return int((found.decided & ~found.right).sum())
+
+
+def separated(runs: int) -> tuple[list[Claim], dict[str, str]]:
+    """Errors of `Separated` where arms are alike, and with a lift; and what a decision costs."""
+    claims, notes, split = [], {}, None
+    rule = belman.Separated(DELTA)
+    for name, player in PLAYERS.items():
+        alike = watch(player, Stationary(FAMILY, (BASELINE,) * 2), rule, NULL_TURNS, runs, SEED)
+        false = int(alike.decided.sum())
+        claims.append(
+            Claim(f"no lift, {name}: separated", upper(false, runs), DELTA, "(upper end)")
+        )
+        means = (BASELINE, BASELINE * (1.0 + LIFT))
+        lifted = watch(player, Stationary(FAMILY, means), rule, LIFT_TURNS, runs, SEED)
+        wrong = errors(lifted)
+        claims.append(Claim(f"lift, {name}: wrong arm", upper(wrong, runs), DELTA, "(upper end)"))
+        split = split or lifted
+        notes[f"separated, {name}"] = (
+            f"{false} of {runs} false with no lift; with a lift {lifted.decided.mean():.3f} "
+            f"decided in {LIFT_TURNS:,} turns, {wrong} wrong, turns "
+            f"×{_ratio(lifted.turns, split.turns):.2f}, conversions lost "
+            f"×{_ratio(lifted.lost, split.lost):.2f} of the fixed split's"
+        )
+    return claims, notes
+
+
+def _ratio(mine: np.ndarray, other: np.ndarray) -> float:
+    return float(mine.mean() / other.mean())
+
+
+def calibrated(runs: int) -> tuple[list[Claim], dict[str, str]]:
+    """Of decisions by `Sure`, how many are right when truths are drawn from the prior."""
+    claims, notes, split = [], {}, None
+    problem = RandomStationary(FAMILY, 2, FAMILY.prior)
+    for name, player in PLAYERS.items():
+        found = watch(player, problem, belman.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
+        right = float(found.right[found.decided].mean())
+        claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.94, "", more=True))
+        claims.append(Claim(f"sure at 95 %, {name}: right", right, 0.96, ""))
+        split = split or found
+        notes[f"sure, {name}"] = (
+            f"{found.decided.mean():.3f} decided in {PRIOR_TURNS:,} turns, {right:.4f} right, "
+            f"turns ×{_ratio(found.turns, split.turns):.2f}, conversions lost "
+            f"×{_ratio(found.lost, split.lost):.2f} of the fixed split's"
+        )
+    return claims, notes
+
+
+def alarm(rng: np.random.Generator, lost: float, plan: list[tuple[float, float]]) -> bool:
+    """Whether a study whose second arm loses a share of its tickets ever alarms, a look a batch."""
+    test = SampleRatio(["a", "b"])
+    for batch in range(TICKETS // BATCH):
+        chances = plan[batch % len(plan)]
+        kept = chances[1] * (1.0 - lost)
+        mine = rng.binomial(BATCH, kept / (chances[0] + kept))
+        test.add([BATCH - mine, mine], chances)
+        if test.finding().alarm:
+            return True
+    return False
+
+
+def ratio_test(studies: int) -> tuple[list[Claim], dict[str, str]]:
+    """False alarms of the sample-ratio test, and what it finds."""
+    rng = np.random.default_rng(SEED)
+    claims, notes = [], {}
+    plans = {"even": [(0.5, 0.5)], "changing": [(0.5, 0.5), (0.8, 0.2), (0.3, 0.7)]}
+    for name, plan in plans.items():
+        false = sum(alarm(rng, 0.0, plan) for _ in range(studies))
+        claims.append(
+            Claim(f"sample ratio, {name}: false", upper(false, studies), 0.01, "(upper end)")
+        )
+        notes[f"sample ratio, {name}"] = f"{false} false alarms of {studies} studies"
+    for lost in (0.02, 0.05, 0.1):
+        found = np.mean([alarm(rng, lost, plans["even"]) for _ in range(studies // 10)])
+        notes[f"sample ratio, {lost:.0%} of one arm lost"] = f"found in {found:.3f} of studies"
+    hits = 0
+    for _ in range(studies // 10):
+        given = rng.binomial(TICKETS, 0.5)
+        told = {"a": rng.binomial(given, 0.999), "b": rng.binomial(TICKETS - given, 0.979)}
+        hits += told_shares({"a": given, "b": TICKETS - given}, told).alarm
+    share = hits / (studies // 10)
+    claims.append(Claim("told shares: a loss of 2 % in one arm found", share, 0.99, "", more=True))
+    return claims, notes
+
+
+def main() -> None:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    claims, notes = [], {}
+    for part in (separated(runs), calibrated(2 * runs), ratio_test(STUDIES * runs // RUNS)):
+        claims += part[0]
+        notes |= part[1]
+    report(f"verdicts, {runs:,} experiments each, looked at after every reward", claims, notes)
+
+
+if __name__ == "__main__":
+    main()

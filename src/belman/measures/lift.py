@@ -1,0 +1,242 @@
+"""By how much an arm beats control: the law of a difference and of a ratio of two means.
+
+Under independent beliefs P(μ_a − μ_c ≤ x) = ∫ F_a(x + Q_c(u)) du, an integral over the quantiles of
+one arm. It is taken over the narrower belief, in the normal score z of u = Φ(z) and by the
+trapezoidal rule: the integrand is then as smooth as the normal density, and the rule gains digits
+as fast as its step is halved. Ends of an interval are roots of that law, found between the ends
+that two single intervals allow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.special import normal_cdf
+
+Floats = NDArray[np.float64]
+
+_FAR = 1e300
+_REACH = 8.0  # scores beyond which a law has no more than 1e-15
+_NODES = 512  # intervals of the finest rule …
+_COARSEST = 32  # … and of the first
+_ENOUGH = 1e-6  # a change of the law at which its rule is fine enough
+_CLOSE = 1e-7  # to the level of a quantile
+_ULP = 2.0**-52
+#: What is asked of the law: the difference, its share of control's mean, or the difference beside
+#: 0, in steps that numbers can just tell apart (beliefs may crowd at an end of the range).
+_ABSOLUTE, _RELATIVE, _BESIDE_ZERO = 0, 1, 2
+_STEPS = 64
+
+
+class Units(NamedTuple):
+    """How a user counts: a mean of the family is offset + slope × mean; costs have slope −1."""
+
+    offset: float = 0.0
+    slope: float = 1.0
+
+    @property
+    def minimise(self) -> bool:
+        """Whether less is better."""
+        return self.slope < 0.0
+
+    def shown(self, mean: float) -> float:
+        """A mean as the user counts it; what is infinite for the family is infinite."""
+        return math.inf if mean == math.inf else self.offset + self.slope * mean
+
+
+#: The units of the family itself.
+OWN = Units()
+
+
+class Interval(NamedTuple):
+    """A median and the two ends around it."""
+
+    middle: float
+    low: float
+    high: float
+
+
+class Lift(NamedTuple):
+    """What beliefs say of an arm beside control, in the user's units.
+
+    `relative` is the difference as a share of control's mean; None where control's mean may be 0.
+    """
+
+    absolute: Interval
+    relative: Interval | None
+    beats: float
+
+
+@kernel
+def _below(family, law, row, offset, slope, x):
+    """P(the mean that the user sees is at most x)."""
+    chance = family.mean_cdf(law, row, (x - offset) / slope)
+    return chance if slope > 0.0 else 1.0 - chance
+
+
+@kernel
+def quantile_at_score(family, law, row, offset, slope, score):
+    """The mean that the user sees at the level Φ(score)."""
+    upper = (score > 0.0) == (slope > 0.0)
+    value = family.mean_quantile(law, row, normal_cdf(-abs(score)), upper)
+    return offset + slope * min(max(value, -_FAR), _FAR)
+
+
+@kernel
+def _at_node(family, law, arm, control, offset, slope, x, kind, over_control, q):
+    """The chance that the lift is at most x, given that the narrower mean is q."""
+    shift = x * (_ULP * abs(q) + 1.0 / _FAR) if kind == _BESIDE_ZERO else x
+    if over_control:
+        point = q + x * abs(q) if kind == _RELATIVE else q + shift
+        return _below(family, law, arm, offset, slope, min(max(point, -_FAR), _FAR))
+    if kind == _RELATIVE and x <= -1.0:
+        return 0.0
+    point = q / (1.0 + x) if kind == _RELATIVE else q - shift
+    return 1.0 - _below(family, law, control, offset, slope, min(max(point, -_FAR), _FAR))
+
+
+@kernel
+def _chance_below(family, law, arm, control, offset, slope, x, kind, over_control, quantiles):
+    """P(lift ≤ x), by a rule that is halved until it no longer moves; quantiles are kept."""
+    narrow = control if over_control else arm
+    stride = _NODES // _COARSEST
+    total, before = 0.0, -1.0
+    start, step = 0, stride
+    while stride >= 1:
+        for i in range(start, _NODES + 1, step):
+            score = _REACH * (2.0 * i / _NODES - 1.0)
+            if np.isnan(quantiles[i]):
+                quantiles[i] = quantile_at_score(family, law, narrow, offset, slope, score)
+            weight = math.exp(-0.5 * score * score)
+            total += weight * _at_node(
+                family, law, arm, control, offset, slope, x, kind, over_control, quantiles[i]
+            )
+        width = 2.0 * _REACH * stride / _NODES
+        chance = min(total * width / math.sqrt(2.0 * math.pi), 1.0)
+        if abs(chance - before) < _ENOUGH:
+            return chance
+        before = chance
+        start, step = stride // 2, stride
+        stride //= 2
+    return before
+
+
+@kernel
+def _halfway(low, high):
+    """Between two ends that may be many powers of ten apart."""
+    small, large = min(abs(low), abs(high)), max(abs(low), abs(high))
+    if large <= 16.0 * small:
+        return 0.5 * (low + high)
+    between = math.sqrt(max(small, 1.0 / _FAR)) * math.sqrt(large)
+    return between if high == large else -between
+
+
+@kernel
+def _quantile(
+    family, law, arm, control, offset, slope, level, kind, over_control, quantiles, low, high
+):
+    """The lift at a level, between ends where the law is below it and above it."""
+    left, right = -level, 1.0 - level
+    for i in range(_STEPS):
+        if i % 3 == 2 or not low < (low * right - high * left) / (right - left) < high:
+            x = _halfway(low, high)
+        else:
+            x = (low * right - high * left) / (right - left)
+        if not low < x < high:
+            break
+        gap = -level + _chance_below(
+            family, law, arm, control, offset, slope, x, kind, over_control, quantiles
+        )
+        if abs(gap) < _CLOSE:
+            return x
+        if gap < 0.0:
+            low, left, right = x, gap, right if i % 3 == 2 else 0.5 * right
+        else:
+            high, right, left = x, gap, left if i % 3 == 2 else 0.5 * left
+        if high - low <= 1e-13 * max(abs(low), abs(high)):
+            break
+    return 0.5 * low + 0.5 * high
+
+
+@kernel
+def _lift(family, law, arm, control, offset, slope, score, positive, quantiles, out):
+    """Fill P(lift ≤ 0), its median and ends, and those of the ratio (NaN where there is none)."""
+    a_low = quantile_at_score(family, law, arm, offset, slope, -score)
+    a_high = quantile_at_score(family, law, arm, offset, slope, score)
+    c_low = quantile_at_score(family, law, control, offset, slope, -score)
+    c_high = quantile_at_score(family, law, control, offset, slope, score)
+    over_control = c_high - c_low <= a_high - a_low
+    tail = 2.0 * normal_cdf(-score)
+    quantiles[:] = np.nan
+    out[0] = 0.0
+    for side in (-1.0, 1.0):
+        out[0] += 0.5 * _chance_below(
+            family, law, arm, control, offset, slope, side, _BESIDE_ZERO, over_control, quantiles
+        )
+    for j in range(3):
+        level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
+        out[1 + j] = _quantile(
+            family, law, arm, control, offset, slope, level, _ABSOLUTE, over_control, quantiles,
+            a_low - c_high, a_high - c_low,
+        )  # fmt: skip
+        out[4 + j] = np.nan
+    if c_low * c_high <= 0.0 and not positive:
+        return
+    if not positive and not over_control:  # a ratio to what may be negative has one rule
+        over_control = True
+        quantiles[:] = np.nan
+    near, far = min(abs(c_low), abs(c_high)), max(abs(c_low), abs(c_high))
+    near = max(near, 1.0 / _FAR)
+    sign = 1.0 if c_high > 0.0 else -1.0
+    low = min(a_low / near, a_low / far) - sign
+    high = max(a_high / near, a_high / far) - sign
+    for j in range(3):
+        level = 0.5 if j == 0 else tail if j == 1 else 1.0 - tail
+        out[4 + j] = _quantile(
+            family, law, arm, control, offset, slope, level, _RELATIVE, over_control, quantiles,
+            max(low, -_FAR), min(high, _FAR),
+        )  # fmt: skip
+
+
+def lift(
+    family: Family,
+    belief: Sequence[float] | Floats,
+    control: Sequence[float] | Floats,
+    level: float = 0.95,
+    units: Units = OWN,
+) -> Lift:
+    """What two independent beliefs say of an arm beside control, with credible intervals.
+
+    Levels are met to 2e-5, and far closer unless a belief has much of its mass at an end.
+
+    >>> from belman.families import Bernoulli
+    >>> found = lift(Bernoulli(), (331.0, 9671.0), (301.0, 9701.0))
+    >>> round(found.beats, 4), [round(share, 3) for share in found.relative]
+    (0.8876, [0.1, -0.057, 0.283])
+    """
+    from scipy.special import ndtri
+
+    ends = [units.offset + units.slope * end for end in family.mean_range]
+    out = np.empty(7)
+    family.enter(
+        _lift,
+        arm=np.array(belief, dtype=np.float64),
+        control=np.array(control, dtype=np.float64),
+        offset=units.offset,
+        slope=units.slope,
+        score=-float(ndtri(0.25 * (1.0 - level))),
+        positive=min(ends) >= 0.0,
+        quantiles=np.empty(_NODES + 1),
+        out=out,
+    )
+    numbers = [float(number) for number in out]
+    relative = None if math.isnan(numbers[4]) else Interval(*numbers[4:])
+    less = min(max(numbers[0], 0.0), 1.0)
+    return Lift(Interval(*numbers[1:4]), relative, less if units.minimise else 1.0 - less)

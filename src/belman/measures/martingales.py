@@ -1,0 +1,207 @@
+"""What the rewards of one arm say against a mean, so that one may look at any time.
+
+Rewards of an arm are independent whatever the policy does. So the likelihood of all of them under a
+mixture of laws, over their likelihood under the true law, is a martingale that starts at 1: by
+Ville's inequality it ever reaches 1/δ with a chance of at most δ. The means at which it is below
+1/δ are a confidence sequence. A martingale here is a function of the mean, least at its `centre`
+and growing from there to both `ends`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.errors import SettingError
+from belman.families.family import Family
+from belman.families.gaussian_unknown import GaussianUnknown
+from belman.families.mirror import Mirror
+
+Floats = NDArray[np.float64]
+
+_TINY = 1e-300
+#: Shares of the largest bet: a few for each power of ten of the variance.
+_BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
+
+
+class Martingale(Protocol):
+    """ln of the martingale at a mean; `centre` is where it is least."""
+
+    @property
+    def centre(self) -> float: ...
+    @property
+    def ends(self) -> tuple[float, float]: ...
+    def log(self, mean: float) -> float: ...
+
+
+class Mixture(NamedTuple):
+    """A mixture martingale as a function of the mean."""
+
+    centre: float
+    ends: tuple[float, float]
+    log: Callable[[float], float]
+
+
+def mixture(
+    family: Family, prior: ArrayLike, belief: ArrayLike, plays: float, average: float
+) -> Martingale:
+    """The mixture over a conjugate prior: ln m(θ) = ln prior(θ) − ln belief(θ).
+
+    ∫ Π f_θ dπ = exp(A(η_n) − A(η_0)) where the prior is conjugate, and the rest of the ratio is the
+    likelihood at θ: what is left is the prior's density over the belief's. Where the average reward
+    says all, the martingale at other means follows from one point by n·d(average, mean). Rewards in
+    [0, 1] that are not 0 or 1 make a Bernoulli mixture a supermartingale, which is valid too. For
+    Gaussian rewards of unknown variance the likelihood is the largest over all variances.
+
+    >>> from belman.families import Bernoulli
+    >>> found = mixture(Bernoulli(), (1.0, 1.0), (4.0, 8.0), 10.0, 0.3)
+    >>> round(found.log(0.9), 4), round(found.log(0.3), 4)
+    (9.2488, -1.0767)
+    """
+    bare = family.of if isinstance(family, Mirror) else family
+    if plays <= 0.0:
+        middle = family.mean_quantile(prior, 0.5)
+        return Mixture(middle, family.mean_range, lambda mean: 0.0)
+    if isinstance(bare, GaussianUnknown):
+        return _of_unknown_variance(bare, prior, belief, isinstance(family, Mirror))
+    start, now = np.asarray(prior, dtype=np.float64), np.asarray(belief, dtype=np.float64)
+
+    def densities(mean: float) -> float:
+        theta = np.array([family.parameter_of(_inside(family, mean))[0]])
+        return float(family.log_density(start, theta)[0] - family.log_density(now, theta)[0])
+
+    if not family.bregman:
+        return Mixture(_least(family, densities, now), family.mean_range, densities)
+    point = _inside(family, family.mean_quantile(now, 0.5))
+    at_point = densities(point) - plays * family.reward_divergence(average, point)
+
+    def by_divergence(mean: float) -> float:
+        inside = _inside(family, mean)
+        return at_point + plays * family.reward_divergence(average, inside)
+
+    return Mixture(average, family.mean_range, by_divergence)
+
+
+def _inside(family: Family, mean: float) -> float:
+    """A mean strictly inside the range, next to an end that it has reached."""
+    low, high = family.mean_range
+    below = low + max(abs(low) * 2.0**-52, _TINY) if math.isfinite(low) else -1.0 / _TINY
+    above = high - max(abs(high) * 2.0**-52, _TINY) if math.isfinite(high) else 1.0 / _TINY
+    return min(max(mean, below), above)
+
+
+def _least(family: Family, log: Callable[[float], float], belief: Floats) -> float:
+    """The mean of the largest likelihood, which lies well inside the belief unless it is silent."""
+    from scipy.optimize import minimize_scalar
+
+    low, high = (family.mean_quantile(belief, 1e-9, upper=upper) for upper in (False, True))
+    found = minimize_scalar(log, bounds=(low, high), method="bounded", options={"xatol": 1e-9})
+    return float(found.x)
+
+
+def _of_unknown_variance(
+    family: GaussianUnknown, prior: ArrayLike, belief: ArrayLike, mirrored: bool
+) -> Martingale:
+    """A Normal-gamma mixture over the largest likelihood at a mean.
+
+    With Q(μ) = Σ(x − μ)², ln m = A(η_n) − A(η_0) + n/2·(1 + ln(Q(μ)/n)).
+    """
+    m0, kappa0, alpha0, beta0 = (float(number) for number in np.asarray(prior))
+    m, kappa, alpha, beta = (float(number) for number in np.asarray(belief))
+    plays = 2.0 * (alpha - alpha0)
+    average = m + kappa0 / plays * (m - m0)
+    within = 2.0 * (beta - beta0) - kappa0 * plays / kappa * (average - m0) ** 2
+    gain = family.log_partition(belief) - family.log_partition(prior)
+    sign = -1.0 if mirrored else 1.0
+
+    def log(mean: float) -> float:
+        around = (within + plays * (sign * mean - average) ** 2) / plays
+        return gain + 0.5 * plays * (1.0 + math.log(around)) if around > 0.0 else -math.inf
+
+    # one reward, or equal ones, are infinitely likely at their own value: nothing is known yet
+    known = plays > 1.5 and within > 1e-12 * plays * (average * average + _TINY)
+    return Mixture(sign * average, (-math.inf, math.inf), log if known else lambda mean: -math.inf)
+
+
+class Betting:
+    """Bets on bounded rewards without a law: what a gambler would own who bets against a mean.
+
+    Capital Π(1 + c(x/μ − 1)) against too small a mean, and likewise against too large a one, each
+    averaged over some c: a product does not care for the order, so the values and how often each
+    came say all. With logged chances p of an arm, the weighted rewards x/p have the arm's mean and
+    lie below 1/floor (`weighted_sequence`).
+
+    >>> bets = Betting((0.0, 1.0))
+    >>> bets.add([0.5, 0.6, 0.4] * 30)
+    >>> round(bets.log(0.2), 1)
+    71.9
+    """
+
+    def __init__(self, range: tuple[float, float] = (0.0, 1.0)) -> None:
+        self.ends = (float(range[0]), float(range[1]))
+        if not self.ends[0] < self.ends[1] or not all(map(math.isfinite, self.ends)):
+            allowed = "give (low, high) with low below high, both finite"
+            raise SettingError(f"range={range!r} bounds no rewards: {allowed}")
+        self._counts: dict[float, int] = {}
+        self._centre: float | None = None
+
+    def add(self, rewards: Sequence[float] | Floats) -> None:
+        """Take in rewards, each between the ends."""
+        values = np.asarray(rewards, dtype=np.float64)
+        if not ((values >= self.ends[0]) & (values <= self.ends[1])).all():
+            outside = values[~((values >= self.ends[0]) & (values <= self.ends[1]))][0]
+            ends = f"these lie from {self.ends[0]:g} to {self.ends[1]:g}"
+            raise SettingError(f"reward {outside!r} cannot be bet on: {ends}")
+        for value, count in zip(*np.unique(values, return_counts=True), strict=True):
+            self._counts[float(value)] = self._counts.get(float(value), 0) + int(count)
+        self._centre = None
+
+    def log_below(self, mean: float) -> float:
+        """ln of the capital of a gambler who holds that the true mean is larger than this."""
+        low, _ = self.ends
+        return self._capital(lambda x: x - low, mean - low)
+
+    def log_above(self, mean: float) -> float:
+        """ln of the capital of a gambler who holds that the true mean is less than this."""
+        _, high = self.ends
+        return self._capital(lambda x: high - x, high - mean)
+
+    def _capital(self, distance: Callable[[Floats], Floats], mean: float) -> float:
+        if not self._counts:
+            return 0.0
+        values = np.array(list(self._counts))
+        counts = np.array(list(self._counts.values()), dtype=np.float64)
+        odds = distance(values) / max(mean, _TINY) - 1.0
+        logs = np.log1p(_BETS[:, None] * odds[None, :]) @ counts
+        top = float(logs.max())
+        return top + math.log(float(np.exp(logs - top).mean()))
+
+    def log(self, mean: float) -> float:
+        """ln of the better gambler's half of the capital."""
+        return max(self.log_below(mean), self.log_above(mean)) - math.log(2.0)
+
+    @property
+    def centre(self) -> float:
+        """Where both gamblers own the same."""
+        if self._centre is None:
+            from scipy.optimize import brentq
+
+            low, high = self.ends
+            if not self._counts:
+                return 0.5 * (low + high)
+            edge = (high - low) * 1e-12
+
+            def lead(mean: float) -> float:
+                return self.log_below(mean) - self.log_above(mean)
+
+            if lead(low + edge) <= 0.0:
+                self._centre = low
+            elif lead(high - edge) >= 0.0:
+                self._centre = high
+            else:
+                self._centre = float(brentq(lead, low + edge, high - edge, xtol=1e-14))
+        return self._centre

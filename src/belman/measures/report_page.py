@@ -1,0 +1,161 @@
+"""A report as a page that needs nothing from elsewhere: a sentence, intervals of lift, a table."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from belman.measures import sentences
+from belman.table import Table
+
+if TYPE_CHECKING:
+    from belman.measures.report import Report
+
+_STYLE = """
+:root{--ink:#1a1a1a;--paper:#fff;--faint:#6b6b6b;--line:#ddd;
+--good:#00664b;--bad:#a33c00;--dot:#0072b2}
+@media (prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#16181c;--faint:#a5a5a5;
+--line:#3a3d44;--good:#4cc7a0;--bad:#ff9a5c;--dot:#56b4e9}}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+main{max-width:64rem;margin:0 auto;padding:2rem 1rem}
+.belman h2{margin:2rem 0 .5rem;font-size:1.1rem}
+.belman .sentence{font-size:1.5rem;line-height:1.35;margin:.5rem 0 1rem}
+.belman .state{display:inline-block;padding:.1rem .6rem;border-radius:1rem;
+border:1px solid currentColor}
+.belman .decided{color:var(--good)}.belman .open{color:var(--faint)}
+.belman .alarm{color:var(--bad)}
+.belman .wide{overflow-x:auto}
+.belman table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
+.belman th,.belman td{padding:.3rem .5rem;border-bottom:1px solid var(--line);
+text-align:right;white-space:nowrap}
+.belman th:first-child,.belman td:first-child{text-align:left}
+.belman caption{text-align:left;font-weight:600;padding:.4rem 0}
+.belman svg{width:100%;max-width:44rem;height:auto;display:block}
+.belman svg text{fill:var(--ink);font:13px system-ui,sans-serif}
+.belman svg .faint{fill:var(--faint)}
+.belman .any{stroke:var(--dot);stroke-width:2;opacity:.45}
+.belman .credible{stroke:var(--dot);stroke-width:7}
+.belman .zero{stroke:var(--faint);stroke-dasharray:3 3}
+.belman circle{fill:var(--paper);stroke:var(--dot);stroke-width:3}
+.belman .notes{color:var(--faint);font-size:.9rem}
+"""
+_WIDTH, _LEFT, _RIGHT, _ROW = 700.0, 150.0, 30.0, 34.0
+
+
+def section(report: Report) -> str:
+    """The report as a part of a page, in its own style."""
+    state = "decided" if report.verdict.decided else "open"
+    words = "Decided" if report.verdict.decided else "Still open"
+    parts = [
+        f"<style>{_STYLE}</style><section class='belman'>",
+        f"<span class='state {state}'>{words}</span>",
+        f"<p class='sentence'>{html.escape(report.sentence)}</p>",
+        _alarms(report),
+        _lifts(report),
+        f"<h2>Arms</h2><div class='wide'>{report.table()._repr_html_()}</div>",
+        f"<p>Rule to stop by: {html.escape(repr(report.rule))} – "
+        f"{html.escape(report.verdict.sentence)}.</p>",
+        _soundness(report),
+        "<h2>What this means</h2>",
+        *(f"<p class='notes'>{html.escape(note)}</p>" for note in report.notes),
+        "</section>",
+    ]
+    return "".join(parts)
+
+
+def table_section(title: str, sentence: str, table: Table) -> str:
+    """A table with a title and a sentence, as a part of a page."""
+    return (
+        f"<section class='belman'><h2>{html.escape(title)}</h2><p>{html.escape(sentence)}</p>"
+        f"<div class='wide'>{table._repr_html_()}</div></section>"
+    )
+
+
+def page(title: str, sections: Sequence[str]) -> str:
+    """A whole page of such parts."""
+    name = html.escape(title)
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
+        f"<title>{name}</title></head><body><main><h1>{name}</h1>{''.join(sections)}</main>"
+        "</body></html>\n"
+    )
+
+
+def _alarms(report: Report) -> str:
+    return "".join(
+        f"<p class='alarm'><strong>{html.escape(found.sentence)}</strong> "
+        f"{html.escape(found.look_at)}</p>"
+        for found in report.findings
+        if found.alarm
+    )
+
+
+def _soundness(report: Report) -> str:
+    if not report.findings:
+        return ""
+    rows = "".join(
+        f"<li class='{'alarm' if found.alarm else 'fine'}'>{html.escape(found.sentence)}</li>"
+        for found in report.findings
+    )
+    return f"<h2>Is the data sound?</h2><ul>{rows}</ul>"
+
+
+def _lifts(report: Report) -> str:
+    """Lift over control: a dot at the median, a bar that is credible, a line that always holds."""
+    arms = [arm for arm in report.arms if arm.lift is not None]
+    if not arms:
+        return ""
+    relative = all(arm.lift and arm.lift.relative for arm in arms)
+    rows = []
+    for arm in arms:
+        assert arm.lift is not None
+        found = (arm.lift.relative if relative else None) or arm.lift.absolute
+        rows.append((arm.arm, found, arm.anytime_relative if relative else arm.anytime_lift))
+    bounds = [end for _, found, _ in rows for end in found if math.isfinite(end)] + [0.0]
+    low, high = min(bounds), max(bounds)
+    for _, _, ends in rows:  # lines that hold at any look may leave the picture
+        reach = [end for end in ends or () if math.isfinite(end)]
+        low = max(min([low, *reach]), low - 1.5 * (high - low))
+        high = min(max([high, *reach]), high + 1.5 * (high - low))
+    span = (high - low) or 1.0
+
+    def x(value: float) -> float:
+        inside = min(max((value - low) / span, 0.0), 1.0)
+        return _LEFT + inside * (_WIDTH - _LEFT - _RIGHT)
+
+    style = sentences.percent if relative else sentences.plain
+    height = _ROW * (len(rows) + 1)
+    lines = [f"<line class='zero' x1='{x(0):.1f}' x2='{x(0):.1f}' y1='4' y2='{height - 24:.0f}'/>"]
+    for i, (name, found, ends) in enumerate(rows):
+        y = _ROW * (i + 0.6)
+        if ends:
+            lines.append(
+                f"<line class='any' x1='{x(ends[0]):.1f}' x2='{x(ends[1]):.1f}' y1='{y}' y2='{y}'/>"
+            )
+        lines.append(
+            f"<text x='0' y='{y + 4}'>{html.escape(str(name))[:20]}</text>"
+            f"<line class='credible' x1='{x(found.low):.1f}' x2='{x(found.high):.1f}' y1='{y}' "
+            f"y2='{y}'><title>{style(found.low)} to {style(found.high)}</title></line>"
+            f"<circle cx='{x(found.middle):.1f}' cy='{y}' r='5'>"
+            f"<title>{style(found.middle)}</title></circle>"
+        )
+    ticks = [low, 0.0, high] if low < 0.0 < high else [low, high]
+    lines += [
+        f"<text class='faint' text-anchor='middle' x='{x(value):.1f}' "
+        f"y='{height - 6:.0f}'>{'0' if value == 0.0 else style(value)}</text>"
+        for value in ticks
+        if value == 0.0 or abs(x(value) - x(0.0)) > 60.0
+    ]
+    summary = "; ".join(
+        f"{name}: {style(found.middle)} ({style(found.low)} to {style(found.high)})"
+        for name, found, _ in rows
+    )
+    return (
+        f"<h2>Lift over {html.escape(str(report.control))}</h2>"
+        f"<svg viewBox='0 0 {_WIDTH:.0f} {height:.0f}' role='img' "
+        f"aria-label='{html.escape(summary, quote=True)}'>{''.join(lines)}</svg>"
+        "<p class='notes'>Dot: median. Bar: credible interval. Thin line: holds at any look.</p>"
+    )

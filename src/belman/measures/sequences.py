@@ -1,0 +1,192 @@
+"""Confidence sequences: intervals that hold at every look at once, whatever was played and why.
+
+`mean_sequence` is where a martingale is below 1/δ. `difference_sequence` and `ratio_sequence` are
+the differences and ratios of all pairs of means at which the *product* of two martingales is below
+1/δ: tighter than two intervals of δ/2 each once both arms were played a while. `log_separation`
+says how much the rewards of some arms speak against one mean for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from belman.errors import SettingError
+from belman.measures.martingales import Betting, Floats, Martingale
+
+_FAR = 1e300
+
+
+def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
+    """The means at which the martingale is below 1/δ.
+
+    >>> from belman.families import Bernoulli
+    >>> from belman.measures.martingales import mixture
+    >>> found = mixture(Bernoulli(), (1.0, 1.0), (301.0, 701.0), 1000.0, 0.3)
+    >>> [round(end, 4) for end in mean_sequence(found, 0.05)]
+    [0.2503, 0.353]
+    """
+    bar = -math.log(delta)
+    return _end(martingale, bar, -1), _end(martingale, bar, 1)
+
+
+def difference_sequence(arm: Martingale, control: Martingale, delta: float) -> tuple[float, float]:
+    """The differences arm − control of all pairs of means whose martingales multiply to less than
+    1/δ.
+
+    The largest is the largest over s of upper end(s) − lower end(ln 1/δ − s): how much of the doubt
+    is given to which arm.
+
+    >>> from belman.families import Bernoulli
+    >>> from belman.measures.martingales import mixture
+    >>> better = mixture(Bernoulli(), (1.0, 1.0), (401.0, 601.0), 1000.0, 0.4)
+    >>> control = mixture(Bernoulli(), (1.0, 1.0), (301.0, 701.0), 1000.0, 0.3)
+    >>> [round(end, 4) for end in difference_sequence(better, control, 0.05)]
+    [0.0069, 0.1921]
+    """
+    return _joint(arm, control, delta, lambda high, low: high - low)
+
+
+def ratio_sequence(
+    arm: Martingale, control: Martingale, delta: float
+) -> tuple[float, float] | None:
+    """The same for the difference as a share of control's mean; None where that may be 0 or less.
+
+    >>> from belman.families import Bernoulli
+    >>> from belman.measures.martingales import mixture
+    >>> better = mixture(Bernoulli(), (1.0, 1.0), (401.0, 601.0), 1000.0, 0.4)
+    >>> control = mixture(Bernoulli(), (1.0, 1.0), (301.0, 701.0), 1000.0, 0.3)
+    >>> [round(end, 3) for end in ratio_sequence(better, control, 0.05)]
+    [0.02, 0.757]
+    """
+    bar = -math.log(delta)
+    least = _end(control, bar - min(arm.log(arm.centre), 0.0), -1)
+    if least < 0.0 or (least == 0.0 and control.ends[0] < 0.0):
+        return None
+
+    def share(mine: float, other: float) -> float:
+        if mine == 0.0 and other == 0.0:
+            return 0.0
+        return min(max(mine, -_FAR), _FAR) / other - 1.0 if other > 0.0 else math.inf
+
+    return _joint(arm, control, delta, share)
+
+
+def log_separation(martingales: Sequence[Martingale]) -> float:
+    """ln of the product of all martingales at the common mean that suits them best: at ln 1/δ the
+    arms have not all the same mean, up to a chance δ of ever saying so wrongly.
+
+    >>> from belman.families import Bernoulli
+    >>> from belman.measures.martingales import mixture
+    >>> one = mixture(Bernoulli(), (1.0, 1.0), (41.0, 61.0), 100.0, 0.4)
+    >>> other = mixture(Bernoulli(), (1.0, 1.0), (21.0, 81.0), 100.0, 0.2)
+    >>> round(log_separation([one, other]), 3)
+    0.421
+    """
+    from scipy.optimize import minimize_scalar
+
+    def total(mean: float) -> float:
+        return sum(martingale.log(mean) for martingale in martingales)
+
+    centres = [martingale.centre for martingale in martingales]
+    low, high = min(centres), max(centres)
+    least = min(total(centre) for centre in centres)
+    if high > low and least > -math.inf:
+        options = {"xatol": 1e-9 * (high - low)}
+        found = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
+        least = min(least, float(found.fun))
+    return least
+
+
+def weighted_sequence(
+    rewards: Floats, weights: Floats, most: float, delta: float
+) -> tuple[float, float]:
+    """The value of a policy from a log of another one, by bets, at every look at once.
+
+    `rewards` lie in [0, 1]; `weights` are the chances of what was played under the policy that is
+    asked about (1 or 0 for a single arm) over the logged ones, `most` the largest that they can be
+    (1/floor for a single arm). Weighted rewards have the value as their mean whatever came before,
+    and so have one minus weighted shortfalls, which bounds it from above.
+
+    >>> rng = np.random.default_rng(7)
+    >>> chosen, rewards = rng.random(4_000) < 0.1, rng.random(4_000) < 0.4
+    >>> low, high = weighted_sequence(rewards * 1.0, chosen / 0.1, 10.0, 0.05)
+    >>> 0.25 < low < 0.4 < high < 0.55
+    True
+    """
+    gains, shortfalls = Betting((0.0, most)), Betting((0.0, most))
+    values = np.asarray(rewards, dtype=np.float64)
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise SettingError("weighted sequences are for rewards from 0 to 1: scale them first")
+    gains.add(weights * values)
+    shortfalls.add(weights * (1.0 - values))
+    bar = -math.log(0.5 * delta)
+    low = _falling_root(gains.log_below, bar, most)
+    return min(low, 1.0), max(1.0 - _falling_root(shortfalls.log_below, bar, most), 0.0)
+
+
+def _falling_root(log: Callable[[float], float], bar: float, most: float) -> float:
+    """Where a decreasing function falls to the bar, between 0 and `most`."""
+    from scipy.optimize import brentq
+
+    if log(most * 1e-15) <= bar:
+        return 0.0
+    return float(brentq(lambda mean: log(mean) - bar, most * 1e-15, most, xtol=1e-15 * most))
+
+
+def _end(martingale: Martingale, bar: float, side: int) -> float:
+    """The last mean on a side of the centre at which the martingale is at most `bar`."""
+    from scipy.optimize import brentq  # half a second, for those who look
+
+    centre, end = martingale.centre, martingale.ends[side > 0]
+    if not math.isfinite(end):
+        end = math.copysign(_FAR, side)
+    if martingale.log(centre) >= bar:
+        return centre
+    reach = 1e-6 * (abs(centre) + min(abs(end - centre), 1.0))
+    near, outside = centre, centre + side * reach
+    while side * (end - outside) > 0.0 and martingale.log(outside) <= bar:
+        near, reach = outside, 4.0 * reach
+        outside = centre + side * reach
+    if side * (end - outside) <= 0.0:
+        outside = end
+        if not _exceeds(martingale, end, bar):
+            return martingale.ends[side > 0]
+    return float(
+        brentq(lambda mean: min(martingale.log(mean), _FAR) - bar, near, outside, rtol=1e-12)
+    )
+
+
+def _exceeds(martingale: Martingale, end: float, bar: float) -> bool:
+    found = martingale.log(end)
+    return bool(math.isnan(found) or found > bar)
+
+
+def _joint(
+    arm: Martingale, control: Martingale, delta: float, measure: Callable[[float, float], float]
+) -> tuple[float, float]:
+    """The least and the largest of a measure that grows with the arm's mean and falls with
+    control's.
+    """
+    from scipy.optimize import minimize_scalar
+
+    bar = -math.log(delta)
+    first, last = arm.log(arm.centre), bar - control.log(control.centre)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        return (-math.inf, math.inf)
+    ends = []
+    for side in (-1, 1):
+
+        def found(share: float, side: int = side) -> float:
+            mine, other = _end(arm, share, side), _end(control, bar - share, -side)
+            return -side * measure(mine, other)
+
+        best = min(found(first), found(last))
+        if math.isfinite(best):
+            options = {"xatol": 1e-7 * (last - first)}
+            inner = minimize_scalar(found, bounds=(first, last), method="bounded", options=options)
+            best = min(best, float(inner.fun))
+        ends.append(-side * best)
+    return ends[0], ends[1]

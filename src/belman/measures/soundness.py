@@ -1,0 +1,227 @@
+"""Is the data sound? Three questions that may be asked at any time, each with a plain answer.
+
+Each is a martingale under the hypothesis that all is well, so the chance that a whole study ever
+gives a false alarm is at most the risk, however often one looks. Nothing is stopped by an alarm: it
+says what to look at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.errors import SettingError
+from belman.families.bernoulli import Bernoulli
+from belman.families.family import Family
+from belman.measures.learnt import learnt
+from belman.measures.martingales import mixture
+from belman.measures.sequences import log_separation
+
+Floats = NDArray[np.float64]
+
+#: The chance of a false alarm of each question, per study.
+RISK = 0.01
+#: How many tickets the logged chances are worth as an alternative to themselves: deviations of one
+#: or two in a hundred tickets are looked for.
+_WORTH = 1_000.0
+_SQUARES = math.pi**2 / 6.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one question found: whether it is an alarm, the odds against luck, and words."""
+
+    question: str
+    alarm: bool
+    odds: float
+    sentence: str
+    look_at: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        odds = self.odds if math.isfinite(self.odds) else str(self.odds)
+        found = {"question": self.question, "alarm": self.alarm, "odds": odds}
+        return {**found, "sentence": self.sentence, "look_at": self.look_at}
+
+
+def _odds(log_odds: float) -> float:
+    return math.exp(min(log_odds, 700.0)) if log_odds < math.inf else math.inf
+
+
+class SampleRatio:
+    """Do the arms get the traffic that they were meant to get?
+
+    A Bayes factor of Dirichlet-perturbed chances against the logged ones, which may change from
+    turn to turn: `add` takes the counts of tickets that were given while some chances held. For
+    chances that never change it is the sequential multinomial test, whatever the batches.
+
+    >>> test = SampleRatio(["blue", "green"])
+    >>> test.add([5_020, 4_980], [0.5, 0.5])
+    >>> test.finding().alarm
+    False
+    >>> test.add([30_600, 28_000], [0.5, 0.5])
+    >>> print(test.finding().sentence)
+    Traffic is not what was meant: green got 48.1 % of it, and 50.0 % were meant.
+    """
+
+    def __init__(self, arms: Sequence[Hashable], worth: float = _WORTH) -> None:
+        self.arms = tuple(arms)
+        self.counts, self.expected = np.zeros(len(self.arms)), np.zeros(len(self.arms))
+        self.log_odds = 0.0
+        self._worth = float(worth)
+
+    def add(self, counts: ArrayLike, chances: ArrayLike) -> None:
+        """Take in how often each arm was given while these chances of the arms held."""
+        new, given = np.asarray(counts, np.float64), np.asarray(chances, np.float64)
+        if new.shape != (len(self.arms),) or given.shape != new.shape or not (new >= 0.0).all():
+            words = f"{len(self.arms)} counts and {len(self.arms)} chances, one an arm"
+            raise SettingError(f"counts={counts!r} with chances={chances!r} are not {words}")
+        if not (given >= 0.0).all() or not math.isclose(given.sum(), 1.0, rel_tol=1e-6):
+            raise SettingError(f"chances={chances!r} are none: they must sum to 1")
+        if (new[given == 0.0] > 0.0).any():
+            self.log_odds = math.inf
+        open_arms = given > 0.0
+        p, n = given[open_arms], new[open_arms]
+        seen, meant = self.counts[open_arms], self.expected[open_arms]
+        share = p * (seen + self._worth * p) / (meant + self._worth * p)
+        total = float(self.counts.sum()) + self._worth
+        weights = share / share.sum() * total
+        from scipy.special import gammaln
+
+        gain = gammaln(weights + n) - gammaln(weights) - n * np.log(p)
+        self.log_odds += float(gain.sum() + gammaln(total) - gammaln(total + n.sum()))
+        self.counts, self.expected = self.counts + new, self.expected + new.sum() * given
+
+    def finding(self, risk: float = RISK) -> Finding:
+        """Whether the odds against the logged chances have reached 1/risk."""
+        alarm, question = self.log_odds >= -math.log(risk), "sample ratio"
+        if not alarm:
+            sentence = "Traffic is shared as it was meant to be."
+            return Finding(question, alarm, _odds(self.log_odds), sentence)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lack = (self.counts - self.expected) / np.sqrt(np.maximum(self.expected, 1e-300))
+        place, total = int(np.argmin(lack)), float(self.counts.sum())
+        got, meant = self.counts[place] / total, self.expected[place] / total
+        return Finding(
+            question,
+            alarm,
+            _odds(self.log_odds),
+            f"Traffic is not what was meant: {self.arms[place]} got {got:.1%} of it, and "
+            f"{meant:.1%} were meant.".replace("%", " %"),
+            "Look for tickets that are lost or given twice for one arm: redirects, caches, crashes,"
+            " bots, or assignments that happen before the ticket is logged.",
+        )
+
+
+def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float = RISK) -> Finding:
+    """Do the arms differ in the share of tickets whose reward was told?
+
+    Give only tickets that are old enough to have been told.
+
+    >>> asked = {"blue": 10_000, "green": 10_000}
+    >>> print(told_shares(asked, {"blue": 9_990, "green": 9_795}).sentence)
+    Rewards are missing unevenly: 98.0 % of green were told, and 99.9 % of blue.
+    """
+    for arm, count in asked.items():
+        if not 0 <= told.get(arm, 0) <= count:
+            words = f"{told.get(arm, 0)} of {count} tickets of arm {arm!r} cannot have been told"
+            raise SettingError(f"{words}: give counts from 0 to the tickets asked")
+    shares = {arm: told.get(arm, 0) / count for arm, count in asked.items() if count}
+    prior, family = (0.5, 0.5), Bernoulli(prior=(0.5, 0.5))
+    found = []
+    for arm, share in shares.items():
+        missing = asked[arm] - told.get(arm, 0)
+        belief = (prior[0] + told.get(arm, 0), prior[1] + missing)
+        found.append(mixture(family, prior, belief, asked[arm], share))
+    log_odds = log_separation(found) if len(found) > 1 else 0.0
+    alarm, question = log_odds >= -math.log(risk), "told shares"
+    if not alarm:
+        sentence = "Rewards come in as often for one arm as for another."
+        return Finding(question, alarm, _odds(log_odds), sentence)
+    least, most = min(shares, key=lambda arm: shares[arm]), max(shares, key=lambda arm: shares[arm])
+    words = f"{shares[least]:.1%} of {least} were told, and {shares[most]:.1%} of {most}."
+    return Finding(
+        question,
+        alarm,
+        _odds(log_odds),
+        f"Rewards are missing unevenly: {words}".replace("%", " %"),
+        "Look for tracking that fails for one arm, or rewards that come later for it: the averages "
+        "of such an arm mislead.",
+    )
+
+
+class Drift:
+    """Did an arm change while it was played?
+
+    Its rewards before and after the 1st, 2nd, 4th, 8th, … are held against one mean for both; so at
+    the last of these first half and second half are compared. Odds are averaged over these cuts.
+
+    >>> from belman.families import Bernoulli
+    >>> drift = Drift("green", Bernoulli())
+    >>> drift.add([float(i % 10 == 0 if i < 1_000 else i % 5 == 0) for i in range(2_000)])
+    >>> print(drift.finding().sentence)
+    green changed while it was played: 0.1025 on average before its reward 1024, 0.1998 after it.
+    """
+
+    def __init__(self, arm: Hashable, family: Family, prior: ArrayLike | None = None) -> None:
+        self.arm, self._family = arm, family
+        self._prior = np.array(family.prior if prior is None else prior, dtype=np.float64)
+        self._belief = self._prior.copy()
+        self._plays, self._sum = 0, 0.0
+        self._cuts: list[tuple[int, float, Floats]] = []
+
+    def add(self, rewards: Sequence[float] | Floats) -> None:
+        """Take in the next rewards of the arm, in their order, on the scale of its family."""
+        values = np.asarray(rewards, dtype=np.float64)
+        while values.size:
+            until = 1 << self._plays.bit_length()  # the next cut
+            now, values = values[: until - self._plays], values[until - self._plays :]
+            self._belief = learnt(self._family, self._belief, now)
+            self._plays += now.size
+            self._sum += float(now.sum())
+            if self._plays == until:
+                self._cuts.append((self._plays, self._sum, self._belief))
+
+    def _log_odds(self) -> tuple[float, int]:
+        """ln of the average odds over all cuts, and the cut with the largest."""
+        family, prior = self._family, self._prior
+        start, now = family.natural(prior), family.natural(self._belief)
+        logs = []
+        for i, (plays, total, belief) in enumerate(self._cuts):
+            rest = self._plays - plays
+            log_odds = 0.0
+            if rest:
+                after = family.from_natural(start + now - family.natural(belief))
+                first = mixture(family, prior, belief, plays, total / plays)
+                second = mixture(family, prior, after, rest, (self._sum - total) / rest)
+                log_odds = log_separation([first, second])
+            logs.append(log_odds - math.log(_SQUARES * (i + 1) ** 2))
+        if not logs:
+            return 0.0, 0
+        top = max(logs)
+        whole = sum(math.exp(log - top) for log in logs) if top > -math.inf else 0.0
+        return (top + math.log(whole) if whole else -math.inf), int(np.argmax(logs))
+
+    def finding(self, risk: float = RISK) -> Finding:
+        """Whether the odds against one mean for all of its rewards have reached 1/risk."""
+        log_odds, place = self._log_odds()
+        question = f"drift of {self.arm}"
+        if log_odds < -math.log(risk):
+            sentence = f"{self.arm} shows no change over time."
+            return Finding(question, False, _odds(log_odds), sentence)
+        plays, total, _ = self._cuts[place]
+        before, after = total / plays, (self._sum - total) / (self._plays - plays)
+        return Finding(
+            question,
+            True,
+            _odds(log_odds),
+            f"{self.arm} changed while it was played: {before:.4g} on average before its reward "
+            f"{plays}, {after:.4g} after it.",
+            "Look for a release, a season or a change of audience at that time; a `discount` lets "
+            "beliefs follow, and intervals of the whole time describe neither half.",
+        )

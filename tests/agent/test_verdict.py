@@ -1,0 +1,113 @@
+"""An agent's control, report and rule to stop by; and what its state file keeps of them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import belman
+from belman.errors import ArmError, SettingError
+from belman.measures import lift
+from belman.measures.lift import Units
+
+START = {"blue": (10_000, 300), "green": (10_000, 381)}
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """A few looks are no reason to compile; examples run the compiled code."""
+    monkeypatch.setenv("BELMAN_COMPILE", "never")
+
+
+def test_a_report_is_what_the_beliefs_say():
+    agent = belman.Agent(["blue", "green"], control="blue", start=START, seed=7)
+    found = agent.report(level=0.9)
+    wanted = lift(agent.family, agent.belief("green"), agent.belief("blue"), 0.9)
+    assert found["green"].lift == wanted
+    assert found["blue"].lift is None
+    table = agent.beliefs(level=0.9)
+    assert found["green"].credible == (table.row("green")["low"], table.row("green")["high"])
+    assert found["green"].chance_best == pytest.approx(table.row("green")["P(best)"], abs=1e-6)
+    assert agent.verdict().decided
+    assert agent.verdict().arm == "green"
+
+
+def test_costs_on_a_scale():
+    agent = belman.Agent(["a", "b"], range=(10.0, 20.0), minimise=True, control="a", seed=1)
+    for arm, cost in (("a", 16.0), ("b", 12.0)):
+        for _ in range(200):
+            agent.tell(arm, cost)
+    found = agent.report()
+    assert found["b"].average == pytest.approx(12.0)
+    assert found["b"].lift.absolute.middle == pytest.approx(-4.0, abs=0.1)
+    assert found["b"].lift.relative.middle == pytest.approx(-0.25, abs=0.01)
+    assert found["b"].anytime[0] < 12.0 < found["b"].anytime[1]
+    assert found.sentence.startswith("b costs 25 % less than a")
+    assert found["b"].lift.beats > 0.999
+    assert found.leader.arm == "b"
+
+
+def test_forgetting_has_no_sequences():
+    agent = belman.Agent(["a", "b"], discount=0.99, stop_when=belman.Separated(), seed=1)
+    agent.tell("a", 1)
+    assert agent.report()["a"].anytime is None
+    assert "forgets" in agent.verdict().sentence
+
+
+def test_control_and_rule_are_kept():
+    agent = belman.Agent(
+        ["a", ("b", 2)], control=("b", 2), stop_when=belman.LossBelow(0.01), seed=1
+    )  # fmt: skip
+    again = belman.Agent.from_json(agent.to_json())
+    assert (again.control, again.stop_when) == (("b", 2), belman.LossBelow(0.01))
+    other = belman.Agent.from_json(agent.to_json(), arms=["c", "d"])
+    assert other.control == "d"
+    plain = json.loads(belman.Agent(["a"], seed=1).to_json())
+    assert "control" not in plain
+    assert "stop_when" not in plain
+
+
+def test_control_stays_among_the_arms():
+    agent = belman.Agent(["a", "b", "c"], control="a", seed=1)
+    with pytest.raises(ArmError, match="is the control"):
+        agent.remove_arm("a")
+    agent.control = "b"
+    agent.remove_arm("a")
+    with pytest.raises(ArmError, match="unknown arm 'a'"):
+        agent.control = "a"
+    assert agent.control == "b"
+
+
+def test_what_is_refused():
+    with pytest.raises(ArmError, match="did you mean 'blue'"):
+        belman.Agent(["blue", "red"], control="blu")
+    with pytest.raises(SettingError, match="no rule to stop by"):
+        belman.Agent(["a"], stop_when=0.95)
+    with pytest.raises(SettingError, match="makes no interval"):
+        belman.Agent(["a", "b"]).report(level=2)
+
+
+FAMILIES = ["bernoulli", "poisson", "geometric", "gamma", "gaussian", "gaussian-unknown"]
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "exponential", "bounded-exponential"])
+@pytest.mark.parametrize("minimise", [False, True])
+def test_every_family_reports_from_the_first_reward(family, minimise):
+    agent = belman.Agent(["a", "b"], family, minimise=minimise, control="a", seed=1)
+    agent.tell("a", 1.0)
+    found = agent.report()
+    assert json.loads(found.to_json())["sentence"] == found.sentence
+    sums = np.array([arm.chance_best for arm in found.arms])
+    assert sums.sum() == pytest.approx(1.0)
+    for arm in found.arms:
+        assert arm.anytime[0] <= arm.anytime[1]
+        assert arm.expected_loss >= 0.0
+
+
+def test_units_are_those_of_the_scale():
+    from belman.agent.reporting import units
+    from belman.agent.scale import scale
+
+    assert units(scale(belman.Bernoulli(), (10.0, 20.0), True)) == Units(10.0, -10.0)

@@ -1,0 +1,136 @@
+"""Lift and expected loss against closed forms (normal differences, ratios of gammas), SciPy's
+quadrature, and identities that hold for every family.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from belman.families import Bernoulli, Exponential, Gaussian, GaussianUnknown, Poisson
+from belman.families.mirror import Mirror
+from belman.measures import Units, expected_losses, lift
+
+COSTS = Units(0.0, -1.0)
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch):
+    """Each family would be compiled for a handful of calls; examples run the compiled code."""
+    monkeypatch.setenv("BELMAN_COMPILE", "never")
+
+
+def test_normal_beliefs_have_a_normal_difference():
+    found = lift(Gaussian(), (1.0, 100.0), (1.3, 25.0), level=0.9)
+    law = stats.norm(-0.3, math.sqrt(1 / 100 + 1 / 25))
+    assert found.absolute == pytest.approx(law.ppf([0.5, 0.05, 0.95]), abs=1e-6)
+    assert found.beats == pytest.approx(law.sf(0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_a_ratio_of_gammas_is_fishers(level):
+    arm, control = (40.0, 10.0), (7.0, 2.5)
+    found = lift(Poisson(), arm, control, level)
+    law = stats.f(2 * arm[0], 2 * control[0])
+    scale = (arm[0] / arm[1]) / (control[0] / control[1])
+    tail = 0.5 * (1.0 - level)
+    wanted = scale * law.ppf([0.5, tail, 1.0 - tail]) - 1.0
+    assert found.relative == pytest.approx(wanted, rel=2e-4)
+    assert found.beats == pytest.approx(law.sf(1.0 / scale), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("arm", "control"),
+    [((331.0, 9671.0), (301.0, 9701.0)), ((3.0, 5.0), (1.0, 1.0)), ((2.0, 900.0), (80.0, 3e4))],
+)
+def test_coins_against_quadrature(arm, control):
+    """The chance below each end of the interval, by SciPy over the density of the arm."""
+    found = lift(Bernoulli(), arm, control)
+    a, c = stats.beta(*arm), stats.beta(*control)
+
+    def chance(below):
+        points = a.ppf([1e-9, 1e-4, 0.1, 0.5, 0.9, 1 - 1e-4, 1 - 1e-9])
+        parts = itertools.pairwise(points)
+        return sum(
+            integrate.quad(lambda x: a.pdf(x) * below(x), *part, epsabs=1e-12)[0] for part in parts
+        )
+
+    assert 1.0 - found.beats == pytest.approx(chance(c.sf), abs=1e-6)
+    for end, level in zip(found.absolute, (0.5, 0.025, 0.975), strict=True):
+        assert chance(lambda x, end=end: c.sf(x - end)) == pytest.approx(level, abs=2e-5)
+    for end, level in zip(found.relative, (0.5, 0.025, 0.975), strict=True):
+        assert chance(lambda x, end=end: c.sf(x / (1 + end))) == pytest.approx(level, abs=2e-5)
+
+
+def test_costs_are_the_mirror_image():
+    rewards = lift(Exponential(), (3.0, 2.0), (4.0, 5.0))
+    costs = lift(Mirror(Exponential()), (3.0, 2.0), (4.0, 5.0), units=COSTS)
+    assert costs.absolute == pytest.approx(rewards.absolute, rel=1e-6)
+    assert costs.relative == pytest.approx(rewards.relative, rel=1e-6)
+    assert costs.beats == pytest.approx(1.0 - rewards.beats)
+
+
+def test_another_scale():
+    found = lift(Bernoulli(), (30.0, 70.0), (20.0, 80.0))
+    scaled = lift(Bernoulli(), (30.0, 70.0), (20.0, 80.0), units=Units(5.0, 10.0))
+    assert scaled.absolute == pytest.approx([10.0 * end for end in found.absolute], rel=1e-4)
+    assert scaled.relative.middle == pytest.approx(1.0 / 7.0, abs=0.01)
+    assert scaled.beats == pytest.approx(found.beats)
+
+
+def test_no_share_of_a_control_that_may_be_zero():
+    assert lift(Gaussian(), (1.0, 100.0), (0.01, 25.0)).relative is None
+    below = lift(Gaussian(), (-1.0, 1e4), (-2.0, 1e4))
+    assert below.relative.middle == pytest.approx(0.5, abs=1e-3)
+
+
+counts = st.floats(-3.0, 9.0).map(lambda power: 10.0**power)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.tuples(counts, counts), st.tuples(counts, counts))
+def test_swapping_arms_turns_the_sign(arm, control):
+    there, back = lift(Bernoulli(), arm, control), lift(Bernoulli(), control, arm)
+    assert there.beats + back.beats == pytest.approx(1.0, abs=0.02)
+    assert all(map(math.isfinite, (*there.absolute, *there.relative)))
+    assert there.absolute.low <= there.absolute.middle <= there.absolute.high
+
+
+def test_expected_loss_of_two_normal_arms():
+    rows = np.array([[1.0, 100.0], [1.1, 25.0]])
+    spread, gap = math.sqrt(1 / 100 + 1 / 25), 0.1
+    score = gap / spread
+    first = spread * stats.norm.pdf(score) + gap * stats.norm.cdf(score)
+    assert expected_losses(Gaussian(), rows) == pytest.approx([first, first - gap], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("family", "rows"),
+    [
+        (Bernoulli(), [[3.0, 4.0], [30.0, 20.0], [0.2, 0.1], [1e6, 2e6]]),
+        (Exponential(), [[3.0, 4.0], [30.0, 20.0], [5.0, 1.0]]),
+        (GaussianUnknown(), [[0.0, 3.0, 4.0, 2.0], [0.5, 2.0, 30.0, 20.0]]),
+    ],
+)
+def test_losses_differ_as_expected_rewards_do(family, rows):
+    """E[max] − E[μ_a] is the loss, so two losses differ by two expected rewards."""
+    losses = expected_losses(family, np.array(rows))
+    expected = np.array([family.expected_reward(row) for row in rows])
+    assert losses + expected == pytest.approx([losses[0] + expected[0]] * len(rows), rel=1e-5)
+    assert (losses >= 0.0).all()
+
+
+def test_infinite_means():
+    rows = np.array([[1.0, 1.0], [3.0, 2.0], [3.0, 5.0]])
+    rewards = expected_losses(Exponential(), rows)
+    costs = expected_losses(Mirror(Exponential()), rows, COSTS)
+    assert np.isinf(rewards).tolist() == [False, True, True]
+    assert np.isinf(costs).tolist() == [True, False, False]
+    assert expected_losses(Exponential(), rows[:1]).tolist() == [0.0]
+    assert math.isfinite(lift(Exponential(), rows[0], rows[1]).absolute.high)
