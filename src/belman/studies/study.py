@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import os
@@ -255,7 +256,7 @@ class Study:
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
-        return Agent.from_json(self._replica.look(lambda state: state.agent.to_json()))
+        return self._replica.look(lambda state: copy.deepcopy(state.agent))
 
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm played: rewards told, expected reward, credible interval, P(best)."""
