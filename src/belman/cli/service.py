@@ -41,6 +41,10 @@ def serve(
         float,
         typer.Option(envvar="BELMAN_REQUEST_SECONDS", help="Seconds in which it has to come."),
     ] = Limits.request_seconds,
+    idle_seconds: Annotated[
+        float,
+        typer.Option(envvar="BELMAN_IDLE_SECONDS", help="Seconds that a connection may be idle."),
+    ] = Limits.idle_seconds,
     stall_seconds: Annotated[
         float,
         typer.Option(envvar="BELMAN_STALL_SECONDS", help="Seconds that an answer may stay unread."),
@@ -80,6 +84,7 @@ def serve(
         max_body=max_body,
         max_header=max_header,
         request_seconds=request_seconds,
+        idle_seconds=idle_seconds,
         stall_seconds=stall_seconds,
         max_connections=max_connections,
         max_streams=max_streams,

@@ -189,13 +189,21 @@ def _too_many() -> RefusedError:
 
 def _check_origin(request: Request) -> None:
     """Without keys, no other site's page may act through the browser of whoever runs this."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    if host not in LOOPBACK:
+    named = request.headers.get("host", "")
+    if _host(f"//{named}", "hostname") not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
     origin = request.headers.get("origin")
-    foreign = origin and urlsplit(origin).netloc != request.headers.get("host")
+    foreign = origin and _host(origin, "netloc") != named
     if foreign and request.method not in _SAFE:
         raise RefusedError(403, "a page of another site may not do this")
+
+
+def _host(address: str, part: str) -> object:
+    """A part of an address, or None of one that is none."""
+    try:
+        return getattr(urlsplit(address), part)
+    except ValueError:
+        return None
 
 
 def _route(scope: Scope) -> str:

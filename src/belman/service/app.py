@@ -177,6 +177,7 @@ def server_settings(app: Any, *, quiet: bool = True) -> uvicorn.Config:
         log_level="warning" if quiet else "info",
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=limits.idle_seconds,  # type: ignore[arg-type]
         server_header=False,
         http=guarded(limits),
         ws="none",

@@ -19,6 +19,7 @@ class Limits:
     max_body: int = 1_000_000  # bytes of a request's body
     max_header: int = 32_768  # bytes of its first line and headers together
     request_seconds: float = 20.0  # from the first byte of a request to its last
+    idle_seconds: float = 5.0  # that a connection may stay open after an answer
     stall_seconds: float = 60.0  # for so long a caller may leave an answer unread
     max_connections: int = 1_000  # open at once
     max_streams: int = 500  # pages that watch at once

@@ -28,9 +28,10 @@ class Readiness:
         if self._clock() >= self._until:
             if self._look is None or self._look.done():
                 self._look = asyncio.create_task(self._try_to_write())
-            found, _ = await asyncio.wait([self._look], timeout=PATIENCE)
+            look = self._look  # which another request may replace while this one waits
+            await asyncio.wait([look], timeout=PATIENCE)
             # whoever keeps us waiting for so long is writing; reading shows whether it is there
-            self._trouble = not (self._look.result() if found else await self._can_read())
+            self._trouble = not (look.result() if look.done() else await self._can_read())
             self._until = self._clock() + KEPT_SECONDS
         return not self._trouble
 
