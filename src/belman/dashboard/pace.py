@@ -16,7 +16,7 @@ MOST_SECONDS = 5.0  # between one view and the next, however long the first one 
 
 
 class Pace:
-    """Works one thing after another, and rests nine times as long as each took."""
+    """Works one thing after another, and rests nine times as long as each kept a core busy."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -27,10 +27,18 @@ class Pace:
         """What the work gives, once it is its turn."""
         async with self._turn:
             await asyncio.sleep(max(self._rested - time.monotonic(), 0.0))
-            started = time.monotonic()
+            busy = 0.0
+
+            def measured() -> T:
+                nonlocal busy
+                started = time.thread_time()
+                try:
+                    return work(*arguments)
+                finally:
+                    busy = time.thread_time() - started
+
             try:
-                return await self._registry.watch(work, *arguments)
+                return await self._registry.watch(measured)
             finally:
-                ended = time.monotonic()
-                pause = (ended - started) * (1.0 / SHARE_OF_TIME - 1.0)
-                self._rested = ended + min(pause, MOST_SECONDS)
+                pause = min(busy * (1.0 / SHARE_OF_TIME - 1.0), MOST_SECONDS)
+                self._rested = time.monotonic() + pause
