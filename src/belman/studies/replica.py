@@ -23,7 +23,7 @@ class Replica:
         self.name, self.storage = name, storage
         self.id, self.secret = storage.find(name)
         self.log = EventLog(self.id)
-        self._clock = clock
+        self.clock = clock
         self._lock = threading.RLock()
         self._state: State | None = None
 
@@ -33,13 +33,19 @@ class Replica:
             self._state = self.storage.run(self._caught_up, write=False)
             return reader(self._state)
 
+    def look_now(self, reader: Callable[[State], T]) -> T:
+        """What a reader makes of the state of this moment, where windows have closed since the last
+        event: on a copy, since others may yet write events of an earlier time.
+        """
+        return self.look(lambda state: reader(state.at(self.clock())))
+
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
         def attempt(transaction: Transaction) -> tuple[State, T | None, BelmanError | None]:
             state = self._caught_up(transaction, lock=True)
             result, refusal = None, None
-            unit = UnitOfWork(self.name, self.secret, state, self.log, transaction, self._clock())
+            unit = UnitOfWork(self.name, self.secret, state, self.log, transaction, self.clock())
             try:
                 result = work(unit)
             except BelmanError as error:
