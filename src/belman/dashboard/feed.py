@@ -38,6 +38,7 @@ class Feed:
         self._lock = threading.Lock()
         self._timeline = Timeline()
         self._snapshot: Snapshot | None = None
+        self._moment = (0, 0)
         self._views: dict[Pinned, bytes] = {}  # of this snapshot
         self._watchers: Counter[Pinned] = Counter()
         self._news: dict[Pinned, bytes] = {}  # what watchers are to hear, the newest only
@@ -49,11 +50,11 @@ class Feed:
     # Looking, in a thread
 
     def _now(self) -> Snapshot:
-        number = self.study.number
-        if self._snapshot is None or self._snapshot.number < number:
-            study = self.study
+        moment = self.study.moment
+        if self._snapshot is None or self._moment != moment:
+            study, self._moment = self.study, moment
             self._timeline.take(study.events(self._timeline.number))
-            self._snapshot = Snapshot(number, study.agent(), study.register, status(study))
+            self._snapshot = Snapshot(moment[0], study.agent(), study.register, status(study))
             self._views = {}
         return self._snapshot
 

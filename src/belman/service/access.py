@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
@@ -26,6 +26,7 @@ log = logging.getLogger("belman.service")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRONG_KEYS_PER_SECOND = 5.0
 READY_PER_SECOND = 10.0  # of one address, which needs no key for it
+LONGEST_KEY = 200  # characters of an idempotency key
 MAX_CALLERS = 10_000
 MAX_DRAINED = 32_000_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -55,6 +56,26 @@ def caller_of(scope: Scope) -> Caller | None:
     """Who sent a request, once the access control has let it in."""
     found: Caller | None = scope.get("belman.caller")
     return found
+
+
+def idempotency_key(scope: Scope, in_body: str | None = None) -> str | None:
+    """The idempotency key of a request, from its header or its body: the caller's own.
+
+    Keys belong to the API key that used them, so that nobody meets another's by chance or design.
+    """
+    sent = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    given = {*(unquote_to_bytes(value).decode("utf-8", "replace") for value in sent)}
+    given |= set() if in_body is None else {in_body}
+    if len(given) > 1:
+        raise RefusedError(422, "the header Idempotency-Key and the key of the body differ")
+    if not given:
+        return None
+    key = given.pop()
+    if not 0 < len(key) <= LONGEST_KEY:
+        raise RefusedError(422, f"an idempotency key has 1 to {LONGEST_KEY} characters")
+    caller = caller_of(scope)
+    own = caller is not None and caller.key_id is not None
+    return f"{caller.key_id}:{key}" if own and caller is not None else key
 
 
 class RateLimit:

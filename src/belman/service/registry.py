@@ -121,11 +121,11 @@ class Registry:
         wanted = (study.name, what)
 
         async def read() -> bytes:
-            number = await self.read(lambda: study.number)
-            found = self._kept.at(wanted, number)
+            moment = await self.read(lambda: study.moment)
+            found = self._kept.at(wanted, moment)
             if found is None:
                 found = await self.read(work)
-                self._kept.put(wanted, number, found)
+                self._kept.put(wanted, moment, found)
             return found
 
         return await self._shared.read(wanted, read)

@@ -10,10 +10,11 @@ from fastapi import Depends, Path, Query
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.types import Scope
 
 from belman.errors import BelmanError, problem_type
 from belman.service import models, views
-from belman.service.access import requires, role_router
+from belman.service.access import idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
@@ -89,12 +90,13 @@ async def study_status(request: Request, study: OpenStudy) -> Response:
 @router.post("/{name}/ask", response_model=models.TicketsOut, **requires(Role.PLAY, 409))
 async def ask(request: Request, name: StudyName, body: models.AskBody) -> Response:
     """Tickets for the arms to try now; an idempotency key makes it safe to send again."""
-    return await answer_ask(registry_of(request), name, body)
+    return await answer_ask(registry_of(request), request.scope, name, body)
 
 
-async def answer_ask(registry: Registry, name: str, body: models.AskBody) -> Response:
+async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.AskBody) -> Response:
     """The answer to an ask."""
-    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, body.key))
+    key = idempotency_key(scope, body.key)
+    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, key))
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
     return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
@@ -103,12 +105,15 @@ async def answer_ask(registry: Registry, name: str, body: models.AskBody) -> Res
 @router.post("/{name}/tell", response_model=models.ToldOut, **requires(Role.PLAY, 409))
 async def tell(request: Request, name: StudyName, body: models.TellBody) -> Response:
     """Learn the reward of a ticket; the same once more changes nothing."""
-    return await answer_tell(registry_of(request), name, body)
+    return await answer_tell(registry_of(request), request.scope, name, body)
 
 
-async def answer_tell(registry: Registry, name: str, body: models.TellBody) -> Response:
+async def answer_tell(
+    registry: Registry, scope: Scope, name: str, body: models.TellBody
+) -> Response:
     """The answer to a tell."""
-    news = await (await registry.group_commit(name)).submit(Tell(body.ticket, body.reward))
+    told = Tell(body.ticket, body.reward, idempotency_key(scope))
+    news = await (await registry.group_commit(name)).submit(told)
     registry.metrics.rewards.inc(bool(news))
     return json_response({"news": news})
 
@@ -118,7 +123,10 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
     registry = registry_of(request)
     commit = await registry.group_commit(name)
-    waiting = [commit.submit(Tell(one.ticket, one.reward)) for one in body.tells]
+    key = idempotency_key(request.scope)
+    keys = [None if key is None else f"{key}/{i}" for i in range(len(body.tells))]
+    told = [Tell(one.ticket, one.reward, own) for one, own in zip(body.tells, keys, strict=True)]
+    waiting = [commit.submit(one) for one in told]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
         ours = isinstance(error, BelmanError) and status_of(error) < 500
@@ -202,6 +210,6 @@ async def set_exposure(request: Request, study: Decider, body: models.ExposureBo
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:
-    registry = registry_of(request)
-    await registry.change(change, *arguments)
+    registry, key = registry_of(request), idempotency_key(request.scope)
+    await registry.change(partial(change, *arguments, key=key))
     return json_response(await registry.change(views.status, study))

@@ -37,14 +37,14 @@ def status(study: Study) -> dict[str, Any]:
     return {**study.status(), "has_exposure": given is not None, "dial": dial}
 
 
-def set_exposure(study: Study, exposure: Exposure, reason: str) -> None:
+def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None = None) -> None:
     """Set the exposure, after a copy of the agent tried it, so that no caller waits."""
     policy = study.policy
     if hasattr(policy, "exposure"):
         trial = study.agent()
         trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
         trial.ask()
-    study.set_exposure(exposure, reason)
+    study.set_exposure(exposure, reason, key=key)
 
 
 def table(look: Callable[..., Table], *arguments: Any) -> bytes:
