@@ -156,12 +156,15 @@ def needs_keys(host: str, storage: Storage) -> bool:
 
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 takes one that is free."""
+    listening = None
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
+        if listening is not None:
+            listening.close()
         raise ServiceError(f"cannot listen on {host} port {port}: {error}") from None
     return listening
 
