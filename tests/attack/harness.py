@@ -43,7 +43,7 @@ class Attack(NamedTuple):
     run: Callable[[Trials], None]
     short: int
     long: int
-    seconds: float = 120.0
+    seconds: float = 60.0
     seed: int = 1
 
     def trials(self, count: int) -> Trials:
