@@ -104,7 +104,7 @@ def test_processes_that_open_a_new_database_at_once_make_one_of_it(kind, tmp_pat
     else:
         url = request.getfixturevalue("postgres").database("opened_at_once")
     command = [sys.executable, "-W", "error", "-c", OPENING, url, "8"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
 
 
