@@ -165,8 +165,8 @@ def driver_for(url: str) -> Driver:
     parts = _URL.fullmatch(url) if isinstance(url, str) else None
     if parts is None:
         remedy = "write sqlite:///studies.db or postgresql://user@host/name"
-        given = without_password(url) if isinstance(url, str) else url
-        raise SettingError(f"storage={given!r} is no URL: {remedy} (and %40 for @ in a password)")
+        written = without_password(url) if isinstance(url, str) else url
+        raise SettingError(f"storage={written!r} is no URL: {remedy} (and %40 for @ in a password)")
     shown = without_password(url)
     options = dict(parse_qsl(parts["query"] or "", keep_blank_values=True))
     if parts["scheme"] in ("sqlite", "sqlite+pysqlite"):
