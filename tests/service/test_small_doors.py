@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import time
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -104,15 +102,6 @@ def test_an_event_of_a_newer_belman_is_said_in_the_log_of_the_service(tmp_path, 
     assert len(said) == 5
     assert all("install a newer one" in one.getMessage() for one in said)
     assert all(one.levelno == logging.ERROR and one.exc_info is None for one in said)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The time of the access control, which stands still."""
-    found = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
-    found.monotonic = lambda: found.now
-    monkeypatch.setattr("belman.service.access.time", found)
-    return found
 
 
 @pytest.mark.parametrize(
