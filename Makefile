@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba browser postgresql dashboard bench images constraints clean distclean
+.PHONY: help reproduce report test test-numba browser postgresql dashboard bench attack images constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -50,6 +50,9 @@ dashboard: ## build the page of the service from its sources (needs Node.js and 
 bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || status=1; done; exit $$status
+
+attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print the table of docs/guide/promises.md (minutes)
+	@$(BIN)/python -m tests.attack
 
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
 	@$(BIN)/python docs/summary.py report

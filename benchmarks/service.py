@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import belman
 from benchmarks.claim import Claim, report
@@ -33,8 +33,8 @@ ARMS = [f"arm {i}" for i in range(10)]
 class Caller:
     """One client on one connection, without a library that would cost more than the service."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, study: str = "load") -> None:
+        self.port, self.path = port, f"/api/studies/{study}"
         self.seconds: list[float] = []
         self.errors = 0
 
@@ -63,10 +63,10 @@ class Caller:
             if due > now:
                 await asyncio.sleep(due - now)
             late = min(due, time.perf_counter()) if every > 1e-3 else None
-            ticket = (await self.send("POST", "/api/studies/load/ask", {}, late))["tickets"][0]
+            ticket = (await self.send("POST", f"{self.path}/ask", {}, late))["tickets"][0]
             await self.send(
                 "POST",
-                "/api/studies/load/tell",
+                f"{self.path}/tell",
                 {"ticket": ticket["id"], "reward": float(done % 3 == 0)},
             )
             done += 1
@@ -96,13 +96,20 @@ uvicorn.Server(config).run([listening])
 """
 
 
+class Server(NamedTuple):
+    """A server in a process of its own."""
+
+    pid: int
+    address: str
+
+
 @contextmanager
-def process(*arguments: str) -> Iterator[str]:
-    """A server in a process of its own: its address."""
+def process(*arguments: str) -> Iterator[Server]:
+    """A server in a process of its own, until the context ends."""
     server = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        yield server.stdout.readline().strip().rstrip("/")
+        yield Server(server.pid, server.stdout.readline().strip().rstrip("/"))
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(30)
@@ -136,7 +143,8 @@ def main() -> None:
         storage = f"sqlite:///{folder}/studies.db"
         with process(
             "-m", "belman", "serve", "--storage", storage, "--port", "0", "--rate", "1000000"
-        ) as address:
+        ) as server:
+            address = server.address
             study = belman.Client(address).create("load", ARMS)
             asyncio.run(load(address, 2.0))  # warm
             before = study.status()["told"]
@@ -146,9 +154,9 @@ def main() -> None:
         near = belman.open_study("load", storage=storage)
         near.check()
         near.storage.close()
-    with process("-c", NOTHING) as address:
-        asyncio.run(load(address, 1.0))
-        bare, bare_slowest, _ = asyncio.run(load(address, seconds / 2.0))
+    with process("-c", NOTHING) as server:
+        asyncio.run(load(server.address, 1.0))
+        bare, bare_slowest, _ = asyncio.run(load(server.address, seconds / 2.0))
     claims = [
         Claim(f"ask + tell from {CLIENTS} clients", rate, 400.0, "pairs/s", more=True),
         Claim("99th percentile of a request", slowest, 50.0, "ms"),

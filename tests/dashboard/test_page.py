@@ -172,6 +172,16 @@ def test_a_key_is_asked_for_and_a_reader_turns_nothing(browser, tmp_path):
         tab.close()
 
 
+@browsed
+def test_an_address_that_is_no_encoding_of_anything_is_no_study(browser, service):
+    tab, heard = tab_of(browser, allowed="status of 404")  # Chromium's own words
+    tab.goto(f"{service.url}/#/study/%")
+    tab.wait_for_selector("h1:has-text('No such study')")
+    assert "'%'" in tab.inner_text("main")
+    assert heard == []
+    tab.close()
+
+
 def test_all_assets_are_here_and_name_no_other_host(service):
     page = service.send("GET", "/")
     assert page.status == 200

@@ -17,6 +17,7 @@ from belman import BelMan
 from belman.dashboard import demo, timeline
 from belman.dashboard.feed import Feed
 from belman.dashboard.timeline import Timeline
+from belman.dashboard.view import Snapshot
 from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at
 from belman.service.metrics import Metrics
@@ -137,6 +138,16 @@ def test_the_same_moment_is_worked_out_once_and_the_next_one_anew(storage, monke
     study.ask()
     assert feed.view([])["status"]["asked"] == 1
     assert len(made) == 2
+
+
+def test_a_view_is_worked_out_once_for_all_who_pin_the_same(storage, monkeypatch):
+    study = open_study("seen", ["a", "b", "c"], storage=storage)
+    feed, made, real = Feed(study), [], Snapshot.view
+    monkeypatch.setattr(Snapshot, "view", lambda *given: made.append(given[2]) or real(*given))
+    first = feed.views([(), (1,)])
+    assert feed.views([()]) == {(): first[()]}
+    assert feed.views([(1,), ()]) == first
+    assert made == [(), (1,)]
 
 
 def test_pinned_arms_are_shown_beside_the_top_ones(storage):

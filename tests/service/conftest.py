@@ -1,6 +1,9 @@
-"""A service and a client of it, for tests that need no other."""
+"""A service and a client of it, for tests that need no other; the clock of its access control."""
 
 from __future__ import annotations
+
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,3 +22,12 @@ def service(tmp_path_factory):
 def client(service):
     with belman.Client(service.url, retries=3, timeout=HANG) as found:
         yield found
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time of the access control, which stands still until it is set."""
+    found = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
+    found.monotonic = lambda: found.now
+    monkeypatch.setattr("belman.service.access.time", found)
+    return found

@@ -5,14 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import uvicorn
 
 from belman.dashboard import application
-from belman.service.app import bind
+from belman.service.app import bind, server_settings
 from belman.service.keys import Keys, Role
+from belman.service.limits import Limits
 from belman.studies import Storage
 from tests.waiting import HANG
 
@@ -51,11 +53,12 @@ class Running:
 
 
 @contextmanager
-def running(folder, port=0, **options):
+def running(folder, port=0, require_keys=False, clock=time.monotonic, **limits):
     storage = Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")
-    app = application(storage, **options)
+    app = application(storage, require_keys=require_keys, clock=clock, limits=Limits(**limits))
     listening = bind("127.0.0.1", port)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=int(HANG))
+    config = server_settings(app)
+    config.timeout_graceful_shutdown = int(HANG)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

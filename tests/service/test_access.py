@@ -5,8 +5,6 @@ nothing that breaks it.
 from __future__ import annotations
 
 import logging
-import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -107,15 +105,6 @@ def test_keys_are_stored_as_hashes_and_never_logged(service, caplog):
     rows = service.storage.rows("SELECT * FROM belman_keys")
     assert len(rows) >= 3
     assert not any(secret in str(row) for row in rows)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The time of the access control, which stands still until it is set."""
-    found = SimpleNamespace(now=100.0, perf_counter=time.perf_counter)
-    found.monotonic = lambda: found.now
-    monkeypatch.setattr("belman.service.access.time", found)
-    return found
 
 
 def test_wrong_keys_are_slowed_down(tmp_path, clock):

@@ -144,8 +144,8 @@ def test_an_ask_whose_answer_was_lost_is_sent_again_and_counts_once(service, cli
     transport = client._transport
     once, lost = transport._send_once, []
 
-    def unlucky(method, path, data):
-        answer = once(method, path, data)
+    def unlucky(*request):
+        answer = once(*request)
         if len(lost) < 2:
             lost.append(answer)
             raise ConnectionResetError("the answer was lost")

@@ -158,6 +158,18 @@ def test_a_full_disk_is_said_and_nothing_answered_is_lost(tmp_path):
         assert client.study("load").ask().arm in ("a", "b")
 
 
+def test_a_full_disk_is_not_ready(tmp_path):
+    storage = f"sqlite:///{tmp_path}/studies.db"
+    opened = Storage(storage)
+    opened.close()
+    with process(storage, largest_file=60_000) as (server, address):
+        with belman.Client(address, retries=0, timeout=HANG) as client:
+            wait_until(lambda: client._transport.send("GET", "/readyz")[0] == 503)
+            assert client._transport.send("GET", "/healthz")[0] == 200
+            assert client.studies() == []
+        assert server.poll() is None
+
+
 def test_a_page_that_watches_does_not_hold_up_the_end(tmp_path):
     with process(f"sqlite:///{tmp_path}/studies.db") as (server, address):
         with belman.Client(address, timeout=HANG) as client:

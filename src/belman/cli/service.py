@@ -10,6 +10,7 @@ import typer
 
 from belman.cli.show import console, show
 from belman.cli.study import DEFAULT_STORAGE, StorageOption
+from belman.service.limits import Limits
 from belman.table import Table
 
 if TYPE_CHECKING:
@@ -30,17 +31,69 @@ def serve(
         ),
     ] = "127.0.0.1",
     port: PortOption = 8000,
-    max_body: Annotated[int, typer.Option(help="Bytes that a request may have.")] = 1_000_000,
+    max_body: Annotated[
+        int, typer.Option(envvar="BELMAN_MAX_BODY", help="Bytes that a request's body may have.")
+    ] = Limits.max_body,
+    max_header: Annotated[
+        int, typer.Option(envvar="BELMAN_MAX_HEADER", help="Bytes that its header may have.")
+    ] = Limits.max_header,
+    request_seconds: Annotated[
+        float,
+        typer.Option(envvar="BELMAN_REQUEST_SECONDS", help="Seconds in which it has to come."),
+    ] = Limits.request_seconds,
+    idle_seconds: Annotated[
+        float,
+        typer.Option(envvar="BELMAN_IDLE_SECONDS", help="Seconds that a connection may be idle."),
+    ] = Limits.idle_seconds,
+    stall_seconds: Annotated[
+        float,
+        typer.Option(envvar="BELMAN_STALL_SECONDS", help="Seconds that an answer may stay unread."),
+    ] = Limits.stall_seconds,
+    max_connections: Annotated[
+        int, typer.Option(envvar="BELMAN_MAX_CONNECTIONS", help="Connections open at once.")
+    ] = Limits.max_connections,
+    max_streams: Annotated[
+        int, typer.Option(envvar="BELMAN_MAX_STREAMS", help="Pages that watch at once.")
+    ] = Limits.max_streams,
+    max_streams_per_key: Annotated[
+        int,
+        typer.Option(
+            envvar="BELMAN_MAX_STREAMS_PER_KEY", help="The same with one key (or from one address)."
+        ),
+    ] = Limits.max_streams_per_key,
     rate: Annotated[
-        float, typer.Option(help="Requests a second that one key (or address) may send.")
-    ] = 2_000.0,
+        float,
+        typer.Option(
+            envvar="BELMAN_RATE", help="Requests a second that one key (or address) may send."
+        ),
+    ] = Limits.rate,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="BELMAN_PROXY",
+            help="A proxy whose X-Forwarded-For is believed: an address or a network; none by "
+            "default.",
+        ),
+    ] = None,
 ) -> None:
     """Serve studies over HTTP, with a page to watch them at /."""
     from belman.service.app import needs_keys
     from belman.studies import Storage
 
+    limits = Limits(
+        max_body=max_body,
+        max_header=max_header,
+        request_seconds=request_seconds,
+        idle_seconds=idle_seconds,
+        stall_seconds=stall_seconds,
+        max_connections=max_connections,
+        max_streams=max_streams,
+        max_streams_per_key=max_streams_per_key,
+        rate=rate,
+        proxies=tuple(proxy or ()),
+    )
     opened = Storage(storage)
-    _serve(opened, host, port, require_keys=needs_keys(host, opened), max_body=max_body, rate=rate)
+    _serve(opened, host, port, require_keys=needs_keys(host, opened), limits=limits)
 
 
 def dashboard(

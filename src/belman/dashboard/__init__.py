@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from belman.dashboard import demo as simulation
+from belman.dashboard.feeds import Feeds
 from belman.dashboard.routes import router
 from belman.service.app import create_app
 from belman.studies import Storage
@@ -21,7 +22,7 @@ def application(
         name = simulation.new_study(storage, seed).name
         background.append(partial(simulation.play, name=name, seed=seed))
     app = create_app(storage, routers=[router], background=background, **options)
-    app.state.feeds = {}
+    app.state.feeds = Feeds(app.state.registry)
     app.state.demo, app.state.demo_lock = None, asyncio.Lock()
     return app
 

@@ -11,12 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from belman.dashboard import demo
-from belman.dashboard.feed import Feed, stream
+from belman.dashboard.feed import Feed, Pinned
+from belman.dashboard.feeds import Feeds, LiveResponse
 from belman.errors import StudyError
-from belman.service.access import requires, role_router
+from belman.service.access import caller_of, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import problem
-from belman.service.routes import StudyName, json_response, registry_of
+from belman.service.routes import StudyName, encoded_response, json_response, registry_of
 from belman.service.views import status
 
 router = APIRouter(tags=["page"])
@@ -47,8 +48,10 @@ def _file(name: str) -> Response:
 @_api.get("/whoami", **requires(Role.READ))
 async def whoami(request: Request) -> Response:
     """The role of the caller, and whether the service asks for keys."""
-    role: Role = request.scope["belman.role"]
-    return json_response({"role": role.word, "closed": await registry_of(request).requires_key()})
+    caller = caller_of(request.scope)
+    assert caller is not None  # the access control has let it in
+    closed = await registry_of(request).requires_key()
+    return json_response({"role": caller.role.word, "closed": closed})
 
 
 @_api.get("/overview", **requires(Role.READ))
@@ -63,35 +66,38 @@ async def overview(
     found = []
     for name in names[:limit]:
         with suppress(StudyError):
-            found.append(await registry.in_thread(status, await registry.study(name)))
+            found.append(await registry.read(status, await registry.study(name)))
     return json_response({"studies": found, "total": len(names)})
 
 
 async def _feed(request: Request, name: StudyName) -> Feed:
-    study = await registry_of(request).study(name)
-    feeds: dict[str, Feed] = request.app.state.feeds
-    if name not in feeds or feeds[name].study is not study:
-        feeds[name] = Feed(study)
-    return feeds[name]
+    return await _feeds(request).of(name)
+
+
+def _feeds(request: Request) -> Feeds:
+    feeds: Feeds = request.app.state.feeds
+    return feeds
 
 
 StudyFeed = Annotated[Feed, Depends(_feed)]
 _IDS = Query(pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$", description="More arms, by id, with commas.")
-Pinned = Annotated[str, _IDS]
+PinnedIds = Annotated[str, _IDS]
 
 
 @_api.get("/studies/{name}/view", **requires(Role.READ))
-async def view(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response:
+async def view(request: Request, feed: StudyFeed, arms: PinnedIds = "") -> Response:
     """What the page shows of a study now."""
-    return json_response(await registry_of(request).in_thread(feed.view, _ids(arms)))
+    registry, pinned = registry_of(request), _ids(arms)
+    shown = await registry.shared(
+        feed.study, ("view", pinned), lambda: feed.views([pinned])[pinned]
+    )
+    return encoded_response(shown)
 
 
 @_api.get("/studies/{name}/live", response_class=StreamingResponse, **requires(Role.READ))
-async def live(request: Request, feed: StudyFeed, arms: Pinned = "") -> Response:
+async def live(request: Request, feed: StudyFeed, arms: PinnedIds = "") -> Response:
     """The same as a stream of server-sent events: a `view` whenever the study moved."""
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    events = stream(feed, registry_of(request), _ids(arms))
-    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
+    return LiveResponse(_feeds(request), feed, _ids(arms))
 
 
 @_api.get("/studies/{name}/arms", **requires(Role.READ))
@@ -102,11 +108,11 @@ async def search_arms(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Response:
     """Arms by name, the likeliest best first."""
-    return json_response(await registry_of(request).in_thread(feed.search, query, limit))
+    return json_response(await registry_of(request).read(feed.search, query, limit))
 
 
-def _ids(arms: str) -> list[int]:
-    return [int(one) for one in arms.split(",") if one]
+def _ids(arms: str) -> Pinned:
+    return tuple(sorted({int(one) for one in arms.split(",") if one}))
 
 
 @_api.post("/demo", status_code=201, **requires(Role.ADMIN))
@@ -115,7 +121,7 @@ async def start_demo(request: Request) -> Response:
     registry, state = registry_of(request), request.app.state
     async with state.demo_lock:
         if state.demo is None or state.demo[1].done():
-            name = (await registry.in_thread(demo.new_study, registry.storage)).name
+            name = (await registry.change(demo.new_study, registry.storage)).name
             state.demo = (name, registry.start_task(demo.play(registry, name)))
     return json_response({"name": state.demo[0]}, 201)
 

@@ -26,8 +26,11 @@ _INTERVAL = 1.959963984540054  # standard deviations of a central 95 %
 class SomeArms:
     """Some arms of an agent, with what is known of them from the table of all."""
 
-    def __init__(self, agent: Agent, table: Table, places: Sequence[int]) -> None:
+    def __init__(
+        self, agent: Agent, table: Table, places: Sequence[int], pseudobelief: tuple[float, ...]
+    ) -> None:
         self._agent, self._places = agent, places
+        self.pseudobelief = pseudobelief  # the barycentre of all arms, not of these alone
         self.arms = tuple(agent.arms[place] for place in places)
         columns = table.columns.items()
         self._table = Table({name: [column[place] for place in places] for name, column in columns})
@@ -36,11 +39,6 @@ class SomeArms:
     def family(self) -> Family:
         """What a reward is."""
         return self._agent.family
-
-    @property
-    def pseudobelief(self) -> tuple[float, ...]:
-        """The barycentre of all arms, not of these alone."""
-        return self._agent.pseudobelief
 
     @property
     def turn(self) -> int:
@@ -65,6 +63,7 @@ class Snapshot:
         self.number, self.agent, self.status = number, agent, status
         self.table = agent.beliefs()
         self.explanation = agent.explain()
+        self.pseudobelief = agent.pseudobelief
         self.labels = [label(arm) for arm in agent.arms]
         places = {arm: place for place, arm in enumerate(register)}
         self.ids = [places[arm] for arm in agent.arms]
@@ -103,7 +102,7 @@ class Snapshot:
         """The whole page, with the arms of these ids beside the likeliest best."""
         top, chosen = self.order[:TOP], set(pinned)
         places = top + [i for i, id in enumerate(self.ids) if id in chosen and i not in top]
-        shown = SomeArms(self.agent, self.table, places)
+        shown = SomeArms(self.agent, self.table, places, self.pseudobelief)
         return {
             "number": self.number,
             "status": self.status,

@@ -6,17 +6,17 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belman.errors import StorageError
-from belman.service.keys import Key, Role, role_named
+from belman.service.keys import Role, role_named
 from belman.service.models import Problem
 from belman.service.problems import MEDIA_TYPE, RefusedError, problem, problem_of
 from belman.service.registry import Registry
@@ -25,10 +25,13 @@ log = logging.getLogger("belman.service")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRONG_KEYS_PER_SECOND = 5.0
+READY_PER_SECOND = 10.0  # of one address, which needs no key for it
+LONGEST_KEY = 200  # characters of an idempotency key
 MAX_CALLERS = 10_000
 MAX_DRAINED = 32_000_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 _PROTECTED = ("/api/", "/metrics")
+_READY = "/readyz"
 _ROLE = "x-role"
 _PROBLEM = {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": "What is wrong."}
 _POLICY = b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -38,6 +41,41 @@ _SECURITY_HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"content-security-policy", _POLICY),
 )
+
+
+class Caller(NamedTuple):
+    """Who sent a request: by the id of a key, or by an address where keys are not asked for."""
+
+    name: str
+    key_id: str | None
+    role: Role
+    given: str | None  # the key itself, to be looked at again as long as a stream lasts
+
+
+def caller_of(scope: Scope) -> Caller | None:
+    """Who sent a request, once the access control has let it in."""
+    found: Caller | None = scope.get("belman.caller")
+    return found
+
+
+def idempotency_key(scope: Scope, in_body: str | None = None) -> str | None:
+    """The idempotency key of a request, from its header or its body: the caller's own.
+
+    Keys belong to the API key that used them, so that nobody meets another's by chance or design.
+    """
+    sent = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    given = {*(unquote_to_bytes(value).decode("utf-8", "replace") for value in sent)}
+    given |= set() if in_body is None else {in_body}
+    if len(given) > 1:
+        raise RefusedError(422, "the header Idempotency-Key and the key of the body differ")
+    if not given:
+        return None
+    key = given.pop()
+    if not 0 < len(key) <= LONGEST_KEY:
+        raise RefusedError(422, f"an idempotency key has 1 to {LONGEST_KEY} characters")
+    caller = caller_of(scope)
+    own = caller is not None and caller.key_id is not None
+    return f"{caller.key_id}:{key}" if own and caller is not None else key
 
 
 class RateLimit:
@@ -63,9 +101,11 @@ class RateLimit:
 class AccessControl:
     """Middleware: lets a request in with its caller's role, or answers a problem; counts both."""
 
-    def __init__(self, app: ASGIApp, registry: Registry, max_body: int, rate: float) -> None:
-        self.app, self.registry, self.max_body = app, registry, max_body
-        self._rate, self._wrong_keys = RateLimit(rate), RateLimit(WRONG_KEYS_PER_SECOND)
+    def __init__(self, app: ASGIApp, registry: Registry) -> None:
+        self.app, self.registry, self.max_body = app, registry, registry.limits.max_body
+        self._rate = RateLimit(registry.limits.rate)
+        self._wrong_keys = RateLimit(WRONG_KEYS_PER_SECOND)
+        self._unknown = RateLimit(READY_PER_SECOND)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,6 +131,8 @@ class AccessControl:
         except StorageError as error:
             log.warning("storage: %s", error)
             await problem_of(error)(scope, receive, answer)
+        except ClientDisconnect:
+            status = 499  # nobody is there to be answered
         except Exception:
             log.exception("%s %s broke", scope["method"], _route(scope))
             if began:
@@ -106,20 +148,21 @@ class AccessControl:
         size = request.headers.get("content-length", "0")
         if not size.isdigit() or int(size) > self.max_body:
             raise await self._too_large(receive)
-        if not request.url.path.startswith(_PROTECTED):
+        path, address = request.url.path, request.client.host if request.client else "unknown"
+        if not path.startswith(_PROTECTED):
+            if path == _READY and not self._unknown.allows(address):
+                raise _too_many()
             return
-        address = request.client.host if request.client else "unknown"
-        caller = address
+        caller = Caller(address, None, Role.ADMIN, None)
         if await self.registry.requires_key():
-            key = await self._authenticate(request, address)
-            caller, request.scope["belman.role"] = key.id, key.role
+            caller = await self._authenticate(request, address)
         else:
             _check_origin(request)
-            request.scope["belman.role"] = Role.ADMIN
-        if not self._rate.allows(caller):
-            raise RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
+        request.scope["belman.caller"] = caller
+        if not self._rate.allows(caller.name):
+            raise _too_many()
 
-    async def _authenticate(self, request: Request, address: str) -> Key:
+    async def _authenticate(self, request: Request, address: str) -> Caller:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
@@ -131,7 +174,7 @@ class AccessControl:
             raise RefusedError(429, detail, {"Retry-After": "1"})
         if key is None:
             raise RefusedError(401, "this key is unknown, or was revoked", challenge)
-        return key
+        return Caller(key.id, key.id, key.role, given.strip())
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         read = 0
@@ -161,15 +204,27 @@ async def _drain(receive: Receive) -> None:
             return
 
 
+def _too_many() -> RefusedError:
+    return RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
+
+
 def _check_origin(request: Request) -> None:
     """Without keys, no other site's page may act through the browser of whoever runs this."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    if host not in LOOPBACK:
+    named = request.headers.get("host", "")
+    if _host(f"//{named}", "hostname") not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
     origin = request.headers.get("origin")
-    foreign = origin and urlsplit(origin).netloc != request.headers.get("host")
+    foreign = origin and _host(origin, "netloc") != named
     if foreign and request.method not in _SAFE:
         raise RefusedError(403, "a page of another site may not do this")
+
+
+def _host(address: str, part: str) -> object:
+    """A part of an address, or None of one that is none."""
+    try:
+        return getattr(urlsplit(address), part)
+    except ValueError:
+        return None
 
 
 def _route(scope: Scope) -> str:
@@ -180,8 +235,8 @@ def _route(scope: Scope) -> str:
 
 def require_role(scope: Scope, needed: Role) -> None:
     """Refuse a caller who does not have this role, or a higher one."""
-    role = scope.get("belman.role")
-    if role is None or role < needed:
+    caller = caller_of(scope)
+    if caller is None or caller.role < needed:
         raise RefusedError(403, f"this needs a key with the role {needed.word!r}")
 
 

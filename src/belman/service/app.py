@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from types import FrameType
@@ -12,7 +14,8 @@ from typing import Any
 from belman.errors import BelmanError, ServiceError, SettingError, needing
 from belman.version import __version__
 
-with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn"):
+with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", "httptools"):
+    import httptools  # noqa: F401
     import prometheus_client  # noqa: F401
     import uvicorn
     from fastapi import APIRouter, FastAPI
@@ -25,15 +28,17 @@ from starlette.responses import Response
 from belman.service import routes
 from belman.service.access import LOOPBACK, AccessControl, requires, role_router
 from belman.service.fast_path import FastPath
+from belman.service.guard import guarded
 from belman.service.keys import Keys, Role
+from belman.service.limits import Limits
 from belman.service.metrics import Metrics
 from belman.service.problems import invalid, problem, problem_of
+from belman.service.readiness import Readiness
 from belman.service.registry import Registry
 from belman.studies import Storage
 
-MAX_BODY = 1_000_000
-RATE = 2_000.0
 GRACE_SECONDS = 10
+SWITCH_SECONDS = 1e-3  # for so long a thread that reads may keep one that decides from running
 
 health = APIRouter(tags=["health"])
 measured = role_router(tags=["health"])
@@ -43,8 +48,8 @@ def create_app(
     storage: Storage,
     *,
     require_keys: bool = False,
-    max_body: int = MAX_BODY,
-    rate: float = RATE,
+    limits: Limits | None = None,
+    clock: Callable[[], float] = time.monotonic,
     routers: Iterable[APIRouter] = (),
     background: Iterable[Callable[[Registry], Coroutine[Any, Any, None]]] = (),
 ) -> FastAPI:
@@ -52,9 +57,9 @@ def create_app(
 
     `routers` are served beside the studies', and the coroutines that `background` makes run as long
     as the service does. All state lives in the storage, so that any number of such services may
-    stand on one.
+    stand on one. The `clock` says how old is what is known of a key.
     """
-    registry = Registry(storage, Metrics(), require_keys)
+    registry = Registry(storage, Metrics(), require_keys, limits, clock)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -73,14 +78,14 @@ def create_app(
         lifespan=lifespan,
         swagger_ui_oauth2_redirect_url=None,
     )
-    app.state.registry = registry
+    app.state.registry, app.state.readiness = registry, Readiness(registry, clock)
     app.add_exception_handler(BelmanError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _failed)
     for router in (routes.router, health, measured, *routers):
         app.include_router(router)
     app.add_middleware(FastPath, registry=registry)
-    app.add_middleware(AccessControl, registry=registry, max_body=max_body, rate=rate)
+    app.add_middleware(AccessControl, registry=registry)
     _describe_key(app)
     return app
 
@@ -91,11 +96,13 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@health.get("/readyz", responses={503: {"description": "The storage cannot be reached."}})
-async def readyz(request: Request) -> dict[str, str]:
-    """Whether the service can do its work: 503 while the storage cannot be reached."""
-    registry = routes.registry_of(request)
-    await registry.in_thread(registry.keys.any)
+@health.get("/readyz", response_model=None, responses={503: {"description": "Not ready."}})
+async def readyz(request: Request) -> dict[str, str] | Response:
+    """Whether the service can do its work: 503 while the storage takes nothing (a full disk)."""
+    readiness: Readiness = request.app.state.readiness
+    if not await readiness.is_ready():
+        words = "the storage of this service cannot be written at the moment"
+        return problem(503, words, headers={"Retry-After": "1"})
     return {"status": "ready"}
 
 
@@ -149,12 +156,15 @@ def needs_keys(host: str, storage: Storage) -> bool:
 
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 takes one that is free."""
+    listening = None
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
+        if listening is not None:
+            listening.close()
         raise ServiceError(f"cannot listen on {host} port {port}: {error}") from None
     return listening
 
@@ -162,15 +172,27 @@ def bind(host: str, port: int) -> socket.socket:
 Ready = Callable[[], None] | None
 
 
-def serve(app: Any, listening: socket.socket, *, quiet: bool = False, ready: Ready = None) -> None:
-    """Answer until SIGINT or SIGTERM; then finish what is under way, and stop."""
-    config = uvicorn.Config(
+def server_settings(app: Any, *, quiet: bool = True) -> uvicorn.Config:
+    """How a service is served: behind a guard, and believing only the proxies that it was told."""
+    limits: Limits = app.state.registry.limits
+    return uvicorn.Config(
         app,
         log_level="warning" if quiet else "info",
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=limits.idle_seconds,  # type: ignore[arg-type]
         server_header=False,
+        http=guarded(limits),
+        ws="none",
+        proxy_headers=bool(limits.proxies),
+        forwarded_allow_ips=list(limits.proxies),
     )
+
+
+def serve(app: Any, listening: socket.socket, *, quiet: bool = False, ready: Ready = None) -> None:
+    """Answer until SIGINT or SIGTERM; then finish what is under way, and stop."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    config = server_settings(app, quiet=quiet)
     _Server(config, app.state.registry, ready).run([listening])
 
 

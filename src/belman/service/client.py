@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import math
 import os
-import random
-import ssl
-import time
-import uuid
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, overload
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from belman import errors, spec
-from belman.errors import BelmanError, RewardError, ServiceError, SettingError, problem_type
+from belman.errors import BelmanError, RewardError, ServiceError, problem_type
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.files import write_atomically
 from belman.policies import Policy
+from belman.service.transport import Transport
 from belman.table import Table
 
-_RETRIED = {429, 502, 503, 504}
-_MAX_WAIT = 5.0
 #: Every error that a service may send, by the type of its problem.
 _ERRORS = {
     problem_type(kind): kind
@@ -51,9 +44,9 @@ class Client:
     """A service at `url`, opened with a `key` where it asks for one.
 
     Requests are sent again after failures that pass (`retries` times, waiting longer each time).
-    That is safe: every ask, tell and correction carries an idempotency key, so that the service
-    gives the same tickets again, and a tell that was heard changes nothing. Objects may be shared
-    between threads.
+    That is safe: every change carries an idempotency key, so that the service gives the same answer
+    again and does nothing twice. Objects may be shared between threads, and by processes that are
+    forked.
     """
 
     def __init__(
@@ -80,9 +73,12 @@ class Client:
         self.call("POST", "/api/studies", body)
         return RemoteStudy(self, name)
 
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON that a route answers with; raises what the study would have raised."""
-        status, kind, content = self._transport.send(method, path, body)
+    def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
+        """The JSON that a route answers with; raises what the study would have raised.
+
+        A change carries an idempotency key, this one or one of its own.
+        """
+        status, kind, content = self._transport.send(method, path, body, key)
         if kind.endswith("json"):
             found = json.loads(content)
             if status >= 400:
@@ -119,8 +115,8 @@ class RemoteStudy:
     def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
     def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
         """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
-        body = {"tickets": 1 if n is None else n, "key": uuid.uuid4().hex if key is None else key}
-        found = self.client.call("POST", f"{self._path}/ask", body)["tickets"]
+        body = {"tickets": 1 if n is None else n}
+        found = self.client.call("POST", f"{self._path}/ask", body, key=key)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
         return tickets[0] if n is None else tickets
 
@@ -128,8 +124,8 @@ class RemoteStudy:
         """Learn the reward of a ticket: True if it was news, False if it was known; a request with
         the same `key` counts once.
         """
-        body = _tell_body(ticket, reward, key)
-        return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
+        body = _tell_body(ticket, reward)
+        return bool(self.client.call("POST", f"{self._path}/tell", body, key=key)["news"])
 
     def tell_many(
         self, tells: Iterable[tuple[str | RemoteTicket, float]]
@@ -151,13 +147,9 @@ class RemoteStudy:
         key: str | None = None,
     ) -> bool:
         """Replace what a ticket counted as (None forgets it): True if that changes anything."""
-        body = {
-            "reward": None if reward is None else _finite(reward),
-            "reason": reason,
-            "key": uuid.uuid4().hex if key is None else key,
-        }
+        body = {"reward": None if reward is None else _finite(reward), "reason": reason}
         path = f"{self._path}/tickets/{quote(_id(ticket), safe='')}/correct"
-        return bool(self.client.call("POST", path, body)["changed"])
+        return bool(self.client.call("POST", path, body, key=key)["changed"])
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
@@ -183,31 +175,39 @@ class RemoteStudy:
         query = urlencode({"format": Path(path).suffix.removeprefix(".")})
         write_atomically(path, self.client.call("GET", f"{self._path}/export?{query}"))
 
-    def pause(self, reason: str = "") -> None:
+    def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide nothing until resumed."""
-        self.client.call("POST", f"{self._path}/pause", {"reason": reason})
+        self.client.call("POST", f"{self._path}/pause", {"reason": reason}, key=key)
 
-    def resume(self, reason: str = "") -> None:
+    def resume(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide again."""
-        self.client.call("POST", f"{self._path}/resume", {"reason": reason})
+        self.client.call("POST", f"{self._path}/resume", {"reason": reason}, key=key)
 
     def add_arm(
-        self, arm: Hashable, prior: Sequence[float] | None = None, reason: str = ""
+        self,
+        arm: Hashable,
+        prior: Sequence[float] | None = None,
+        reason: str = "",
+        *,
+        key: str | None = None,
     ) -> None:
         """Take in a new arm, or one that was retired."""
         body = {"arm": _arm_out(arm), "prior": prior, "reason": reason}
-        self.client.call("POST", f"{self._path}/arms", body)
+        self.client.call("POST", f"{self._path}/arms", body, key=key)
 
-    def retire_arm(self, arm: Hashable, reason: str = "") -> None:
+    def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
         """Play an arm no more."""
         body = {"arm": _arm_out(arm), "reason": reason}
-        self.client.call("POST", f"{self._path}/arms/retire", body)
+        self.client.call("POST", f"{self._path}/arms/retire", body, key=key)
 
-    def set_exposure(self, exposure: Exposure | float, reason: str = "") -> None:
+    def set_exposure(
+        self, exposure: Exposure | float, reason: str = "", *, key: str | None = None
+    ) -> None:
         """Explore more or less: an exposure, or a dial from 0 (explore) over ½ to 1 (exploit)."""
         chosen = _described(exposure) if isinstance(exposure, Exposure) else float(exposure)
         name = "exposure" if isinstance(exposure, Exposure) else "dial"
-        self.client.call("PUT", f"{self._path}/exposure", {name: chosen, "reason": reason})
+        body = {name: chosen, "reason": reason}
+        self.client.call("PUT", f"{self._path}/exposure", body, key=key)
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
@@ -226,10 +226,8 @@ def _told(answer: dict[str, Any]) -> bool | BelmanError:
     return _ERRORS.get(problem["type"], BelmanError)(problem["detail"])
 
 
-def _tell_body(ticket: str | RemoteTicket, reward: float, key: str | None = None) -> dict[str, Any]:
-    """A tell with an idempotency key, since it may be sent again."""
-    own = uuid.uuid4().hex if key is None else key
-    return {"ticket": _id(ticket), "reward": _finite(reward), "key": own}
+def _tell_body(ticket: str | RemoteTicket, reward: float) -> dict[str, Any]:
+    return {"ticket": _id(ticket), "reward": _finite(reward)}
 
 
 def _id(ticket: str | RemoteTicket) -> str:
@@ -273,75 +271,3 @@ def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:
     """Raise what a problem describes, as the study itself would have raised it."""
     kind = _ERRORS.get(str(problem.get("type")), ServiceError)
     raise kind(problem.get("detail") or f"the service answered {status}")
-
-
-class Transport:
-    """Sends JSON over a pool of open connections; waits and retries where a failure may pass."""
-
-    def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            remedy = "write http://127.0.0.1:8000"
-            raise SettingError(f"url={url!r} is no address of a service: {remedy}")
-        if retries < 0 or not timeout > 0.0:
-            allowed = "give seconds above 0, and a number from 0 up"
-            raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
-        self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
-        self._path = parts.path.rstrip("/")
-        self._key, self._timeout, self._retries = key, timeout, retries
-        self._pool: deque[http.client.HTTPConnection] = deque()
-
-    def send(self, method: str, path: str, body: Any = None) -> tuple[int, str, bytes]:
-        """Status, media type and body of the answer."""
-        data = None if body is None else json.dumps(body, allow_nan=False).encode()
-        wait = 0.05
-        for left in reversed(range(self._retries + 1)):
-            try:
-                status, kind, answer = self._send_once(method, path, data)
-            except (OSError, http.client.HTTPException) as error:
-                if not left:
-                    words = error or type(error).__name__
-                    raise ServiceError(f"{self} cannot be reached: {words}") from error
-            else:
-                if status not in _RETRIED or not left:
-                    return status, kind, answer
-            time.sleep(wait * random.uniform(0.5, 1.0))  # nothing that is decided depends on it
-            wait = min(2.0 * wait, _MAX_WAIT)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _send_once(self, method: str, path: str, data: bytes | None) -> tuple[int, str, bytes]:
-        connection = self._connection()
-        headers = {"Accept": "application/json"}
-        if data is not None:
-            headers["Content-Type"] = "application/json"
-        if self._key is not None:
-            headers["Authorization"] = f"Bearer {self._key}"
-        try:
-            connection.request(method, self._path + path, data, headers)
-            response = connection.getresponse()
-            answer = response.status, response.headers.get_content_type(), response.read()
-        except BaseException:
-            connection.close()
-            raise
-        self._pool.append(connection)
-        return answer
-
-    def _connection(self) -> http.client.HTTPConnection:
-        """An idle one of the pool, or a new one: threads that send at once have one each."""
-        try:
-            return self._pool.pop()
-        except IndexError:
-            pass
-        place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
-        if self._secure:
-            return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
-        return http.client.HTTPConnection(**place)
-
-    def close(self) -> None:
-        """Close the connections that nobody uses; the next request opens a new one."""
-        while self._pool:
-            self._pool.pop().close()
-
-    def __str__(self) -> str:
-        scheme, usual = ("https", 443) if self._secure else ("http", 80)
-        return f"{scheme}://{self._host}:{self._port or usual}{self._path}"

@@ -38,14 +38,18 @@ class FastPath:
             return
         scope["belman.route"] = f"/api/studies/{{name}}/{found[2]}"
         require_role(scope, Role.PLAY)
-        response = await self._answer(found[1], found[2], await Request(scope, receive).body())
+        response = await self._answer(
+            scope, found[1], found[2], await Request(scope, receive).body()
+        )
         await response(scope, receive, send)
 
-    async def _answer(self, name: str, what: str, body: bytes) -> Response:
+    async def _answer(self, scope: Scope, name: str, what: str, body: bytes) -> Response:
         try:
             if what == "ask":
-                return await answer_ask(self.registry, name, AskBody.model_validate_json(body))
-            return await answer_tell(self.registry, name, TellBody.model_validate_json(body))
+                asked = AskBody.model_validate_json(body)
+                return await answer_ask(self.registry, scope, name, asked)
+            told = TellBody.model_validate_json(body)
+            return await answer_tell(self.registry, scope, name, told)
         except ValidationError as error:
             faults = error.errors(include_input=False)
             return invalid([(("body", *one["loc"]), one["msg"]) for one in faults])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from starlette.responses import Response
 
 from belman import errors
 from belman.errors import BelmanError, problem_type
+
+log = logging.getLogger("belman.service")
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -77,6 +80,8 @@ def problem_of(error: BelmanError) -> Response:
             "nothing was changed, or the answer was lost: try again"
         )
         return problem(status, detail, kind, {"Retry-After": "1"})
+    if status == 500:
+        log.error("%s: %s", kind, error)
     distrust = "the state of this study cannot be trusted; the log of the service says more"
     return problem(status, distrust if status == 500 else str(error), kind)
 

@@ -1,120 +1,134 @@
-"""The studies that a service has open, each behind a group commit, and threads to work on them."""
+"""The studies that a service has open, and the threads that work on them: deciding has its own."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from belman.errors import BelmanError, UnknownStudyError, listing, nearest
+from belman.errors import UnknownStudyError, listing, nearest
+from belman.service.group_commit import GroupCommit
 from belman.service.keys import Key, Keys
+from belman.service.limits import Limits
 from belman.service.metrics import Metrics
-from belman.service.problems import RefusedError
-from belman.studies import Ask, Storage, Study, Tell, Ticket
+from belman.service.shared_read import Kept, SharedReads
+from belman.service.streams import Streams
+from belman.studies import Storage, Study
 
 T = TypeVar("T")
-Answer = list[Ticket] | bool
 
 MAX_OPEN_STUDIES = 1_000
-MAX_WAITING = 10_000
-MAX_BATCH = 256
+MAX_READ_STUDIES = 100
+MAX_KEPT_READS = 32
 MAX_CACHED_KEYS = 10_000
-KEY_CACHE_SECONDS = 5.0  # for so long a revoked key may still work, and a new one may not yet
-
-
-class GroupCommit:
-    """Asks and tells of one study, in their order; a busy disk gathers them in one transaction."""
-
-    def __init__(self, study: Study, executor: Executor, watch: Callable[[int], None]) -> None:
-        self.study = study
-        self._executor, self._watch = executor, watch
-        self._waiting: list[tuple[Ask | Tell, asyncio.Future[Answer]]] = []
-        self._worker: asyncio.Task[None] | None = None
-
-    def submit(self, request: Ask | Tell) -> asyncio.Future[Answer]:
-        """The tickets of an ask, or whether a tell was news; the study's error if it refuses."""
-        if len(self._waiting) >= MAX_WAITING:
-            detail = f"{MAX_WAITING:,} requests wait for this study already: try again"
-            raise RefusedError(503, detail, {"Retry-After": "1"})
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
-        return future
-
-    async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._waiting:
-            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
-            self._watch(len(batch))
-            requests = [request for request, _ in batch]
-            try:
-                together = self.study.together
-                answers = await loop.run_in_executor(self._executor, together, requests)
-            except Exception as error:
-                for _, future in batch:
-                    _settle(future, error)
-            else:
-                for (_, future), answer in zip(batch, answers, strict=True):
-                    _settle(future, answer)
-        self._worker = None
-
-
-def _settle(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
-    if future.done():  # the caller has gone; its ticket stays, and expires by the study's rule
-        return
-    if isinstance(answer, Exception):
-        future.set_exception(_own(answer))
-    else:
-        future.set_result(answer)
-
-
-def _own(error: Exception) -> Exception:
-    """An exception that one waiter may raise while others raise theirs."""
-    return type(error)(*error.args) if isinstance(error, BelmanError) else error
+KEY_CACHE_SECONDS = 3.0  # for so long a revoked key may still work, and a new one may not yet
 
 
 class Registry:
-    """Opens studies at their first use; what blocks runs in a thread, never on the event loop."""
+    """Opens studies at their first use; what blocks runs in a thread, never on the event loop.
 
-    def __init__(self, storage: Storage, metrics: Metrics, require_keys: bool) -> None:
-        self.storage, self.metrics = storage, metrics
+    Asks, tells and changes have threads of their own, and so has the look at keys, so that no
+    number of readers keeps a decision waiting. Readers look at a copy of the study of their own,
+    which follows the log, so that they do not hold the one that decides either.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        metrics: Metrics,
+        require_keys: bool,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.storage, self.metrics, self.clock = storage, metrics, clock
+        self.limits = Limits() if limits is None else limits
         self.keys = Keys(storage)
+        self.streams = Streams(self.limits, metrics)
         self.stopping = asyncio.Event()
         self._require_keys = require_keys
-        self._threads = ThreadPoolExecutor(12, thread_name_prefix="belman")
+        self._deciding = ThreadPoolExecutor(8, "belman-decide")
+        self._reading = ThreadPoolExecutor(2, "belman-read")
+        self._watching = ThreadPoolExecutor(1, "belman-watch")
+        self._door = ThreadPoolExecutor(2, "belman-door")
         self._open: OrderedDict[str, GroupCommit] = OrderedDict()
+        self._read: OrderedDict[str, Study] = OrderedDict()
+        self._opening: SharedReads[Study] = SharedReads()
+        self._shared: SharedReads[bytes] = SharedReads()
+        self._kept: Kept[bytes] = Kept(MAX_KEPT_READS)
+        self._looks: SharedReads[Any] = SharedReads()
         self._cache: dict[str, tuple[float, Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """What a blocking call gives."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+    # Threads
+
+    async def change(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that decides, learns or changes."""
+        return await _run(self._deciding, work, *arguments)
+
+    async def read(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that only reads."""
+        return await _run(self._reading, work, *arguments)
+
+    async def watch(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that works for pages which watch: one after another."""
+        return await _run(self._watching, work, *arguments)
+
+    async def at_the_door(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that a request needs before it is let in."""
+        return await _run(self._door, work, *arguments)
+
+    # Studies
 
     async def names(self, query: str) -> list[str]:
         """The names of the studies with `query` in their name."""
         words = query.casefold()
-        names = await self.in_thread(self.storage.names)
+        names = await self.read(self.storage.names)
         return [name for name in names if words in name.casefold()]
 
     async def group_commit(self, name: str) -> GroupCommit:
         """A study for asks and tells."""
         found = self._open.get(name)
         if found is None:
-            study = await self.in_thread(self._opened, name)
-            opened = GroupCommit(study, self._threads, self.metrics.batch_size.observe)
+            study = await self._opening.read(name, lambda: self.change(self._opened, name))
+            opened = GroupCommit(study, self._deciding, self.metrics.batch_size.observe)
             found = self._open.setdefault(name, opened)
             while len(self._open) > MAX_OPEN_STUDIES:
                 self._open.popitem(last=False)
         self._open.move_to_end(name)
         return found
 
-    async def study(self, name: str) -> Study:
-        """A study for everything else."""
+    async def deciding_study(self, name: str) -> Study:
+        """The study that decides, for changes."""
         return (await self.group_commit(name)).study
+
+    async def study(self, name: str) -> Study:
+        """A copy of the study for those who look."""
+        found = self._read.get(name)
+        if found is None:
+            wanted = ("to read", name)
+            opened = await self._opening.read(wanted, lambda: self.read(self._opened, name))
+            found = self._read.setdefault(name, opened)
+            while len(self._read) > MAX_READ_STUDIES:
+                self._read.popitem(last=False)
+        self._read.move_to_end(name)
+        return found
+
+    async def shared(self, study: Study, what: Hashable, work: Callable[[], bytes]) -> bytes:
+        """A heavy read, shared by all who want it now, and kept until the study moves."""
+        wanted = (study.name, what)
+
+        async def read() -> bytes:
+            moment = await self.read(lambda: study.moment)
+            found = self._kept.at(wanted, moment)
+            if found is None:
+                found = await self.read(work)
+                self._kept.put(wanted, moment, found)
+            return found
+
+        return await self._shared.read(wanted, read)
 
     def _opened(self, name: str) -> Study:
         try:
@@ -124,6 +138,8 @@ class Registry:
             there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"
             raise UnknownStudyError(f"no study {name!r}: there {there}") from None
 
+    # Keys
+
     async def key(self, given: str) -> Key | None:
         """The key that was given, as the storage knew it at most a few seconds ago."""
         return await self._cached(given, lambda: self.keys.find(given))
@@ -132,15 +148,23 @@ class Registry:
         """Whether a request needs a key: off loopback, and as soon as there ever was one."""
         return self._require_keys or await self._cached("", self.keys.any)
 
+    async def admits(self, given: str | None) -> bool:
+        """Whether whoever was let in with this key (or none) would be let in again."""
+        if not await self.requires_key():
+            return True
+        return given is not None and await self.key(given) is not None
+
     async def _cached(self, what: str, look: Callable[[], T]) -> T:
-        now = time.monotonic()
+        now = self.clock()
         until, found = self._cache.get(what, (0.0, None))
         if now >= until:
-            found = await self.in_thread(look)
+            found = await self._looks.read(what, lambda: self.at_the_door(look))
             if len(self._cache) >= MAX_CACHED_KEYS:
                 self._cache.clear()
             self._cache[what] = (now + KEY_CACHE_SECONDS, found)
         return found
+
+    # Its life
 
     def start_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Begin a background task, which ends with the service at the latest."""
@@ -155,5 +179,10 @@ class Registry:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._threads.shutdown(wait=True)
+        for threads in (self._deciding, self._reading, self._watching, self._door):
+            threads.shutdown(wait=True)
         self.storage.close()
+
+
+async def _run(threads: Executor, work: Callable[..., T], *arguments: Any) -> T:
+    return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.types import Scope
 
 from belman.errors import BelmanError, problem_type
 from belman.service import models, views
-from belman.service.access import requires, role_router
+from belman.service.access import idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
 from belman.studies import Ask, Study, Tell
-from belman.table import Table
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -33,9 +33,14 @@ async def _study(request: Request, name: StudyName) -> Study:
     return await registry_of(request).study(name)
 
 
+async def _decider(request: Request, name: StudyName) -> Study:
+    return await registry_of(request).deciding_study(name)
+
+
 StudyName = Annotated[str, Path(max_length=200, examples=["checkout-button"])]
 TicketId = Annotated[str, Path(max_length=200, examples=["17-hn9691"])]
 OpenStudy = Annotated[Study, Depends(_study)]
+Decider = Annotated[Study, Depends(_decider)]
 Level = Annotated[float, Query(gt=0.0, lt=1.0)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
@@ -44,7 +49,11 @@ Format = Annotated[Literal["csv", "parquet"], Query(description="What to write."
 
 def json_response(content: Any, code: int = 200) -> Response:
     """JSON, in which numbers that JSON lacks are words."""
-    text = json.dumps(views.jsonable(content), allow_nan=False).encode()
+    return encoded_response(views.encoded(content), code)
+
+
+def encoded_response(text: bytes, code: int = 200) -> Response:
+    """JSON that was encoded already: in a thread, where there is much of it."""
     return Response(text, code, media_type="application/json")
 
 
@@ -66,14 +75,14 @@ async def list_studies(
 async def create_study(request: Request, new: models.NewStudy) -> Response:
     """Create a study; one that is there already with these settings is as good."""
     registry = registry_of(request)
-    study = await registry.in_thread(views.create, new, registry.storage)
-    return json_response(await registry.in_thread(views.status, study), 201)
+    study = await registry.change(views.create, new, registry.storage)
+    return json_response(await registry.read(views.status, study), 201)
 
 
 @router.get("/{name}", response_model=models.StatusOut, **requires(Role.READ))
 async def study_status(request: Request, study: OpenStudy) -> Response:
     """Counts of all kinds, from one moment."""
-    return json_response(await registry_of(request).in_thread(views.status, study))
+    return json_response(await registry_of(request).read(views.status, study))
 
 
 # Asking and telling
@@ -82,12 +91,13 @@ async def study_status(request: Request, study: OpenStudy) -> Response:
 @router.post("/{name}/ask", response_model=models.TicketsOut, **requires(Role.PLAY, 409))
 async def ask(request: Request, name: StudyName, body: models.AskBody) -> Response:
     """Tickets for the arms to try now; an idempotency key makes it safe to send again."""
-    return await answer_ask(registry_of(request), name, body)
+    return await answer_ask(registry_of(request), request.scope, name, body)
 
 
-async def answer_ask(registry: Registry, name: str, body: models.AskBody) -> Response:
+async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.AskBody) -> Response:
     """The answer to an ask."""
-    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, body.key))
+    key = idempotency_key(scope, body.key)
+    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, key))
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
     return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
@@ -100,12 +110,14 @@ async def tell(request: Request, name: StudyName, body: models.TellBody) -> Resp
     Under a window a ticket may be told again until that closes: the last reward stands, or they add
     up, and then the idempotency key makes a tell safe to send again.
     """
-    return await answer_tell(registry_of(request), name, body)
+    return await answer_tell(registry_of(request), request.scope, name, body)
 
 
-async def answer_tell(registry: Registry, name: str, body: models.TellBody) -> Response:
+async def answer_tell(
+    registry: Registry, scope: Scope, name: str, body: models.TellBody
+) -> Response:
     """The answer to a tell."""
-    told = Tell(body.ticket, body.reward, body.key)
+    told = Tell(body.ticket, body.reward, idempotency_key(scope, body.key))
     news = await (await registry.group_commit(name)).submit(told)
     registry.metrics.rewards.inc(bool(news))
     return json_response({"news": news})
@@ -116,7 +128,13 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
     registry = registry_of(request)
     commit = await registry.group_commit(name)
-    waiting = [commit.submit(Tell(one.ticket, one.reward, one.key)) for one in body.tells]
+    key = idempotency_key(request.scope)
+    keys = [
+        idempotency_key(request.scope, one.key) if key is None else f"{key}/{i}"
+        for i, one in enumerate(body.tells)
+    ]
+    told = [Tell(one.ticket, one.reward, own) for one, own in zip(body.tells, keys, strict=True)]
+    waiting = [commit.submit(one) for one in told]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
         ours = isinstance(error, BelmanError) and status_of(error) < 500
@@ -132,14 +150,12 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     **requires(Role.PLAY, 409),
 )
 async def correct(
-    request: Request, study: OpenStudy, ticket: TicketId, body: models.CorrectBody
+    request: Request, study: Decider, ticket: TicketId, body: models.CorrectBody
 ) -> Response:
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
-
-    def change() -> bool:
-        return study.correct(ticket, body.reward, body.reason, key=body.key)
-
-    return json_response({"changed": await registry_of(request).in_thread(change)})
+    key = idempotency_key(request.scope, body.key)
+    change = partial(study.correct, ticket, body.reward, body.reason, key=key)
+    return json_response({"changed": await registry_of(request).change(change)})
 
 
 def _outcome(found: Any) -> dict[str, Any]:
@@ -155,13 +171,15 @@ def _outcome(found: Any) -> dict[str, Any]:
 @router.get("/{name}/beliefs", response_model=models.TableOut, **requires(Role.READ))
 async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
-    return _table(await registry_of(request).in_thread(study.beliefs, level))
+    work = partial(views.table, study.beliefs, level)
+    return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
 
 
 @router.get("/{name}/explain", response_model=models.TableOut, **requires(Role.READ))
 async def explain(request: Request, study: OpenStudy) -> Response:
     """Why this arm now: what the policy sees of each arm, the largest index first."""
-    return _table(await registry_of(request).in_thread(study.explain))
+    work = partial(views.table, study.explain)
+    return encoded_response(await registry_of(request).shared(study, "explain", work))
 
 
 @router.get("/{name}/history", **requires(Role.READ))
@@ -169,56 +187,51 @@ async def study_history(
     request: Request, study: OpenStudy, after: LastKnown = 0, limit: Limit = 1_000
 ) -> Response:
     """The log: events in order, from the one that follows number `after`."""
-    events = await registry_of(request).in_thread(views.history, study, after, limit)
-    return json_response({"events": events})
+    return encoded_response(await registry_of(request).read(views.history, study, after, limit))
 
 
 @router.get("/{name}/export", response_class=FileResponse, **requires(Role.READ, 501))
 async def export(request: Request, study: OpenStudy, format: Format = "csv") -> Response:
     """The whole log as a file."""
-    path = await registry_of(request).in_thread(views.export, study, format)
+    path = await registry_of(request).read(views.export, study, format)
     return FileResponse(path, filename=f"study.{format}", background=BackgroundTask(path.unlink))
-
-
-def _table(table: Table) -> Response:
-    return json_response({"title": table.title, "columns": table.columns})
 
 
 # Changes
 
 
 @router.post("/{name}/pause", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
-async def pause(request: Request, study: OpenStudy, body: models.ReasonBody) -> Response:
+async def pause(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Decide nothing until resumed; tells are welcome all the same."""
     return await _changed(request, study, study.pause, body.reason)
 
 
 @router.post("/{name}/resume", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
-async def resume(request: Request, study: OpenStudy, body: models.ReasonBody) -> Response:
+async def resume(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Decide again."""
     return await _changed(request, study, study.resume, body.reason)
 
 
 @router.post("/{name}/arms", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
-async def add_arm(request: Request, study: OpenStudy, body: models.NewArmBody) -> Response:
+async def add_arm(request: Request, study: Decider, body: models.NewArmBody) -> Response:
     """Take in a new arm, or one that was retired, with what was learnt of it."""
     arm = models.arm_in(body.arm)
     return await _changed(request, study, study.add_arm, arm, body.prior, body.reason)
 
 
 @router.post("/{name}/arms/retire", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
-async def retire_arm(request: Request, study: OpenStudy, body: models.ArmBody) -> Response:
+async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> Response:
     """Play an arm no more; rewards of tickets that are out still count for it."""
     return await _changed(request, study, study.retire_arm, models.arm_in(body.arm), body.reason)
 
 
 @router.put("/{name}/exposure", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
-async def set_exposure(request: Request, study: OpenStudy, body: models.ExposureBody) -> Response:
+async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:
-    registry = registry_of(request)
-    await registry.in_thread(change, *arguments)
-    return json_response(await registry.in_thread(views.status, study))
+    registry, key = registry_of(request), idempotency_key(request.scope)
+    await registry.change(partial(change, *arguments, key=key))
+    return json_response(await registry.change(views.status, study))

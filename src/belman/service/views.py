@@ -7,7 +7,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from belman.exposure import Exposure
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, open_study
+from belman.table import Table
 
 
 def create(new: NewStudy, storage: Storage) -> Study:
@@ -36,17 +37,23 @@ def status(study: Study) -> dict[str, Any]:
     return {**study.status(), "has_exposure": given is not None, "dial": dial}
 
 
-def set_exposure(study: Study, exposure: Exposure, reason: str) -> None:
+def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None = None) -> None:
     """Set the exposure, after a copy of the agent tried it, so that no caller waits."""
     policy = study.policy
     if hasattr(policy, "exposure"):
         trial = study.agent()
         trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
         trial.ask()
-    study.set_exposure(exposure, reason)
+    study.set_exposure(exposure, reason, key=key)
 
 
-def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
+def table(look: Callable[..., Table], *arguments: Any) -> bytes:
+    """A table as JSON, by columns."""
+    found = look(*arguments)
+    return encoded({"title": found.title, "columns": found.columns})
+
+
+def history(study: Study, after: int, limit: int) -> bytes:
     """Lines of the log with names for numbers; what a line does not have is left out."""
     with closing(study.events(after)) as events:  # type: ignore[type-var]
         lines = list(itertools.islice(events, limit))
@@ -64,7 +71,7 @@ def history(study: Study, after: int, limit: int) -> list[dict[str, Any]]:
         if event.body is not None:
             row["details"] = json.loads(event.body)
         rows.append(row)
-    return rows
+    return encoded({"events": rows})
 
 
 def export(study: Study, ending: str) -> Path:
@@ -78,6 +85,11 @@ def export(study: Study, ending: str) -> Path:
         path.unlink()
         raise
     return path
+
+
+def encoded(content: Any) -> bytes:
+    """JSON as it is sent."""
+    return json.dumps(jsonable(content), allow_nan=False).encode()
 
 
 def jsonable(value: Any) -> Any:

@@ -18,7 +18,7 @@ _SYNCHRONOUS = ("full", "normal")
 _URL = re.compile(
     r"(?P<scheme>[\w+]+)://"
     r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
-    r"(?:\[(?P<ipv6>[^\]/?]+)\]|(?P<host>[^:/?]*))(?::(?P<port>\d*))?"
+    r"(?:\[(?P<ipv6>[^\]/?]+)\]|(?P<host>[^:/?@]*))(?::(?P<port>\d*))?"
     r"(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?"
 )
 
@@ -168,8 +168,9 @@ def driver_for(url: str) -> Driver:
     parts = _URL.fullmatch(url) if isinstance(url, str) else None
     if parts is None:
         remedy = "write sqlite:///studies.db or postgresql://user@host/name"
-        raise SettingError(f"storage={url!r} is no URL: {remedy}")
-    shown = _without_password(url, parts)
+        written = without_password(url) if isinstance(url, str) else url
+        raise SettingError(f"storage={written!r} is no URL: {remedy} (and %40 for @ in a password)")
+    shown = without_password(url)
     options = dict(parse_qsl(parts["query"] or "", keep_blank_values=True))
     if parts["scheme"] in ("sqlite", "sqlite+pysqlite"):
         return _sqlite(shown, parts, options)
@@ -200,7 +201,11 @@ def _sqlite(shown: str, parts: re.Match[str], options: dict[str, str]) -> SQLite
     return SQLite(shown, parts["database"], synchronous)
 
 
-def _without_password(url: str, parts: re.Match[str]) -> str:
-    shown = re.sub(r"([?&]password=)[^&]*", r"\1***", url)
-    start, end = parts.span("password")
-    return shown if start < 0 else f"{shown[:start]}***{shown[end:]}"
+def without_password(url: str) -> str:
+    """A URL, or what was meant as one, as it may be shown.
+
+    >>> without_password("postgresql://me:secret@host:port/db?sslpassword=other")
+    'postgresql://me:***@host:port/db?sslpassword=***'
+    """
+    shown = re.sub(r"(?i)([?&][^=&]*pass[^=&]*=)[^&]*", r"\1***", url)
+    return re.sub(r"(?s)(//[^:/@]*|^[^:/@]*):(?!//).*@", r"\1:***@", shown)

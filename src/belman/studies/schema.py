@@ -70,7 +70,8 @@ def version(transaction: Transaction) -> str | None:
     """The version of the tables, or None where there are none."""
     if not transaction.rows(transaction.driver.find_table, "belman_version"):
         return None
-    return transaction.rows("SELECT version_num FROM belman_version")[0][0]
+    found = transaction.rows("SELECT version_num FROM belman_version")
+    return str(found[0][0]) if found else "unknown"
 
 
 def prepare(storage: Storage) -> None:

@@ -18,7 +18,7 @@ from belman.errors import ArmError, BelmanError, PolicyError, StateError, StudyE
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import import_export
+from belman.studies import change_keys, import_export
 from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
 from belman.studies.open_tickets import counted_between
@@ -28,7 +28,7 @@ from belman.studies.settings import Settings, check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket, ticket_of
-from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_reason
+from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_key, check_reason
 from belman.table import Table
 
 Clock = Callable[[], float]
@@ -41,7 +41,8 @@ class Study:
 
     Every method that changes the study is one short transaction: it waits its turn, takes in what
     others have committed, decides, and writes its events down. When it returns, they are on disk;
-    when it raises, nothing has happened. Objects are safe to share between threads.
+    when it raises, nothing has happened. A change that may be sent again carries an idempotency
+    `key` of its own: it is made once. Objects are safe to share between threads.
     """
 
     def __init__(self, name: str, storage: Storage, *, clock: Clock = time.time) -> None:
@@ -99,7 +100,7 @@ class Study:
 
         return self._replica.transact(answers) if requests else []
 
-    def record(self, rewards: PastData, reason: str = "") -> int:
+    def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
@@ -109,7 +110,7 @@ class Study:
             rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
             rows = list(rewards)
-        return self._replica.transact(lambda unit: unit.record(rows, reason))
+        return self._replica.transact(lambda unit: unit.record(rows, reason, key))
 
     def expire(self) -> int:
         """Let every ticket expire that is due (asks and tells do so too); gives the count."""
@@ -117,23 +118,30 @@ class Study:
 
     # Changing it while it runs
 
-    def pause(self, reason: str = "") -> None:
+    def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide nothing until resumed; tells are welcome all the same."""
-        self._set_paused(True, reason)
+        self._set_paused(True, reason, key)
 
-    def resume(self, reason: str = "") -> None:
+    def resume(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide again."""
-        self._set_paused(False, reason)
+        self._set_paused(False, reason, key)
 
-    def _set_paused(self, paused: bool, reason: str) -> None:
+    def _set_paused(self, paused: bool, reason: str, key: str | None) -> None:
         def check(state: State) -> None:
             if state.paused == paused:
                 words = "is paused already" if paused else "is not paused"
                 raise StudyError(f"study {self.name!r} {words}")
 
-        self._change(Kind.PAUSED if paused else Kind.RESUMED, reason, check)
+        self._change(Kind.PAUSED if paused else Kind.RESUMED, reason, check, key)
 
-    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None, reason: str = "") -> None:
+    def add_arm(
+        self,
+        arm: Hashable,
+        prior: ArrayLike | None = None,
+        reason: str = "",
+        *,
+        key: str | None = None,
+    ) -> None:
         """Take in a new arm, or a retired one with what was learnt of it (which takes no prior)."""
         name = check_arm(arm)
 
@@ -150,9 +158,9 @@ class Study:
             encoded = state_file.encode_arm(name)
             return {"arm": len(state.register), "name": encoded, "prior": belief}
 
-        self._change(Kind.ARM_ADDED, reason, body)
+        self._change(Kind.ARM_ADDED, reason, body, key, name, prior)
 
-    def retire_arm(self, arm: Hashable, reason: str = "") -> None:
+    def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
         """Play an arm no more; rewards of its tickets still count, and it may come back."""
 
         def body(state: State) -> dict[str, Any]:
@@ -161,9 +169,9 @@ class Study:
                 raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
             return {"arm": state.places[arm]}
 
-        self._change(Kind.ARM_RETIRED, reason, body)
+        self._change(Kind.ARM_RETIRED, reason, body, key, arm)
 
-    def set_exposure(self, exposure: Exposure, reason: str = "") -> None:
+    def set_exposure(self, exposure: Exposure, reason: str = "", *, key: str | None = None) -> None:
         """Explore more or less from here on, under a policy that has an exposure."""
         given = as_exposure(exposure)
 
@@ -173,9 +181,9 @@ class Study:
                 raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
             return {"policy": kept(replace(policy, exposure=given))}  # type: ignore[call-arg]
 
-        self._change(Kind.POLICY_CHANGED, reason, body)
+        self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
-    def set_policy(self, policy: Policy, reason: str = "") -> None:
+    def set_policy(self, policy: Policy, reason: str = "", *, key: str | None = None) -> None:
         """Let another policy choose from here on, with all that was learnt so far."""
         chosen = check_policy(policy)
 
@@ -183,16 +191,22 @@ class Study:
             doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
             return {"policy": kept(chosen)}
 
-        self._change(Kind.POLICY_CHANGED, reason, body)
+        self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
 
-    def _change(self, kind: Kind, reason: str, body: Change) -> None:
-        check_reason(reason)
+    def _change(
+        self, kind: Kind, reason: str, body: Change, key: str | None, *request: Any
+    ) -> None:
+        """Write a change down, unless the same request with the same key was made before."""
+        asked = (check_reason(reason), *request)
+        if key is not None:
+            check_key(key)
 
         def work(unit: UnitOfWork) -> None:
-            content = body(unit.state) or {}
-            arm = content.pop("arm", None)
-            text = json.dumps({"reason": reason, **content}, ensure_ascii=False)
-            unit.write(kind, arm=arm, body=text)
+            if change_keys.made_before(unit, key, kind, asked) is None:
+                content = body(unit.state) or {}
+                arm = content.pop("arm", None)
+                own = change_keys.marked(key, kind, asked, {"reason": reason, **content})
+                unit.write(kind, arm=arm, **own)
 
         self._replica.transact(work)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from belman.errors import (
     listing,
     nearest,
 )
-from belman.studies import settle
+from belman.studies import change_keys, settle
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
@@ -24,7 +23,7 @@ from belman.studies.storage import Transaction
 from belman.studies.tickets import Ticket, ticket_of
 
 SNAPSHOT_EVERY = 10_000
-LONGEST = 200  # characters of an idempotency key
+LONGEST = 250  # characters of an idempotency key
 
 
 class Ask(NamedTuple):
@@ -116,8 +115,15 @@ class UnitOfWork:
             check_key(key)
         return settle.correct(self, ticket, reward, reason, key)
 
-    def record(self, rows: Sequence[tuple[Hashable, float]], reason: str) -> int:
+    def record(
+        self, rows: Sequence[tuple[Hashable, float]], reason: str, key: str | None = None
+    ) -> int:
         """Past data, checked as a whole before any of it counts."""
+        if key is not None:
+            check_key(key)
+        request = (reason, *rows)
+        if change_keys.made_before(self, key, Kind.RECORDED, request) is not None:
+            return len(rows)
         known = self.state.places
         checked = []
         for i, row in enumerate(rows, start=1):
@@ -134,9 +140,10 @@ class UnitOfWork:
                 checked.append((place, self.check_reward(reward)))
             except RewardError as error:
                 raise RewardError(f"row {i}: {error}") from None
-        why = json.dumps({"reason": reason, "rows": len(checked)}, ensure_ascii=False)
+        why = {"reason": reason, "rows": len(checked)}
+        first = change_keys.marked(key, Kind.RECORDED, request, why)
         for i, (place, reward) in enumerate(checked):
-            self.write(Kind.RECORDED, arm=place, reward=reward, body=why if i == 0 else None)
+            self.write(Kind.RECORDED, arm=place, reward=reward, **(first if i == 0 else {}))
         return len(checked)
 
     def check_reward(self, reward: Any) -> float:

@@ -34,6 +34,15 @@ function askForKey(error) {
   field.focus();
 }
 
+// The name in an address; one that is no encoding of anything stands for itself.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 async function route() {
   leave();
   leave = () => {};
@@ -54,7 +63,7 @@ async function route() {
   const found = /^#\/study\/(.+)$/.exec(here);
   document.title = "belman";
   delete main.dataset.number;
-  leave = found ? studyPage(main, decodeURIComponent(found[1]), who.role, link) : listPage(main, who.role, link);
+  leave = found ? studyPage(main, decoded(found[1]), who.role, link) : listPage(main, who.role, link);
   return undefined;
 }
 

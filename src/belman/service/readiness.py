@@ -1,0 +1,50 @@
+"""Whether a service can do its work: its storage answers, and takes what is written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from belman.errors import StorageError
+from belman.service.registry import Registry
+
+KEPT_SECONDS = 1.0  # for so long an answer is as good as a new one
+PATIENCE = 2.0  # seconds that a look may wait for somebody who writes
+
+#: Changes nothing, and yet has to find room on the disk.
+_TRY = "UPDATE belman_version SET version_num = version_num"
+
+
+class Readiness:
+    """Looks at the storage at most once a second, whoever asks however often."""
+
+    def __init__(self, registry: Registry, clock: Callable[[], float]) -> None:
+        self._registry, self._clock = registry, clock
+        self._until, self._trouble = float("-inf"), False
+        self._look: asyncio.Task[bool] | None = None
+
+    async def is_ready(self) -> bool:
+        """Whether something can be read and written now."""
+        if self._clock() >= self._until:
+            if self._look is None or self._look.done():
+                self._look = asyncio.create_task(self._try_to_write())
+            look = self._look  # which another request may replace while this one waits
+            await asyncio.wait([look], timeout=PATIENCE)
+            # whoever keeps us waiting for so long is writing; reading shows whether it is there
+            self._trouble = not (look.result() if look.done() else await self._can_read())
+            self._until = self._clock() + KEPT_SECONDS
+        return not self._trouble
+
+    async def _try_to_write(self) -> bool:
+        registry = self._registry
+        try:
+            return bool(await registry.change(registry.storage.execute, _TRY))
+        except StorageError:
+            return False
+
+    async def _can_read(self) -> bool:
+        try:
+            await self._registry.at_the_door(self._registry.keys.any)
+        except StorageError:
+            return False
+        return True

@@ -1,0 +1,123 @@
+"""Requests of the client: JSON over a pool of connections, sent again where a failure may pass."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import re
+import ssl
+import time
+import uuid
+from collections import deque
+from typing import Any
+from urllib.parse import SplitResult, quote, urlsplit
+
+from belman.errors import ServiceError, SettingError
+
+_RETRIED = {429, 502, 503, 504}
+_READS = {"GET", "HEAD"}
+_MAX_WAIT = 5.0
+
+
+class Transport:
+    """Sends JSON over a pool of open connections; waits and retries where a failure may pass.
+
+    Every change carries an idempotency key, so that one whose answer was lost is not done twice. A
+    connection is used by one thread at a time, in the process that opened it: one that was
+    inherited by a fork is closed here and goes on there.
+    """
+
+    def __init__(self, url: str, key: str | None, timeout: float, retries: int) -> None:
+        parts, port = _address(url)
+        if retries < 0 or not timeout > 0.0:
+            allowed = "give seconds above 0, and a number from 0 up"
+            raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
+        self._host, self._port, self._secure = parts.hostname, port, parts.scheme == "https"
+        self._path = parts.path.rstrip("/")
+        self._key, self._timeout, self._retries = key, timeout, retries
+        self._pool: deque[http.client.HTTPConnection] = deque()
+        self._process = os.getpid()
+
+    def send(
+        self, method: str, path: str, body: Any = None, key: str | None = None
+    ) -> tuple[int, str, bytes]:
+        """Status, media type and body of the answer; a change carries this key, or one of ours."""
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        headers = {"Accept": "application/json"}
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        if method not in _READS:
+            headers["Idempotency-Key"] = uuid.uuid4().hex if key is None else quote(key, safe="/:")
+        if self._key is not None:
+            headers["Authorization"] = f"Bearer {self._key}"
+        wait = 0.05
+        for left in reversed(range(self._retries + 1)):
+            try:
+                status, kind, answer = self._send_once(method, path, data, headers)
+            except (OSError, http.client.HTTPException) as error:
+                if not left:
+                    words = error or type(error).__name__
+                    raise ServiceError(f"{self} cannot be reached: {words}") from error
+            else:
+                if status not in _RETRIED or not left:
+                    return status, kind, answer
+            time.sleep(wait * random.uniform(0.5, 1.0))  # nothing that is decided depends on it
+            wait = min(2.0 * wait, _MAX_WAIT)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _send_once(
+        self, method: str, path: str, data: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str, bytes]:
+        connection = self._connection()
+        try:
+            connection.request(method, self._path + path, data, headers)
+            response = connection.getresponse()
+            answer = response.status, response.headers.get_content_type(), response.read()
+        except BaseException:
+            connection.close()
+            raise
+        self._pool.append(connection)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        """An idle one of the pool, or a new one: threads that send at once have one each."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self.close()
+        try:
+            return self._pool.pop()
+        except IndexError:
+            pass
+        place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
+        if self._secure:
+            return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
+        return http.client.HTTPConnection(**place)
+
+    def close(self) -> None:
+        """Close the connections that nobody uses; the next request opens a new one."""
+        while self._pool:
+            self._pool.pop().close()
+
+    def __str__(self) -> str:
+        scheme, usual = ("https", 443) if self._secure else ("http", 80)
+        return f"{scheme}://{self._host}:{self._port or usual}{self._path}"
+
+
+def _address(url: str) -> tuple[SplitResult, int | None]:
+    """The parts of an address; one that is none is shown without what may be a password."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except (TypeError, ValueError, AttributeError):
+        known = False
+    if not known:
+        shown = re.sub(r"[^/]*@", "***@", url) if isinstance(url, str) else url
+        remedy = "write http://127.0.0.1:8000, with a port from 0 to 65535"
+        raise SettingError(f"url={shown!r} is no address of a service: {remedy}")
+    if parts.username is not None or parts.password is not None:
+        remedy = "a service is opened by a key: Client(url, key)"
+        raise SettingError(f"the url of {parts.hostname!r} holds a user or password, and {remedy}")
+    return parts, port

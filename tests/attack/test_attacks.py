@@ -1,0 +1,14 @@
+"""The short form of every attack; `make attack` runs the long one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.attack.attacks import ATTACKS
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_nothing_is_found(attack):
+    trials = attack.trials(attack.short)
+    assert trials.found == []
+    assert trials.done > 0
