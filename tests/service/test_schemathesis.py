@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.service.running import running
+from tests.waiting import HANG
 
 schemathesis = pytest.importorskip(
     "schemathesis", reason="schemathesis is not installed: pip install 'belman[dev]'"
@@ -40,7 +41,7 @@ def test_no_request_breaks_it(service):
         def one(case):
             if "name" in case.path_parameters and len(seen) % 2:
                 case.path_parameters["name"] = "one"
-            response = case.call(base_url=service.url)
+            response = case.call(base_url=service.url, timeout=HANG)
             seen[response.status_code] = seen.get(response.status_code, 0) + 1
             assert response.status_code < 500, (case, response.text)
 
