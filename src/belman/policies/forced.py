@@ -114,6 +114,9 @@ class Forced(Policy):
     def memory(self, arms: int, dimension: int) -> Any:
         return self.policy.memory(arms, dimension)
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return self.policy.whole_numbers(arms)
+
     def dial(self, turns: Floats, arms: int) -> Floats:
         return self.policy.dial(turns, arms)
 
