@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 _GREEDIEST = 700.0  # nats
 _MOST = 10**15  # turns: floats hold every whole number up to it
-_DEEPEST = 10  # exposures of two phases inside one another
+_DEEPEST = 20  # exposures of two phases inside one another
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:

@@ -7,7 +7,6 @@ policy uses as a whole number is within its `whole_numbers`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -124,9 +123,10 @@ def lasting(memory: Any) -> dict[str, Any]:
     return {name: part for name, part in parts if not name.endswith("scratch")}
 
 
-def seconds(value: Any, what: str) -> float:
-    """A finite number from 0 up."""
+def size(value: Any, what: str) -> float:
+    """A number from 0 up, no larger than rewards are."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= value < math.inf:
-        raise StateError(f"{what} is {str(value)[:40]}: it must be a number from 0 up")
+    if not is_number or not 0.0 <= value <= LARGEST_REWARD:
+        allowed = f"it must be a number from 0 to {LARGEST_REWARD:g}"
+        raise StateError(f"{what} is {str(value)[:40]}: {allowed}")
     return float(value)

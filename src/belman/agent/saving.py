@@ -123,6 +123,5 @@ def _try_out(agent: Agent) -> None:
     try:
         copy.deepcopy(agent).ask()
     except (ArithmeticError, ValueError, LookupError) as error:
-        raise StateError(
-            f"the memory of {agent._policy.name} allows no decision: {error}"
-        ) from None
+        words = f"the memory of {agent._policy.name} allows no decision: {error}"
+        raise StateError(words) from None

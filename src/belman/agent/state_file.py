@@ -125,9 +125,5 @@ def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
     except (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError) as error:
         if isinstance(error, StateError) and str(error).startswith(source):
             raise
-        if isinstance(error, BelmanError):
-            raise StateError(
-                f"{source} does not hold a whole {kind.split()[-1]}: {error}"
-            ) from None
-        words = f"{kind.split()[-1]}: {type(error).__name__}: {error}"
-        raise StateError(f"{source} does not hold a whole {words}") from None
+        why = str(error) if isinstance(error, BelmanError) else f"{type(error).__name__}: {error}"
+        raise StateError(f"{source} does not hold a whole {kind.split()[-1]}: {why}") from None

@@ -143,9 +143,8 @@ class IDS(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(
-            self, "draws", is_whole(self.draws, 2, MOST_DRAWS), "a whole number from 2 to a million"
-        )
+        fits = is_whole(self.draws, 2, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 2 to a million")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin), float(self.draws)])

@@ -97,9 +97,8 @@ class TSUCB(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(
-            self, "draws", is_whole(self.draws, 1, MOST_DRAWS), "a whole number from 1 to a million"
-        )
+        fits = is_whole(self.draws, 1, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 1 to a million")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.draws)])

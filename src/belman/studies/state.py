@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from belman.errors import StateError
 from belman.policies import Policy
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.settings import Settings, given_back
+from belman.studies.snapshot_checks import check_snapshot
 
 FORMAT = 1
 
@@ -187,7 +189,10 @@ class State:
         digest, _, body = text.partition("\n")
         if digest != _digest(body):
             raise StateError("a snapshot is damaged: its checksum does not match its content")
-        content = json.loads(body)
+        return state_file.trusted(lambda: cls._rebuilt(json.loads(body)), "a snapshot", "a study")
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any]) -> State:
         if (found := content["format"]) != FORMAT:
             raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
         state = cls(Settings.from_json(json.dumps(content["settings"])))
@@ -202,6 +207,7 @@ class State:
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
+        check_snapshot(state)
         return state
 
 
