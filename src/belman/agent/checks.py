@@ -72,10 +72,10 @@ def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
         numbers(content[name], getattr(like, name), f"{name} of {what}")
         for name in Ledger._fields[1:]
     )
-    # rounding aside, which is less than one part in a thousand
-    largest = 1.001 * LARGEST_REWARD * plays
     if (plays < 0.0).any() or (plays > MOST).any():
         raise StateError(f"plays of {what} are counts from 0 to {MOST}")
+    # rounding aside, which is less than one part in a thousand
+    largest = 1.001 * LARGEST_REWARD * plays
     if (np.abs(sums) > largest).any() or (squares < 0.0).any():
         raise StateError(f"sums of {what} are not those of so many rewards")
     if (squares > LARGEST_REWARD * largest).any():

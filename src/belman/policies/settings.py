@@ -11,6 +11,8 @@ from belman.policies.policy import Policy
 
 #: Turns, plays and arms: floats hold every whole number up to it.
 MOST = 10**15
+#: Of a logarithm of turns, whose power must not overflow.
+MOST_EXPONENT = 100.0
 #: Draws of a belief in one turn.
 MOST_DRAWS = 1_000_000
 

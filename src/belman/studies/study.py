@@ -284,12 +284,13 @@ class Study:
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
-        return import_export.write(path, self._lines(0))
+        names = import_export.texts(self.register)
+        return import_export.write(path, self._lines(0, names))
 
-    def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
+    def _lines(self, after: int, names: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
         number, register = self._replica.look(lambda state: (state.number, list(state.register)))
         events = itertools.takewhile(lambda event: event.number <= number, self.events(after))
-        return import_export.lines(events, register, self._replica.secret)
+        return import_export.lines(events, names or register, self._replica.secret)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
