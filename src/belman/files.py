@@ -42,6 +42,21 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def write_new(path: str | os.PathLike[str], content: str) -> bool:
+    """Write `content` to `path`, whole, unless there is a file already; whether it was written."""
+    target = Path(path)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
+        draft = Path(folder) / "draft"
+        write_atomically(draft, content)
+        try:
+            os.link(draft, target)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links: the last one stays
+            draft.replace(target)
+    return True
+
+
 def is_own(path: str | os.PathLike[str], *, others_write: bool = False) -> bool:
     """Whether a file or directory is this user's, no link, and closed to the writing of others.
 

@@ -49,7 +49,9 @@ def texts(register: Sequence[Hashable]) -> list[str]:
     readings = _readings(register)
     chosen = []
     for arm in register:
-        alone = [way for way in _ways(arm) if len(readings[way]) == 1]
+        alone = [
+            way for way in _ways(arm) if len(readings[way]) == len(readings[_harmless(way)]) == 1
+        ]
         if not alone:
             others = listing(readings[str(arm)])
             raise ArmError(f"arm {arm!r} cannot be told from others in a file: {others}")

@@ -136,6 +136,12 @@ class State:
         else:
             self.agent.tell(self.register[place], reward)
 
+    def check_reward(self, place: int, reward: float) -> None:
+        """Raise RewardError where the belief about an arm would leave its reach."""
+        retired = self.retired.get(place)
+        belief = self.agent.belief(self.register[place]) if retired is None else retired.belief
+        self.agent.family.update(belief, self.agent.scale.inward(reward))
+
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
         if kind == Kind.PAUSED:

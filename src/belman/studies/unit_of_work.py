@@ -101,6 +101,7 @@ class UnitOfWork:
         reward = self.check_reward(request.reward)
         out = self.state.outstanding.get(number)
         if out is not None:
+            self.state.check_reward(out[0], reward)
             self.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward)
             return True
         settled = self._earlier("ticket", number)
@@ -137,6 +138,10 @@ class UnitOfWork:
                 raise RewardError(f"row {i}: {error}") from None
         why = json.dumps({"reason": reason, "rows": len(checked)}, ensure_ascii=False)
         for i, (place, reward) in enumerate(checked):
+            try:
+                self.state.check_reward(place, reward)
+            except RewardError as error:
+                raise RewardError(f"row {i + 1}: {error}") from None
             self.write(Kind.RECORDED, arm=place, reward=reward, body=why if i == 0 else None)
         return len(checked)
 
@@ -174,9 +179,19 @@ class UnitOfWork:
             number, (place, asked) = out
             if asked + rule.expire_after > self.now:
                 break
-            self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
+            self.write(Kind.EXPIRED, arm=place, ticket=number, reward=self._expired_reward(place))
             count += 1
         return count
+
+    def _expired_reward(self, place: int) -> float | None:
+        """What an expired ticket counts as: nothing where the belief can learn no more of it."""
+        reward = self.state.settings.expired_reward
+        if reward is not None:
+            try:
+                self.state.check_reward(place, reward)
+            except RewardError:
+                return None
+        return reward
 
     def _earlier(self, field: str, value: object) -> Event | None:
         """The event with this key or of this ticket, written down or about to be."""

@@ -1,0 +1,77 @@
+"""No reward that a study accepts breaks it: what it believes can be shown, saved and learnt from."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import closing
+
+import pytest
+
+from belman import Agent
+from belman.dashboard.timeline import Timeline
+from belman.dashboard.view import Snapshot
+from belman.errors import RewardError
+from belman.studies import Storage, open_study
+from tests.members import CLOSED
+
+SIZES = [10.0**power for power in (14, 15, 17, 99, 101, 155, 308)]
+
+
+@pytest.fixture
+def storage(tmp_path):
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as found:
+        yield found
+
+
+@pytest.mark.parametrize("family", CLOSED)
+def test_what_is_accepted_can_be_shown(family):
+    """One reward of any size, and the largest that is accepted over and over."""
+    for sign, size in itertools.product((1, -1), SIZES):
+        agent = Agent(["a", "b"], family, seed=1)
+        try:
+            for _ in range(30):
+                agent.tell("a", sign * size)
+        except RewardError as error:
+            assert "1e+" in str(error) or "rewards are" in str(error)
+        if agent.turn > 1:
+            Snapshot(1, agent, agent.arms, {}).view(Timeline(), [])
+            assert Agent.from_json(agent.to_json()).belief("a") == agent.belief("a")
+            agent.tell("b", 1.0)
+            agent.ask()
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson", "geometric"])
+def test_a_study_refuses_what_leaves_the_reach_of_its_beliefs(storage, family):
+    study = open_study(family, ["a", "b"], family, storage=storage, seed=1)
+    ticket = study.ask()
+    before = study.number
+    with pytest.raises(RewardError, match=r"keeps its precision up to 1e\+15"):
+        study.tell(ticket, 1e17)
+    with pytest.raises(RewardError, match=r"row 3: .* keeps its precision up to 1e\+15"):
+        study.record([("a", 1.0), ("b", 1.0), ("a", 1e17)])
+    assert (study.number, study.outstanding) == (before, 1)
+    assert study.tell(ticket, 1.0)
+    study.check()
+
+
+def test_steps_that_reach_the_limit_are_refused_at_the_last(storage):
+    study = open_study("steps", ["a", "b"], "poisson", storage=storage, seed=1)
+    with pytest.raises(RewardError, match="row 11"):
+        study.record([("a", 0.96e14)] * 11)
+    assert study.number == 1
+    assert study.record([("a", 0.96e14)] * 10) == 10
+    study.retire_arm("a")
+    with pytest.raises(RewardError, match="alpha would be 1"):
+        study.record([("a", 0.96e14)])
+    study.check()
+
+
+def test_an_expired_reward_that_cannot_be_learnt_is_forgotten(storage):
+    study = open_study(
+        "late", ["a"], "poisson", storage=storage, expire_after=1e-9, expired_reward=6e14
+    )
+    for _ in range(3):
+        study.ask()
+    study.expire()
+    assert study.status()["expired"] == 3
+    assert study.status()["told"] == 1
