@@ -32,7 +32,9 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 def _number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return False
-    return math.isfinite(value) if isinstance(value, float) else abs(value) <= _MOST
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return bool(abs(value) <= _MOST)  # type: ignore[operator]
 
 
 def _whole(value: object) -> bool:

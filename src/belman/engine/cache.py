@@ -72,9 +72,7 @@ class Generated:
     @property
     def kept(self) -> bool:
         """Whether the code was compiled by a process before."""
-        return self.path is not None and any(
-            file.suffix == ".nbi" for file in _compiled(self.path)
-        )
+        return self.path is not None and any(file.suffix == ".nbi" for file in _compiled(self.path))
 
     def load(self) -> Any:
         """The module, compiled, or loaded from the disk."""
@@ -132,9 +130,7 @@ def cache_directory() -> Path:
         if foreign:
             why = "is another user's, or others may write there"
             remedy = "set BELMAN_CACHE to a directory of your own"
-            warnings.warn(
-                f"compiled code is not kept: {foreign[0]} {why} ({remedy})", stacklevel=2
-            )
+            warnings.warn(f"compiled code is not kept: {foreign[0]} {why} ({remedy})", stacklevel=2)
             raise PermissionError
     except OSError:
         temporary = Path(tempfile.mkdtemp(prefix="belman-cache-"))

@@ -28,7 +28,9 @@ def is_number(value: object) -> bool:
     """Whether a setting is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return False
-    return math.isfinite(value) if isinstance(value, float) else abs(value) <= MOST
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return bool(abs(value) <= MOST)  # type: ignore[operator]
 
 
 def is_whole(value: object, least: int, most: int = MOST) -> bool:
