@@ -66,12 +66,16 @@ def test_steps_that_reach_the_limit_are_refused_at_the_last(storage):
     study.check()
 
 
-def test_an_expired_reward_that_cannot_be_learnt_is_forgotten(storage):
+def test_silence_that_cannot_be_learnt_any_more_is_forgotten(storage):
+    """Time cannot be refused: the second and third window close, and the study goes on."""
+    now = [0.0]
     study = open_study(
-        "late", ["a"], "poisson", storage=storage, expire_after=1e-9, expired_reward=6e14
+        "late", ["a"], "poisson", storage=storage, window=1.0, silence=6e14, clock=lambda: now[0]
     )
-    for _ in range(3):
+    for turn in range(3):
+        now[0] = 10.0 * turn
         study.ask()
+    now[0] = 100.0
     study.expire()
-    assert study.status()["expired"] == 3
-    assert study.status()["told"] == 1
+    assert (study.outstanding, study.agent().belief("a")) == (0, (6e14 + 1.0, 2.0))
+    study.check()

@@ -14,6 +14,7 @@ from typing import Any
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.open_tickets import Counted
 from belman.studies.tickets import ticket_id
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
@@ -21,6 +22,7 @@ ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SO_FAR = "told so far"
 
 Row = tuple[Any, ...]
 
@@ -59,24 +61,39 @@ def texts(register: Sequence[Hashable]) -> list[str]:
     return chosen
 
 
-def lines(events: Iterable[Event], names: Sequence[Any], secret: str) -> Iterator[Row]:
-    """Events as a person reads them, in the order of `COLUMNS`; None for what one does not have.
+def lines(
+    log: Iterable[Event | Counted], names: Sequence[Any], secret: str, windowed: bool
+) -> Iterator[Row]:
+    """A log as a person reads it, in the order of `COLUMNS`; None for what a line does not have.
 
     Arms are those of `names`: of the register, or texts for a file.
+    Where there is a window, a tell is not the last word, and a line without a number says what a
+    ticket counted as, and when.
     """
-    for event in events:
-        number = event.number if event.kind == Kind.ASKED else event.ticket
-        yield (
-            event.number,
-            datetime.fromtimestamp(event.time, UTC),
-            Kind(event.kind).name.lower().replace("_", " "),
-            None if number is None else ticket_id(number, secret),
-            None if event.arm is None else names[event.arm],
-            None if event.draw is None else Draw(event.draw).name.lower(),
-            event.probability,
-            event.reward,
-            None if event.body is None else json.loads(event.body).get("reason"),
-        )
+    for one in log:
+        if isinstance(one, Event):
+            yield _line(one, names, secret, windowed)
+        else:
+            assert one.ticket is not None
+            when, ticket = datetime.fromtimestamp(one.time, UTC), ticket_id(one.ticket, secret)
+            what = "forgotten" if one.reward is None else "counted"
+            yield (None, when, what, ticket, names[one.arm], None, None, one.reward, None)
+
+
+def _line(event: Event, names: Sequence[Any], secret: str, windowed: bool) -> Row:
+    number = event.number if event.kind == Kind.ASKED else event.ticket
+    so_far = windowed and event.kind == Kind.TOLD
+    return (
+        event.number,
+        datetime.fromtimestamp(event.time, UTC),
+        _SO_FAR if so_far else Kind(event.kind).name.lower().replace("_", " "),
+        None if number is None else ticket_id(number, secret),
+        None if event.arm is None else names[event.arm],
+        None if event.draw is None else Draw(event.draw).name.lower(),
+        event.probability,
+        event.reward,
+        None if event.body is None else json.loads(event.body).get("reason"),
+    )
 
 
 def write(path: str | os.PathLike[str], rows: Iterator[Row]) -> int:
@@ -141,7 +158,7 @@ def past_data(
     """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
 
     An arm is found by its name as text, since a file may know no other; a text that may be one of
-    two arms is refused.
+    two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
     """
     source = _checked(path)
     try:
@@ -151,9 +168,7 @@ def past_data(
     known = list(arms)
     readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
     found: list[tuple[Hashable, float]] = []
-    for i, row in enumerate(rows, start=1):
-        if row["reward"] in (None, ""):
-            continue
+    for i, row in sorted(_final(rows).items()):
         cell = row["arm"]
         typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
         meant = readings.get(str(cell), []) if typed is None else [typed]
@@ -171,6 +186,21 @@ def past_data(
     return found
 
 
+def _final(rows: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The rows, by their number from 1, that hold a reward which stands."""
+    final, places = dict[int, Mapping[str, Any]](), dict[Any, int]()
+    for i, row in enumerate(rows, start=1):
+        event, ticket = row.get("event"), row.get("ticket")
+        if event == _SO_FAR:
+            continue
+        if event == "corrected":
+            final.pop(places.get(ticket, 0), None)
+        if row["reward"] not in (None, ""):
+            final[i] = row
+            places[ticket] = i
+    return final
+
+
 def _read_csv(path: Path) -> list[Mapping[str, Any]]:
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
@@ -182,7 +212,7 @@ def _read_parquet(path: Path) -> list[Mapping[str, Any]]:
     arrow, parquet = _arrow()
     try:
         _require_columns(path, parquet.read_schema(path).names)
-        return parquet.read_table(path, columns=["arm", "reward"]).to_pylist()
+        return parquet.read_table(path).to_pylist()
     except arrow.ArrowInvalid as error:
         raise SettingError(f"{path} cannot be read: {error}") from None
 

@@ -23,11 +23,21 @@ def check_snapshot(state: State) -> None:
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
     waiting: Counter[int] = Counter()
-    for number, (place, time) in state.outstanding.items():
+    tickets = state.tickets
+    for number, (place, time) in tickets.asks.items():
         checks.whole(number, "a ticket", 1, state.number)
         waiting[checks.whole(place, "the arm of a ticket", 0, arms - 1)] += 1
         if not _is_number(time):
             raise StateError(f"a ticket was asked for at {time!r}, which is no time")
+    asks = list(tickets.asks)
+    times = [time for _, time in tickets.asks.values()]
+    if asks != sorted(asks) or times != sorted(times) or not _is_number(tickets.time):
+        raise StateError("the tickets of a snapshot are not in the order of their asks")
+    if not all(map(_is_number, tickets.answers.values())):
+        raise StateError("a ticket of a snapshot was told what is no number")
+    silent = sum(map(len, tickets.silent.values()))
+    if tickets.window is not None and silent + len(tickets.answers) != len(asks):
+        raise StateError("a ticket of a snapshot is there twice")
     playing = [arm for place, arm in enumerate(state.register) if place not in state.retired]
     if len(state.places) != arms or set(playing) != set(state.agent.arms):
         raise StateError("a snapshot plays other arms than its register says")
