@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba browser postgresql dashboard bench attack images constraints clean distclean
+.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -36,6 +36,9 @@ test-numba: $(VENV)/.numba-oldest $(VENV)/.numba-newest ## run the tests of the 
 		$(VENV)/numba-$$numba/bin/python -m pytest tests/engine tests/agent/test_interpreted.py tests/lab/test_reference_values.py \
 			|| exit 1; done
 
+test-oldest: $(VENV)/.oldest ## run the tests on the oldest versions that pyproject.toml allows
+	@$(VENV)/oldest/bin/python -m pytest -n 2 --dist loadfile -o filterwarnings=  # of what is newer than they are
+
 browser: ## install Chromium, in which the pages are tested (Debian, Ubuntu)
 	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
@@ -45,7 +48,7 @@ postgresql: ## install PostgreSQL, on which studies are tested (Debian, Ubuntu)
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql'
 
 dashboard: ## build the page of the service from its sources (needs Node.js and npm)
-	@cd src/belman/dashboard/web && npm install --silent --no-audit --no-fund --no-package-lock && npm run --silent build
+	@cd src/belman/dashboard/web && npm ci --silent && npm run --silent build
 
 bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \
@@ -91,6 +94,13 @@ $(VENV)/.numba-%: $(READY)
 	@echo "== installing the $* Numba into $(VENV)/numba-$*"
 	@$(BIN)/python -m venv $(VENV)/numba-$*
 	@$(VENV)/numba-$*/bin/pip install --quiet --disable-pip-version-check -e . $(numba) hypothesis mpmath pytest pytest-xdist
+	@touch $@
+
+$(VENV)/.oldest: $(READY) tests/oldest.py
+	@echo "== installing the oldest versions into $(VENV)/oldest"
+	@$(BIN)/python -m venv --clear $(VENV)/oldest
+	@$(BIN)/python -m tests.oldest > $(VENV)/oldest/floors.txt
+	@$(VENV)/oldest/bin/pip install --quiet --disable-pip-version-check -c $(VENV)/oldest/floors.txt -e '.[dev]'
 	@touch $@
 
 $(VENV)/.peers: $(TOOLS)

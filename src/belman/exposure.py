@@ -20,6 +20,8 @@ from belman.errors import ExposureError
 Floats = NDArray[np.float64]
 
 _GREEDIEST = 700.0  # nats
+_MOST = 10**15  # turns: floats hold every whole number up to it
+_DEEPEST = 20  # exposures of two phases inside one another
 
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
@@ -30,11 +32,14 @@ def _require(condition: bool, name: str, value: object, allowed: str) -> None:
 def _number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return False
-    return math.isfinite(float(value))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return bool(abs(value) <= _MOST)  # type: ignore[operator]
 
 
 def _whole(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and abs(int(value)) <= _MOST  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)
@@ -251,6 +256,10 @@ class TwoPhase(Exposure):
         fits = _whole(self.explore) and self.explore >= 0
         _require(fits, "explore", self.explore, "a whole number of turns from 0 up")
         object.__setattr__(self, "then", exposure(self.then))
+        inner, depth = self.then, 1
+        while isinstance(inner, TwoPhase):
+            inner, depth = inner.then, depth + 1
+        _require(depth <= _DEEPEST, "then", inner, f"nested at most {_DEEPEST} deep")
 
     @property
     def form(self) -> Literal["common", "weighed", "evidence", "explored"]:  # type: ignore[override]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,49 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     """
     with replacing(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_new(path: str | os.PathLike[str], content: str) -> bool:
+    """Write `content` to `path`, whole, unless there is a file already; whether it was written."""
+    target = Path(path)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
+        draft = Path(folder) / "draft"
+        write_atomically(draft, content)
+        try:
+            os.link(draft, target)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links: the last one stays
+            draft.replace(target)
+    return True
+
+
+def is_own(path: str | os.PathLike[str], *, others_write: bool = False) -> bool:
+    """Whether a file or directory is this user's, no link, and closed to the writing of others.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     is_own(folder)
+    True
+    """
+    if not hasattr(os, "geteuid"):  # permissions are not kept in a mode here
+        return True
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    plain = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    closed = others_write or not found.st_mode & 0o022
+    return plain and closed and found.st_uid == os.geteuid()
+
+
+def sync(path: str | os.PathLike[str]) -> None:
+    """Wait until a file, or the names in a directory, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _mode(target: Path) -> int:

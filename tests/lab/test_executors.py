@@ -69,6 +69,30 @@ def test_dask_survives_a_killed_worker(exact, cluster, victim, milliseconds):
     assert slow.identical(exact)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_dask_survives_the_loss_of_all_its_workers(exact, cluster):
+    """All at once, in the middle of their tasks; others come in their place."""
+    before = {name: worker.pid for name, worker in cluster.workers.items()}
+
+    def kill():
+        for pid in before.values():
+            os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Timer(0.05, kill)
+    killer.start()
+    slow = belman.simulate(
+        PLAYERS, PROBLEM, horizon=2_000, runs=200, seed=7, executor=cluster.scheduler_address
+    )
+    killer.join()
+    assert slow.identical(exact)
+    wait_until(
+        lambda: all(
+            one.process and one.pid != before[name] and one.process.status.name == "running"
+            for name, one in cluster.workers.items()
+        )
+    )
+
+
 def test_ctrl_c_stops_a_run_and_keeps_what_is_finished(tmp_path):
     """A run of 400 million turns is interrupted in its middle; finished tasks stay in the store."""
     pytest.importorskip("zarr", reason="needs the extra 'store'")

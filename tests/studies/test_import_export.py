@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,45 @@ def test_an_export_goes_to_a_file_of_a_known_kind_in_a_folder_that_is_there(
     ):
         with pytest.raises(errors.SettingError, match=words):
             study.export(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_arms_that_read_alike_come_back_as_what_they_were(tmp_path: Path, ending: str):
+    arms = [1, "1", "=1+1", "'=1+1", -5, "-5", ("a", 1), "('a', 1)", "None"]
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as storage:
+        study = open_study("from", arms, storage=storage, seed=1)
+        study.record([(arm, 1.0) for arm in arms for _ in range(arms.index(arm) + 1)])
+        study.export(tmp_path / f"log.{ending}")
+        other = open_study("to", arms, storage=storage, seed=1)
+        assert other.record(tmp_path / f"log.{ending}") == 45
+        assert other.beliefs()["plays"] == list(range(1, 10))
+        same = [type(arm) for arm in other.arms]
+        assert same == list(map(type, arms))
+        unclear = open_study("unclear", [1, "1", "int:1"], storage=storage)
+        with pytest.raises(errors.ArmError, match="arm 1 cannot be told from others in a file"):
+            unclear.export(tmp_path / f"unclear.{ending}")
+        assert not (tmp_path / f"unclear.{ending}").exists()
+
+
+def test_a_text_that_may_be_two_arms_is_refused(tmp_path: Path):
+    path = tmp_path / "past.csv"
+    path.write_text("arm,reward\nstr:1,1\n1,1\n")
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as storage:
+        study = open_study("study", [1, "1"], storage=storage)
+        with pytest.raises(errors.ArmError, match=r"row 2: '1' may be 1, '1': write 'int:1'"):
+            study.record(path)
+        assert study.number == 1
+
+
+def test_no_cell_of_a_csv_file_is_a_formula(tmp_path: Path):
+    with closing(Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")) as storage:
+        study = open_study("study", ["=HYPERLINK(0)", "@b", "c"], storage=storage, seed=1)
+        study.record([("=HYPERLINK(0)", 1.0), ("@b", 0.0)], reason="+1-1")
+        study.pause("\t=1")
+        study.export(tmp_path / "log.csv")
+        with (tmp_path / "log.csv").open(newline="") as file:
+            rows = list(csv.reader(file))
+        assert not [cell for row in rows[1:] for cell in row if cell.startswith(("=", "+", "@"))]
+        assert not [cell for row in rows[1:] for cell in row if cell.startswith(("-", "\t", "\r"))]
+        other = open_study("other", ["=HYPERLINK(0)", "@b", "c"], storage=storage)
+        assert other.record(tmp_path / "log.csv") == 2

@@ -16,7 +16,7 @@ from belman.agent import advice, decide, doors, reporting, saving, state_file, w
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.engine import LATER, Call, entry, leaves, with_leaves
-from belman.errors import ArmError, SettingError, listing, nearest
+from belman.errors import ArmError, RewardError, SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family, family_named
 from belman.families.mirror import Mirror
@@ -230,9 +230,11 @@ class Agent:
         """Learn the reward of an arm; late, out of order and unasked rewards are welcome."""
         place = self._place(arm)
         value = self._scale.inward(reward)
-        if self._pending[place]:
-            self._waiting -= 1
-        self._learn(place, value)
+        was_pending = bool(self._pending[place])
+        if not self._learn(place, value):
+            why = self._family.beyond_reach(self._after)
+            raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
+        self._waiting -= was_pending
         self._told += 1
         self._tells[place] += 1
 
@@ -606,6 +608,7 @@ class Agent:
         self._waiting = int(self._pending.sum())
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
         self._index = np.zeros(len(self._arms))
+        self._after = np.zeros(self._family.dimension)  # a belief after a reward
         self._prepare()
 
     def _prepare(self) -> None:
@@ -627,7 +630,12 @@ class Agent:
         policy, family = self._policy.kernels, self._family.kernels
         choosing = entry(decide.decide, policy=policy, family=family)
         self._decide: Call = choosing.hold(LATER, **self._held, closed=self._shut)
-        own = {"priors": self._priors, "discount": float(self._discount)}
+        own = {
+            "priors": self._priors,
+            "reach": np.array(self._family.reach),
+            "after": self._after,
+            "discount": float(self._discount),
+        }
         self._learn: Call = entry(decide.learn, family=family).hold(LATER, **learnt, **own)
         self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
 

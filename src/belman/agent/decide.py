@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from belman import chance
 from belman.engine import kernel
 from belman.policies.policy import pick, record
 
@@ -66,6 +67,21 @@ def renew(policy, family, law, params, truth, working, memory, pending, stale):
 
 
 @kernel
+def any_open(closed, limited, mind):
+    """An arm that is not closed, drawn uniformly, and how many there are."""
+    count = 0
+    for a in range(closed.size):
+        count += not (limited and closed[a])
+    rank = chance.below(mind, count)
+    for a in range(closed.size):
+        if not (limited and closed[a]):
+            if rank == 0:
+                return a, count
+            rank -= 1
+    return 0, count
+
+
+@kernel
 def decide(
     policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed,
     limited: bool, turn: int, dial: float,
@@ -84,6 +100,8 @@ def decide(
         arm, ties = policy.choose(
             policy, family, law, params, working, memory, turn, dial, mind, index
         )
+    if ties == 0:  # no index is a number
+        arm, ties = any_open(closed, limited, mind)
     pending[arm] += 1
     mark_stale(stale, arm)
     shut = closed[: closed.size if limited else 0]
@@ -101,8 +119,21 @@ def survey(
 
 
 @kernel
-def learn(family, law, truth, priors, pending, stale, discount, arm: int, reward: float):
-    """Enter a reward; a discount below 1 first fades every belief and count towards its prior."""
+def learn(
+    family, law, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
+):  # fmt: skip
+    """Enter a reward; a discount below 1 first fades every belief and count towards its prior.
+
+    Gives False, and changes nothing, where the belief would leave its reach.
+    """
+    for j in range(after.size):
+        after[j] = truth.beliefs[arm, j]
+    if discount < 1.0:
+        family.belief.blend(law, after, priors[arm], discount)
+    family.update(law, after, reward)
+    for j in range(after.size):
+        if not abs(after[j]) <= reach[j]:
+            return False
     if discount < 1.0:
         for a in range(truth.plays.size):
             family.belief.blend(law, truth.beliefs[a], priors[a], discount)
@@ -114,3 +145,4 @@ def learn(family, law, truth, priors, pending, stale, discount, arm: int, reward
     if pending[arm] > 0:
         pending[arm] -= 1
     mark_stale(stale, arm)
+    return True

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from belman import spec
-from belman.agent import state_file
-from belman.engine import named_leaves
+from belman.agent import checks, state_file
 from belman.errors import BelmanError, StateError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
@@ -39,7 +37,7 @@ def to_text(agent: Agent) -> str:
             "priors": agent._priors,
             "truth": agent._truth,
             "working": agent._working,
-            "memory": _lasting(agent._memory),
+            "memory": checks.lasting(agent._memory),
             "mind": [int(word) for word in agent._mind],
         }
     )
@@ -53,12 +51,6 @@ def _verdict_settings(agent: Agent) -> dict[str, Any]:
     if agent._stop_when is not None:
         found["stop_when"] = spec.describe(agent._stop_when)
     return found
-
-
-def _lasting(memory: Any) -> dict[str, Any]:
-    """The arrays of a memory by name, without scratch, which holds nothing from turn to turn."""
-    parts = named_leaves(memory)
-    return {name: part for name, part in parts if not name.endswith("scratch")}
 
 
 def _described(part: Family | Policy) -> dict[str, Any] | None:
@@ -109,26 +101,43 @@ def _rebuilt(
     law = _part(content, Family, "family", source) if family is None else family
     who = _part(content, Policy, "policy", source) if policy is None else policy
     ends = tuple(content["range"]) if content["range"] else None
+    if type(content["minimise"]) is not bool:
+        raise StateError(f"{source} does not say whether it minimises")
     scale: dict[str, Any] = {"range": ends, "minimise": content["minimise"]}
     agent = kind(names, law, who, **scale, discount=content["discount"], seed=0)
+    count = len(names)
     if "control" in content:
-        agent.control = names[content["control"]]
+        agent.control = names[checks.whole(content["control"], "control", 0, count - 1)]
     if "stop_when" in content:
         agent.stop_when = spec.build(content["stop_when"], StopRule, trust="imported")
-    agent._told = int(content["told"])
-    agent._tells[:] = content["tells"]
-    agent._priors[:] = state_file.floats(content["priors"])
-    agent._mind[:] = np.array(content["mind"], dtype=np.uint64)
-    for name in Ledger._fields:
-        getattr(agent._truth, name)[:] = state_file.floats(content["truth"][name])
-    agent._pending[:] = content["pending"]
+    agent._told = checks.whole(content["told"], "told")
+    agent._tells[:] = checks.wholes(content["tells"], count, "tells")
+    agent._priors[:] = checks.beliefs(content["priors"], agent._priors, agent._family, "priors")
+    agent._mind[:] = checks.words(content["mind"])
+    _fill(agent._truth, checks.ledger(content["truth"], agent._truth, agent._family, "truth"))
+    agent._pending[:] = checks.wholes(content["pending"], count, "pending", checks.MOST_PENDING)
     agent._waiting = int(agent._pending.sum())
     if policy is None:
-        agent._stale[: len(content["stale"])] = content["stale"]
-        for name in Ledger._fields:
-            getattr(agent._working, name)[:] = state_file.floats(content["working"][name])
-        for name, part in _lasting(agent._memory).items():
-            part[:] = state_file.floats(content["memory"][name])
+        listed = checks.stale(content["stale"], count)
+        agent._stale[: len(listed)] = listed
+        working = checks.ledger(content["working"], agent._working, agent._family, "working")
+        _fill(agent._working, working)
+        checks.fill_memory(agent._memory, content["memory"], agent._policy, count)
+        _try_out(agent)
     else:
         agent._reseat()
     return agent
+
+
+def _fill(ledger: Ledger, found: Ledger) -> None:
+    for column, rows in zip(ledger, found, strict=True):
+        column[:] = rows
+
+
+def _try_out(agent: Agent) -> None:
+    """Let a copy of a saved agent decide once: a memory that allows no decision is refused."""
+    try:
+        copy.deepcopy(agent).ask()
+    except (ArithmeticError, ValueError, LookupError) as error:
+        words = f"the memory of {agent._policy.name} allows no decision: {error}"
+        raise StateError(words) from None

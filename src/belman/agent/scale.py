@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from belman.errors import RewardError, SettingError
 from belman.families import Family
+from belman.families.family import LARGEST_REWARD
 
 
 class Scale(NamedTuple):
@@ -61,4 +62,7 @@ def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Sc
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
+    if max(abs(low), abs(high)) > LARGEST_REWARD:
+        allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
+        raise SettingError(f"range={range!r} is too wide: {allowed}")
     return Scale(base, (low, high), bool(minimise))

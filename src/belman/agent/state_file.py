@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from belman.errors import StateError
+from belman.errors import BelmanError, StateError
 from belman.files import write_atomically
 
 FORMAT = "belman agent"
@@ -122,8 +122,8 @@ def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
     """Read content that passed its checksum; what is missing or misshapen becomes a StateError."""
     try:
         return build()
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        if isinstance(error, StateError):
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, StateError) and str(error).startswith(source):
             raise
-        words = f"{kind.split()[-1]}: {type(error).__name__}: {error}"
-        raise StateError(f"{source} does not hold a whole {words}") from None
+        why = str(error) if isinstance(error, BelmanError) else f"{type(error).__name__}: {error}"
+        raise StateError(f"{source} does not hold a whole {kind.split()[-1]}: {why}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path as File
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from belman.dashboard import demo
 from belman.dashboard.feed import Feed, Pinned
 from belman.dashboard.feeds import Feeds, LiveResponse
-from belman.errors import StudyError
+from belman.errors import StorageError, StudyError
 from belman.service.access import caller_of, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import problem
@@ -60,13 +59,22 @@ async def overview(
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
 ) -> Response:
-    """The studies and their counts for the first page; those of unknown classes are left out."""
+    """The studies and their counts for the first page; those of unknown classes are left out.
+
+    One that cannot be opened or counted has its name and a `problem`, and breaks no list.
+    """
     registry = registry_of(request)
     names = await registry.names(query)
     found = []
     for name in names[:limit]:
-        with suppress(StudyError):
+        try:
             found.append(await registry.read(status, await registry.study(name)))
+        except StudyError:
+            continue
+        except StorageError:
+            raise
+        except Exception as error:  # a list is whole whatever is wrong with one of its studies
+            found.append({"name": name, "problem": f"{type(error).__name__}: {error}"})
     return json_response({"studies": found, "total": len(names)})
 
 

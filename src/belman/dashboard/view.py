@@ -98,6 +98,7 @@ class Snapshot:
             for place in places
         ]
 
+    @np.errstate(all="ignore")  # what is infinite is left out
     def view(self, timeline: Timeline, pinned: Sequence[int]) -> dict[str, Any]:
         """The whole page, with the arms of these ids beside the likeliest best."""
         top, chosen = self.order[:TOP], set(pinned)

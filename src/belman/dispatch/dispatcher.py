@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from belman import chance
-from belman.agent import Agent, state_file
+from belman.agent import Agent, checks, state_file
 from belman.dispatch.waiting import WaitingLine, task_waker, thread_waker
-from belman.errors import BusyError, ServerError, SettingError, listing, nearest
+from belman.errors import BusyError, ServerError, SettingError, StateError, listing, nearest
+from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
 from belman.table import Table
 from belman.version import __version__
@@ -351,15 +352,32 @@ class Dispatcher:
         made = cls(servers, queues=queues, clock=clock, **same)
         rebuild = partial(Agent.from_json, source=source, policy=policy)
         made._agents = dict(zip(queues, map(rebuild, content["agents"]), strict=True))
-        made._unit, made._spent = content["unit"], content["spent"]
-        made._completed = dict(zip(servers, content["completed"], strict=True))
-        made._failed = dict(zip(servers, content["failed"], strict=True))
-        made._paused = set(names(content["paused"]))
+        unit, made._spent = content["unit"], checks.size(content["spent"], "spent")
+        made._unit = None if unit is None else max(checks.size(unit, "unit"), _LEAST)
+        for name in ("completed", "failed"):
+            counts = checks.wholes(content[name], len(servers), name)
+            setattr(made, f"_{name}", dict(zip(servers, counts, strict=True)))
+        made._paused = {made._known(server) for server in names(content["paused"])}
         now = clock()
         for server, queue, ago in content["services"]:
             key, whose = names([server, queue])
-            made._jobs[key] = Job(whose, now - ago)
+            made._jobs[made._known(key)] = Job(whose, now - checks.size(ago, "services"))
+        made._check_agents(source)
         return made
+
+    def _check_agents(self, source: str) -> None:
+        """Whether the agents of a file play the servers, and wait for the jobs under way."""
+        own = OBJECTIVES[self._learns]
+        for queue, agent in self._agents.items():
+            under_way = {server: 1 for server, job in self._jobs.items() if job.queue == queue}
+            judges = (agent.scale.base.name, agent.scale.minimise)
+            if agent.arms != self.servers or agent.outstanding != under_way:
+                raise StateError(f"{source}: queue {queue!r} has other servers or jobs under way")
+            if judges != (own["family"], own["minimise"]) or agent.scale.range is not None:
+                raise StateError(f"{source}: queue {queue!r} does not learn {self._learns!r}")
+        for server, job in self._jobs.items():
+            if job.queue not in self._agents:
+                raise StateError(f"{source}: server {server!r} serves no queue that there is")
 
     # Within the lock
 
@@ -389,8 +407,8 @@ class Dispatcher:
     def _duration(self, job: Job, given: float | None) -> float:
         value = self._clock() - job.began if given is None else given
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not is_number or not 0.0 <= value < float("inf"):
-            allowed = "it must be a number of seconds from 0 up, or None for the clock's"
+        if not is_number or not 0.0 <= value <= LARGEST:
+            allowed = f"it must be seconds from 0 to {LARGEST:g}, or None for the clock's"
             raise ServerError(f"time={given!r} cannot be: {allowed}")
         return float(value)
 

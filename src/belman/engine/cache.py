@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -25,7 +26,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from belman.engine.kernels import recipe
-from belman.files import write_atomically
+from belman.files import is_own, write_atomically
 
 _KEPT_DAYS = 60
 _COMMENT = re.compile(r"#.*")
@@ -49,7 +50,8 @@ class Generated:
         """The file of the module, written if it is not there; None where no other process could
         import what it reads, such as kernels of a notebook.
 
-        A file is never rewritten: Numba's index is bound to its time of change.
+        A file that holds this text is never rewritten: Numba's index is bound to its time of
+        change.
         """
         recipes = {name: recipe(thing) for name, thing in self._given.items()}
         known = {name: found for name, found in recipes.items() if found is not None}
@@ -61,15 +63,16 @@ class Generated:
         for module in sorted(_closure(set().union(*(one.modules for one in known.values())))):
             digest.update(_source(module))
         path = cache_directory() / f"entry_{digest.hexdigest()[:24]}.py"
-        if not path.exists():
+        if not _holds(path, text):
+            for compiled in _compiled(path):
+                compiled.unlink(missing_ok=True)
             write_atomically(path, text)
         return path
 
     @property
     def kept(self) -> bool:
         """Whether the code was compiled by a process before."""
-        found = self.path and (self.path.parent / "__pycache__").glob(f"{self.path.stem}.*.nbi")
-        return bool(found and any(found))
+        return self.path is not None and any(file.suffix == ".nbi" for file in _compiled(self.path))
 
     def load(self) -> Any:
         """The module, compiled, or loaded from the disk."""
@@ -82,8 +85,24 @@ class Generated:
         return SimpleNamespace(**namespace)
 
 
+def _compiled(path: Path) -> list[Path]:
+    """What was compiled of a generated module: machine code, its index, and byte code."""
+    return list((path.parent / "__pycache__").glob(f"{path.stem}.*"))
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Whether a file is the user's own and holds this text."""
+    try:
+        return is_own(path) and path.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def load(path: Path) -> Any:
-    """Import the generated module at a path."""
+    """Import the generated module at a path; what others compiled of it is not run, but removed."""
+    for compiled in _compiled(path):
+        if not is_own(compiled):
+            compiled.unlink(missing_ok=True)
     spec = importlib.util.spec_from_file_location(f"belman_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -97,6 +116,9 @@ def load(path: Path) -> Any:
 def cache_directory() -> Path:
     """The directory of compiled code: `$BELMAN_CACHE` or the user's cache, else a temporary one
     that goes with the process.
+
+    Compiled code is run, so a directory of another user is not used, and a warning says so; one's
+    own is closed to the writing of others.
     """
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "belman"
     root = Path(os.environ.get("BELMAN_CACHE") or default)
@@ -104,12 +126,27 @@ def cache_directory() -> Path:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=root):
             pass
+        foreign = [one for one in (root, root / "__pycache__") if one.exists() and not _closed(one)]
+        if foreign:
+            why = "is another user's, or others may write there"
+            remedy = "set BELMAN_CACHE to a directory of your own"
+            warnings.warn(f"compiled code is not kept: {foreign[0]} {why} ({remedy})", stacklevel=2)
+            raise PermissionError
     except OSError:
         temporary = Path(tempfile.mkdtemp(prefix="belman-cache-"))
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)
         return temporary
     _forget_old(root)
     return root
+
+
+def _closed(directory: Path) -> bool:
+    """Whether a directory is one's own, with the writing of others taken away where it was not."""
+    if not is_own(directory, others_write=True):
+        return False
+    if not is_own(directory):
+        directory.chmod(directory.stat().st_mode & ~0o022)
+    return True
 
 
 def _forget_old(root: Path) -> None:

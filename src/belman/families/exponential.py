@@ -9,7 +9,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families import gamma_known_shape as shaped
-from belman.families.family import Family, Floats
+from belman.families.family import SUM_REACH, Family, Floats
 
 
 @kernel
@@ -43,6 +43,11 @@ class Exponential(Family):
 
     def default_prior(self) -> tuple[float, ...]:
         return (1.0, 1.0)
+
+    @property
+    def reach(self) -> tuple[float, ...]:
+        """The sum of rewards has a scale of its own, and only must not overflow."""
+        return SUM_REACH
 
     def supports(self, reward: float) -> bool:
         return reward >= 0.0

@@ -27,6 +27,12 @@ Kernel = Callable[..., Any]
 
 #: How many numbers per arm `terms` may fill.
 TERMS = 3
+#: The largest size of a number to which 1 can be added without loss, with digits to spare.
+LARGEST = 1e15
+#: The largest size of a reward, so that sums of squares of rewards never overflow.
+LARGEST_REWARD = 1e100
+#: The reach of a belief that counts rewards and adds them up.
+SUM_REACH = (LARGEST, LARGEST_REWARD * LARGEST)
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,19 @@ class Family(ABC):
         return all(value > 0.0 for value in belief)
 
     @property
+    def reach(self) -> tuple[float, ...]:
+        """The largest size of each coordinate at which a belief still learns.
+
+        A reward that would take a belief further is refused, and so are priors and state files that
+        hold such a belief: beyond it counts stand still, and sums overflow.
+
+        >>> from belman.families import Bernoulli, Gaussian
+        >>> Bernoulli().reach, Gaussian(sigma=10.0).reach
+        ((1000000000000000.0, 1000000000000000.0), (1e+16, 10000000000000.0))
+        """
+        return (LARGEST,) * self.dimension
+
+    @property
     def law(self) -> Floats:
         """The numbers that the user chose, as kernels read them."""
         chosen = [getattr(self, f.name) for f in fields(self) if f.name != "prior"]
@@ -187,6 +206,9 @@ class Family(ABC):
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
             allowed = f"{self.name} rewards are {self.support}"
             raise RewardError(f"reward {reward!r} cannot be: {allowed}")
+        if abs(value) > LARGEST_REWARD:
+            allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
+            raise RewardError(f"reward {reward!r} is too large: {allowed}")
         return value
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
@@ -202,7 +224,24 @@ class Family(ABC):
             raise PriorError(f"prior {belief!r} has {len(values)} numbers: {wanted}")
         if not all(map(math.isfinite, values)) or not self.proper(values):
             raise PriorError(f"prior {belief!r} is not proper: {wanted}")
+        if (why := self.beyond_reach(values)) is not None:
+            raise PriorError(f"prior {belief!r} learns nothing: {why}")
         return values
+
+    def beyond_reach(self, belief: ArrayLike) -> str | None:
+        """Which coordinate is too large (or no number) to learn from a reward, or None.
+
+        >>> from belman.families import Poisson
+        >>> Poisson().beyond_reach((1e17, 2.0))
+        'alpha would be 1e+17, and a poisson belief keeps its precision up to 1e+15'
+        """
+        for name, value, most in zip(
+            self.coordinates, np.asarray(belief).tolist(), self.reach, strict=True
+        ):
+            if not abs(value) <= most:
+                keeps = f"{_article(self.name)} belief keeps its precision up to {most:g}"
+                return f"{name} would be {value:g}, and {keeps}"
+        return None
 
     def _proper_words(self) -> str:
         return "all positive"
@@ -211,9 +250,9 @@ class Family(ABC):
         """Refuse a constant of the law that is not a positive finite number."""
         for name, value in values.items():
             number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
-            if not number or value <= 0.0:
+            if not number or not 1.0 / LARGEST_REWARD <= value <= LARGEST_REWARD:
                 what = f"{name}={value!r} makes no {self.name} law"
-                raise FamilyError(f"{what}: it must be a positive number")
+                raise FamilyError(f"{what}: it must be a positive number, from 1e-100 to 1e+100")
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
@@ -240,6 +279,8 @@ class Family(ABC):
         """The belief after one reward, by Bayes' theorem."""
         after = self._row(belief)
         self._run(self.kernels.update, after, self.check_reward(reward))
+        if (why := self.beyond_reach(after)) is not None:
+            raise RewardError(f"reward {reward!r} is too large here: {why}")
         return after
 
     def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
@@ -260,6 +301,8 @@ class Family(ABC):
         if not np.isfinite(after).all() or (after[counts] < before[counts] * (1.0 - 1e-12)).any():
             allowed = f"{self.name} rewards are {self.support}"
             raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {allowed}")
+        if (why := self.beyond_reach(after)) is not None:
+            raise RewardError(f"{plays} rewards of sum {total!r} are too much: {why}")
         return after
 
     def blend(self, belief: ArrayLike, other: ArrayLike, weight: float) -> Floats:
@@ -375,6 +418,10 @@ class Family(ABC):
             needs = f"{self.name} needs {self.dimension} numbers"
             raise PriorError(f"belief {belief!r} has shape {row.shape}: {needs}")
         return row
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 @kernel

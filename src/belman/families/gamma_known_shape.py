@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import SUM_REACH, Family, FamilyKernels
 from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile, ratio_excess
 
 
@@ -127,6 +127,11 @@ class GammaKnownShape(Family):
 
     def default_prior(self) -> tuple[float, ...]:
         return (1.0, 1.0)
+
+    @property
+    def reach(self) -> tuple[float, ...]:
+        """The sum of rewards has a scale of its own, and only must not overflow."""
+        return SUM_REACH
 
     def supports(self, reward: float) -> bool:
         return reward >= 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal
 from belman.engine import kernel
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import LARGEST, Family, FamilyKernels
 from belman.special import normal_cdf, normal_quantile
 
 
@@ -122,6 +122,10 @@ class Gaussian(Family):
 
     def default_prior(self) -> tuple[float, ...]:
         return (0.0, 0.01 / self.sigma**2)
+
+    @property
+    def reach(self) -> tuple[float, ...]:
+        return (LARGEST * self.sigma, LARGEST / self.sigma**2)
 
     def proper(self, belief: Sequence[float]) -> bool:
         return belief[1] > 0.0

@@ -111,6 +111,10 @@ class Mirror(Family):
         return self.of.parameters
 
     @property
+    def reach(self) -> tuple[float, ...]:
+        return self.of.reach
+
+    @property
     def law(self) -> Floats:
         return self.of.law
 

@@ -79,7 +79,8 @@ def on_dask(
     with contextlib.ExitStack() as stack:
         if address is None:
             # a cluster gives up a worker that is not back within some seconds, in the end all
-            patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
+            lost = {"deploy.lost-worker-timeout": "1 day", "scheduler.allowed-failures": 20}
+            patience = dask.config.set({f"distributed.{name}": most for name, most in lost.items()})
             stack.enter_context(patience)
             count = workers or os.cpu_count()
             cluster = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None)

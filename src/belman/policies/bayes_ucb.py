@@ -18,7 +18,7 @@ from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Policy, PolicyKernels, pick, share_of_ties
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.settings import MOST_EXPONENT, is_number, is_whole, require
 from belman.special import log_beta
 
 _SLACK = 1e-11  # relative, above the rounding of a quantile
@@ -116,7 +116,8 @@ class BayesUCB(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
+        fits = is_number(self.c) and 0.0 <= self.c <= MOST_EXPONENT
+        require(self, "c", fits, f"a number from 0 to {MOST_EXPONENT:g}")
         known = self.horizon is None or is_whole(self.horizon, 1)
         require(self, "horizon", known, "a whole number of turns from 1 up, or None")
 

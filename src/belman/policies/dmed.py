@@ -90,6 +90,9 @@ class DMED(Policy):
         mean, listed, plays = (np.zeros(arms) for _ in range(3))
         return Memory(mean, np.zeros((TERMS, arms)), listed, plays, np.zeros(TERMS))
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"listed": (0, 1)}
+
     def dial(self, turns: Floats, arms: int) -> Floats:
         """ln t."""
         return np.log(turns)

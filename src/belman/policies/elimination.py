@@ -108,6 +108,9 @@ class Elimination(Policy):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(1), np.zeros(1))
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"standing": (-1, 1), "quota": (0, 2**53), "phase": (0, arms)}
+
     def check(self, family: Family, arms: int) -> None:
         if self.budget <= arms:
             why = f"budget={self.budget} is too small for {arms} arms"

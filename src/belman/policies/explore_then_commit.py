@@ -77,3 +77,6 @@ class ExploreThenCommit(Policy):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.full(1, _UNDECIDED))
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"committed": (-1, arms - 1)}

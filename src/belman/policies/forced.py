@@ -13,7 +13,7 @@ from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.settings import MOST, MOST_EXPONENT, is_number, is_whole, require
 from belman.policies.thompson import Thompson
 
 _OWN = 3  # numbers that the wrapper puts before the params of the policy inside
@@ -91,7 +91,9 @@ class Forced(Policy):
         require(self, "policy", learns and not isinstance(self.policy, Forced), allowed)
         for name in ("factor", "exponent"):
             value = getattr(self, name)
-            require(self, name, is_number(value) and value >= 0.0, "a number from 0 up")
+            most = MOST_EXPONENT if name == "exponent" else MOST
+            fits = is_number(value) and 0.0 <= value <= most
+            require(self, name, fits, f"a number from 0 to {most:g}")
         counted = self.arms is None or is_whole(self.arms, 1)
         require(self, "arms", counted, "a whole number from 1 up, or None")
 
@@ -113,6 +115,9 @@ class Forced(Policy):
 
     def memory(self, arms: int, dimension: int) -> Any:
         return self.policy.memory(arms, dimension)
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return self.policy.whole_numbers(arms)
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         return self.policy.dial(turns, arms)

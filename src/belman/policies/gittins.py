@@ -38,10 +38,14 @@ def _params(discount: float, starts: tuple[float, float]) -> Floats:
     code = Path(gittins_table.__file__).read_bytes()
     digest = hashlib.sha256(code + repr((discount, starts)).encode()).hexdigest()
     path = cache_directory() / f"gittins_{digest[:24]}.npy"
+    header = [gittins_table.COUNTS - 4.0, -math.log(discount), *starts]
+    nodes = (gittins_table.COUNTS + 1) * (gittins_table.COUNTS + 2) // 2
     try:
         kept: Floats = np.load(path)
+        # kernels look numbers up by place, and would read past the end of a shorter table
+        if kept.shape != (_HEADER + nodes,) or kept[:_HEADER].tolist() != header:
+            raise ValueError
     except (OSError, ValueError, EOFError):
-        header = [gittins_table.COUNTS - 4.0, -math.log(discount), *starts]
         kept = np.concatenate([header, gittins_table.lifts(discount, starts) ** -2])
         buffer = io.BytesIO()
         np.save(buffer, kept)

@@ -19,7 +19,7 @@ from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.information import NODES, count, integrate, renew_columns, renew_draws, weigh
 from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, choose_by_index
-from belman.policies.settings import is_whole, require
+from belman.policies.settings import MOST_DRAWS, is_whole, require
 
 
 class Memory(NamedTuple):
@@ -143,7 +143,8 @@ class IDS(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(self, "draws", is_whole(self.draws, 2), "a whole number from 2 up")
+        fits = is_whole(self.draws, 2, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 2 to a million")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(family.coin), float(self.draws)])

@@ -8,7 +8,7 @@ import numpy as np
 
 from belman.policies.bounded import Bounded
 from belman.policies.policy import Floats
-from belman.policies.settings import is_number, require
+from belman.policies.settings import MOST_EXPONENT, is_number, require
 from belman.policies.ucb1 import KERNELS, Memory
 
 
@@ -27,8 +27,8 @@ class LogUCB(Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        fits = is_number(self.exponent) and self.exponent > 0.0
-        require(self, "exponent", fits, "a positive number")
+        fits = is_number(self.exponent) and 0.0 < self.exponent <= MOST_EXPONENT
+        require(self, "exponent", fits, f"a positive number up to {MOST_EXPONENT:g}")
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))

@@ -167,6 +167,9 @@ class KLLUCB(Policy):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.full(1, _NOBODY), np.full(1, np.inf))
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"leads": (0, 1), "partner": (-1, arms - 1)}
+
     def dial(self, turns: Floats, arms: int) -> Floats:
         """β(t, δ)."""
         return RATES[self.rate](turns, arms, self.delta)

@@ -152,7 +152,8 @@ class Phases(Policy):
 
     def __post_init__(self) -> None:
         for which, policy in (("first", self.first), ("then", self.then)):
-            fits = isinstance(policy, Policy) and not isinstance(policy, Phases)
+            inner = getattr(policy, "policy", policy)  # of one that is forced to explore
+            fits = isinstance(policy, Policy) and not isinstance(inner, Phases)
             allowed = "a policy that is not of two phases itself, nor told the truth"
             require(self, which, fits and not policy.sees_truth, allowed)
         limited = self.turns is None or is_whole(self.turns, 0)
@@ -186,6 +187,14 @@ class Phases(Policy):
     def memory(self, arms: int, dimension: int) -> Memory:
         first, then = self.first.memory(arms, dimension), self.then.memory(arms, dimension)
         return Memory(first, then, np.zeros(1), np.zeros(1))
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        inside = {
+            f"{phase}_{name}": limits
+            for phase, policy in (("first", self.first), ("then", self.then))
+            for name, limits in policy.whole_numbers(arms).items()
+        }
+        return {**inside, "switched": (0, 1), "doubt": (0, arms - 1)}
 
     def dial(self, turns: Floats, arms: int) -> Floats:
         """The second policy's, and before it the first one's where that is left by the clock."""

@@ -192,6 +192,18 @@ class Policy(ABC):
         """Fresh memory, a NamedTuple of arrays, for arms whose beliefs have `dimension` numbers."""
         return NoMemory(np.zeros(1))
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        """The parts of the memory that kernels use as places or counts: the least and the largest.
+
+        A state file that holds others there is refused: nothing stops compiled code from reading
+        or writing past the end of an array. Parts of a record inside the memory go by both names.
+
+        >>> from belman.policies import ExploreThenCommit
+        >>> ExploreThenCommit(explore=20).whole_numbers(arms=3)
+        {'committed': (-1, 2)}
+        """
+        return {}
+
     def dial(self, turns: Floats, arms: int) -> Floats:
         """What changes with the turn alone, for each of these turns."""
         return np.zeros(len(turns))

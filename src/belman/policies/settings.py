@@ -9,6 +9,13 @@ import numpy as np
 from belman.errors import PolicyError
 from belman.policies.policy import Policy
 
+#: Turns, plays and arms: floats hold every whole number up to it.
+MOST = 10**15
+#: Of a logarithm of turns, whose power must not overflow.
+MOST_EXPONENT = 100.0
+#: Draws of a belief in one turn.
+MOST_DRAWS = 1_000_000
+
 
 def require(policy: Policy, name: str, fits: bool, allowed: str) -> None:
     """Refuse a policy whose setting of that name does not fit."""
@@ -21,11 +28,13 @@ def is_number(value: object) -> bool:
     """Whether a setting is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
         return False
-    return math.isfinite(float(value))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return bool(abs(value) <= MOST)  # type: ignore[operator]
 
 
-def is_whole(value: object, least: int) -> bool:
-    """Whether a setting is a whole number from `least` up."""
+def is_whole(value: object, least: int, most: int = MOST) -> bool:
+    """Whether a setting is a whole number from `least` to `most`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return False
-    return int(value) >= least
+    return least <= int(value) <= most

@@ -46,6 +46,8 @@ def _ranked(ledger, memory, rank):
                 if value(ledger, a) > below:
                     below, ties = value(ledger, a), 0
                 ties += value(ledger, a) == below
+        if ties == 0:  # fewer arms are in play
+            break
         found = below
         passed += ties
     return found

@@ -86,6 +86,9 @@ class TrackAndStop(Policy):
             np.full(arms, -np.inf), np.ones(arms), np.ones(arms), np.zeros(1), np.full(1, -1.0)
         )
 
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"leader": (-1, arms - 1)}
+
     def dial(self, turns: Floats, arms: int) -> Floats:
         """sqrt(t)."""
         return np.sqrt(turns)

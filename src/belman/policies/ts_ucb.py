@@ -15,7 +15,7 @@ import numpy as np
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index
-from belman.policies.settings import is_whole, require
+from belman.policies.settings import MOST_DRAWS, is_whole, require
 
 _LARGEST = 1e300  # of R̂, so that differences stay defined
 
@@ -97,7 +97,8 @@ class TSUCB(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(self, "draws", is_whole(self.draws, 1), "a whole number from 1 up")
+        fits = is_whole(self.draws, 1, MOST_DRAWS)
+        require(self, "draws", fits, "a whole number from 1 to a million")
 
     def params(self, family: Family) -> Floats:
         return np.array([float(self.draws)])

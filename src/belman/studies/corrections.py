@@ -9,6 +9,7 @@ the arm is folded anew from the log. The writer does either, and the event keeps
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale
-from belman.errors import BelmanError
+from belman.errors import BelmanError, RewardError
 from belman.families import Family
 from belman.studies.event_log import Event, Kind
 from belman.studies.open_tickets import Counted, OpenTickets
@@ -79,10 +80,13 @@ def _swapped_belief(
     family: Family, learnt: Learnt, old: float | None, new: float | None
 ) -> tuple[float, ...] | None:
     start, eta = family.natural(learnt.prior), family.natural(learnt.belief)
-    taken, put = (
-        0.0 * start if x is None else family.natural(family.update(learnt.prior, x)) - start
-        for x in (old, new)
-    )
+    try:
+        taken, put = (
+            0.0 * start if x is None else family.natural(family.update(learnt.prior, x)) - start
+            for x in (old, new)
+        )
+    except RewardError:  # within the reach of this belief, and not of the prior
+        return None
     after = eta - taken + put
     noise = 2.0 * _EPSILON * np.max(np.abs([start, eta, taken, put]), axis=0)
     try:
@@ -121,7 +125,9 @@ def refolded(
             reward = counts.get(one.ticket, one.reward) if one.arm == arm else None
             if reward is not None:
                 learnt = learnt.faded(family, settings.discount**fades)
-                learnt, fades = learnt.told(family, scale.inward(reward)), 0
+                with contextlib.suppress(RewardError):  # as it was forgotten when it counted
+                    learnt = learnt.told(family, scale.inward(reward))
+                fades = 0
 
     for event in events:
         count(tickets.take(event))

@@ -21,30 +21,66 @@ COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "r
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SO_FAR = "told so far"
 
 Row = tuple[Any, ...]
 
 
+def _ways(arm: Hashable) -> tuple[str, str]:
+    """An arm as text, and with its kind in front."""
+    return str(arm), f"{type(arm).__name__}:{arm}"
+
+
+def _readings(arms: Iterable[Hashable]) -> dict[str, list[Hashable]]:
+    """The arms that a text may stand for, as it is and as a CSV file holds it."""
+    found: dict[str, list[Hashable]] = {}
+    for arm in arms:
+        ways = _ways(arm)
+        for text in {*ways, *map(_harmless, ways)}:
+            found.setdefault(text, []).append(arm)
+    return found
+
+
+def texts(register: Sequence[Hashable]) -> list[str]:
+    """The name of every arm in a file, its kind in front (int:1) where two would read alike.
+
+    >>> texts(["blue", 1, "1"])
+    ['blue', 'int:1', 'str:1']
+    """
+    readings = _readings(register)
+    chosen = []
+    for arm in register:
+        alone = [
+            way for way in _ways(arm) if len(readings[way]) == len(readings[_harmless(way)]) == 1
+        ]
+        if not alone:
+            others = listing(readings[str(arm)])
+            raise ArmError(f"arm {arm!r} cannot be told from others in a file: {others}")
+        chosen.append(alone[0])
+    return chosen
+
+
 def lines(
-    log: Iterable[Event | Counted], register: Sequence[Hashable], secret: str, windowed: bool
+    log: Iterable[Event | Counted], names: Sequence[Any], secret: str, windowed: bool
 ) -> Iterator[Row]:
     """A log as a person reads it, in the order of `COLUMNS`; None for what a line does not have.
 
+    Arms are those of `names`: of the register, or texts for a file.
     Where there is a window, a tell is not the last word, and a line without a number says what a
     ticket counted as, and when.
     """
     for one in log:
         if isinstance(one, Event):
-            yield _line(one, register, secret, windowed)
+            yield _line(one, names, secret, windowed)
         else:
             assert one.ticket is not None
             when, ticket = datetime.fromtimestamp(one.time, UTC), ticket_id(one.ticket, secret)
             what = "forgotten" if one.reward is None else "counted"
-            yield (None, when, what, ticket, register[one.arm], None, None, one.reward, None)
+            yield (None, when, what, ticket, names[one.arm], None, None, one.reward, None)
 
 
-def _line(event: Event, register: Sequence[Hashable], secret: str, windowed: bool) -> Row:
+def _line(event: Event, names: Sequence[Any], secret: str, windowed: bool) -> Row:
     number = event.number if event.kind == Kind.ASKED else event.ticket
     so_far = windowed and event.kind == Kind.TOLD
     return (
@@ -52,7 +88,7 @@ def _line(event: Event, register: Sequence[Hashable], secret: str, windowed: boo
         datetime.fromtimestamp(event.time, UTC),
         _SO_FAR if so_far else Kind(event.kind).name.lower().replace("_", " "),
         None if number is None else ticket_id(number, secret),
-        None if event.arm is None else register[event.arm],
+        None if event.arm is None else names[event.arm],
         None if event.draw is None else Draw(event.draw).name.lower(),
         event.probability,
         event.reward,
@@ -85,9 +121,14 @@ def _write_csv(path: Path, rows: Iterator[Row]) -> int:
         writer.writerow(COLUMNS)
         for count, row in enumerate(rows, start=1):  # noqa: B007
             writer.writerow(
-                cell.isoformat() if isinstance(cell, datetime) else cell for cell in row
+                cell.isoformat() if isinstance(cell, datetime) else _harmless(cell) for cell in row
             )
     return count
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _write_parquet(path: Path, rows: Iterator[Row]) -> int:
@@ -100,7 +141,6 @@ def _write_parquet(path: Path, rows: Iterator[Row]) -> int:
         while chunk := list(itertools.islice(rows, _CHUNK)):
             count += len(chunk)
             columns = dict(zip(COLUMNS, map(list, zip(*chunk, strict=True)), strict=True))
-            columns["arm"] = [None if arm is None else str(arm) for arm in columns["arm"]]
             writer.write_table(arrow.Table.from_pydict(columns, schema))
     return count
 
@@ -117,23 +157,29 @@ def past_data(
 ) -> list[tuple[Hashable, float]]:
     """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
 
-    An arm is found by its name as text, since a file may know no other. Of a log that was exported
-    what counted is taken, as it was corrected.
+    An arm is found by its name as text, since a file may know no other; a text that may be one of
+    two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
     """
     source = _checked(path)
     try:
         rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(f"{source} cannot be read: {error}") from None
-    names = {str(arm): arm for arm in arms}
+    known = list(arms)
+    readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
     found: list[tuple[Hashable, float]] = []
     for i, row in sorted(_final(rows).items()):
-        name = str(row["arm"])
-        if name not in names:
-            known = f"this study knows {listing(names)}{nearest(name, names)}"
-            raise ArmError(f"{source}, row {i}: unknown arm {name!r}: {known}")
+        cell = row["arm"]
+        typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
+        meant = readings.get(str(cell), []) if typed is None else [typed]
+        if not meant:
+            there = f"this study knows {listing(known)}{nearest(cell, known)}"
+            raise ArmError(f"{source}, row {i}: unknown arm {cell!r}: {there}")
+        if len(meant) > 1:
+            remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
+            raise ArmError(f"{source}, row {i}: {cell!r} may be {listing(meant)}: {remedy}")
         try:
-            found.append((names[name], float(row["reward"])))
+            found.append((meant[0], float(row["reward"])))
         except ValueError:
             what = f"reward {row['reward']!r} is not a number"
             raise SettingError(f"{source}, row {i}: {what}") from None

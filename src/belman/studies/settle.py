@@ -32,6 +32,7 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
         reward = _so_far(unit, number, request.reward)
         if not tickets.accumulate and tickets.answers.get(number) == reward:
             return False
+        unit.state.check_reward(tickets.asks[number][0], reward)
         told = check_number(request.reward) if tickets.accumulate else reward
         key = None if request.key is None else f"{request.key}/tell"
         unit.write(Kind.TOLD, arm=tickets.asks[number][0], ticket=number, reward=told, key=key)
@@ -66,6 +67,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int) -> bool:
     reward = unit.check_reward(request.reward)
     out = unit.state.tickets.asks.get(number)
     if out is not None:
+        unit.state.check_reward(out[0], reward)
         unit.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward)
         return True
     first = next(iter(unit.of_ticket(number)), None)
@@ -101,6 +103,8 @@ def correct(
     if counted.reward == new:
         return False
     assert counted.arm is not None
+    if new is not None:
+        unit.state.check_reward(counted.arm, new)
     unit.dirty = True
     unit.state.close(unit.now)  # the event that follows has this time
     learnt = _learnt(unit, counted, new)

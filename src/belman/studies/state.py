@@ -14,12 +14,13 @@ from belman import chance
 from belman.agent import Agent, state_file
 from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
-from belman.errors import StateError
+from belman.errors import RewardError, StateError
 from belman.policies import Policy
 from belman.studies.corrections import change, corrected
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
+from belman.studies.snapshot_checks import check_snapshot
 
 FORMAT = 1
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
@@ -133,14 +134,21 @@ class State:
         return other
 
     def _count(self, counted: Counted) -> None:
-        """One ticket, or row of past data, counts now."""
+        """One ticket, or row of past data, counts now.
+
+        A reward was within the reach of the belief when it was told. If it is not any more (silence
+        that counts as much, over and over), it is forgotten: time cannot be refused.
+        """
         self.expired += counted.silent
         if counted.ticket is None:
             self._await(counted.arm, 1)
         if counted.reward is None:
             self._await(counted.arm, -1)
-        else:
+            return
+        try:
             self._learn(counted.arm, counted.reward)
+        except RewardError:
+            self._await(counted.arm, -1)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -151,13 +159,17 @@ class State:
             (self.agent.expect if change > 0 else self.agent.cancel)(self.register[place])
 
     def _learn(self, place: int, reward: float) -> None:
-        self.told += 1
-        self.reward += reward
         if place in self.retired:
             value = self.agent.scale.inward(reward)
             self.retired[place] = self.retired[place].told(self.agent.family, value)
         else:
             self.agent.tell(self.register[place], reward)
+        self.told += 1
+        self.reward += reward
+
+    def check_reward(self, place: int, reward: float) -> None:
+        """Raise RewardError where the belief about an arm would leave its reach."""
+        self.agent.family.update(self.learnt(place).belief, self.agent.scale.inward(reward))
 
     def learnt(self, place: int) -> Learnt:
         """All that was learnt of an arm, played or retired."""
@@ -252,7 +264,10 @@ class State:
         digest, _, body = text.partition("\n")
         if digest != _digest(body):
             raise StateError("a snapshot is damaged: its checksum does not match its content")
-        content = json.loads(body)
+        return state_file.trusted(lambda: cls._rebuilt(json.loads(body)), "a snapshot", "a study")
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any]) -> State:
         if (found := content["format"]) != FORMAT:
             raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
         state = cls(Settings.from_json(json.dumps(content["settings"])))
@@ -265,6 +280,7 @@ class State:
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
+        check_snapshot(state)
         return state
 
 

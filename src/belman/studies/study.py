@@ -313,21 +313,22 @@ class Study:
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
-        return import_export.write(path, self._lines(0))
+        names = import_export.texts(self.register)
+        return import_export.write(path, self._lines(0, names))
 
-    def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
+    def _lines(self, after: int, texts: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
         """Events after a number as lines; with them, where there is a window, what counted."""
         number, register = self._replica.look(lambda state: (state.number, list(state.register)))
-        secret, settings = self._replica.secret, self.settings
+        secret, settings, names = self._replica.secret, self.settings, texts or register
         start = after
         if settings.window is not None and after:
             with self.storage.transaction(write=False) as transaction:
                 start = self._replica.log.before_open(transaction, after, settings.window)
         events = itertools.takewhile(lambda event: event.number <= number, self.events(start))
         if settings.window is None:
-            return import_export.lines(events, register, secret, False)
+            return import_export.lines(events, names, secret, False)
         told = counted_between(settings, events, after, self._replica.clock())
-        return import_export.lines(told, register, secret, True)
+        return import_export.lines(told, names, secret, True)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""

@@ -143,6 +143,10 @@ class UnitOfWork:
         why = {"reason": reason, "rows": len(checked)}
         first = change_keys.marked(key, Kind.RECORDED, request, why)
         for i, (place, reward) in enumerate(checked):
+            try:
+                self.state.check_reward(place, reward)
+            except RewardError as error:
+                raise RewardError(f"row {i + 1}: {error}") from None
             self.write(Kind.RECORDED, arm=place, reward=reward, **(first if i == 0 else {}))
         return len(checked)
 

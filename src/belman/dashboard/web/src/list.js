@@ -43,7 +43,7 @@ export function listPage(main, role, link) {
 
   function item(status) {
     return h("li", {}, h("a", { href: `#/study/${encodeURIComponent(status.name)}` }, h("strong", {}, status.name),
-      h("span", {}, `${status.family} · ${number(status.arms)} arms · ${number(status.told)} told${status.paused ? " · paused" : ""}`)));
+      h("span", {}, status.problem ? `cannot be shown: ${status.problem}` : `${status.family} · ${number(status.arms)} arms · ${number(status.told)} told${status.paused ? " · paused" : ""}`)));
   }
 
   async function refresh() {

@@ -1,0 +1,66 @@
+"""Whether a snapshot is one that a study could have written: every place and count is one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from belman.agent import checks
+from belman.agent.learnt import Learnt
+from belman.errors import BelmanError, StateError
+
+if TYPE_CHECKING:
+    from belman.studies.state import State
+
+
+def check_snapshot(state: State) -> None:
+    """Raise StateError where parts of a state contradict one another."""
+    arms = len(state.register)
+    for name in ("number", "expired", "told"):
+        checks.whole(getattr(state, name), name)
+    checks.wholes(state.asks, arms, "asks")
+    if type(state.paused) is not bool or not _is_number(state.reward):
+        raise StateError("a snapshot says neither whether it is paused nor what was earned")
+    waiting: Counter[int] = Counter()
+    tickets = state.tickets
+    for number, (place, time) in tickets.asks.items():
+        checks.whole(number, "a ticket", 1, state.number)
+        waiting[checks.whole(place, "the arm of a ticket", 0, arms - 1)] += 1
+        if not _is_number(time):
+            raise StateError(f"a ticket was asked for at {time!r}, which is no time")
+    asks = list(tickets.asks)
+    times = [time for _, time in tickets.asks.values()]
+    if asks != sorted(asks) or times != sorted(times) or not _is_number(tickets.time):
+        raise StateError("the tickets of a snapshot are not in the order of their asks")
+    if not all(map(_is_number, tickets.answers.values())):
+        raise StateError("a ticket of a snapshot was told what is no number")
+    silent = sum(map(len, tickets.silent.values()))
+    if tickets.window is not None and silent + len(tickets.answers) != len(asks):
+        raise StateError("a ticket of a snapshot is there twice")
+    playing = [arm for place, arm in enumerate(state.register) if place not in state.retired]
+    if len(state.places) != arms or set(playing) != set(state.agent.arms):
+        raise StateError("a snapshot plays other arms than its register says")
+    for place, learnt in state.retired.items():
+        _check_learnt(checks.whole(place, "a retired arm", 0, arms - 1), learnt, state)
+    pending = {state.places[arm]: count for arm, count in state.agent.outstanding.items()}
+    pending |= {place: one.pending for place, one in state.retired.items() if one.pending}
+    if pending != waiting:
+        raise StateError("a snapshot waits for other rewards than those of its tickets")
+
+
+def _check_learnt(place: int, learnt: Learnt, state: State) -> None:
+    try:
+        for belief in (learnt.prior, learnt.belief):
+            state.agent.family.check_belief(belief)
+    except BelmanError as error:
+        raise StateError(f"retired arm {state.register[place]!r}: {error}") from None
+    checks.whole(learnt.tells, "tells of a retired arm")
+    checks.whole(learnt.pending, "pending of a retired arm")
+    for number in (learnt.plays, learnt.sum, learnt.squares):
+        if not _is_number(number):
+            raise StateError(f"sums of retired arm {state.register[place]!r} are no numbers")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
