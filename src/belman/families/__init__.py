@@ -16,7 +16,10 @@ from belman.families.gaussian import Gaussian
 from belman.families.gaussian_unknown import GaussianUnknown
 from belman.families.generic import OneParameter
 from belman.families.geometric import Geometric
+from belman.families.log_normal import LogNormal
+from belman.families.money import Money
 from belman.families.poisson import Poisson
+from belman.families.positive import Positive
 
 _MEMBERS = (
     Bernoulli,
@@ -29,6 +32,9 @@ _MEMBERS = (
     Geometric,
     ChiSquared,
     BetaRewards,
+    Money,
+    LogNormal,
+    Positive,
 )
 
 #: Every family by its name.
@@ -66,7 +72,10 @@ __all__ = [
     "Gaussian",
     "GaussianUnknown",
     "Geometric",
+    "LogNormal",
+    "Money",
     "OneParameter",
     "Poisson",
+    "Positive",
     "family_named",
 ]
