@@ -31,6 +31,8 @@ from belman.families.quantile_search import searched_quantile
 _TYPICAL = 1  # its place in the law, behind the shape of gamma amounts
 _CHANCE_PRIOR = (0.5, 0.5)
 _GAMMA_WEIGHT = 0.1  # of the typical amount, in amounts
+_NARROW = 0.05  # of the reach of log-odds: about their deviation
+_FINEST = 16.0  # steps in one, at most: then chances are right to 0.003 whatever amounts are known
 
 
 @kernel
@@ -82,8 +84,28 @@ def gamma_relative_variance(law, belief):
     return 1.0 / law[0]
 
 
+@kernel
+def gamma_log_width(law, belief):
+    return 1.0 / math.sqrt(belief[0])
+
+
+@kernel
+def normal_log_width(law, belief):
+    """How wide the belief on the logarithm of the mean amount is, without its tails."""
+    return math.sqrt(belief[3] / (belief[2] * belief[1]))
+
+
+@kernel
+def _step(reach, log_width):
+    """Of the line of log-odds: finer than the belief asks for where amounts are better known."""
+    ratio = log_width / (_NARROW * reach)
+    return STEP * min(max(ratio, 1.0 / _FINEST), 1.0)
+
+
 @factory
-def money_kernels(amounts: FamilyKernels, relative_variance: Any, one: bool) -> FamilyKernels:
+def money_kernels(
+    amounts: FamilyKernels, relative_variance: Any, log_width: Any, one: bool
+) -> FamilyKernels:
     """Bernoulli × a family of positive amounts, of one parameter or of more."""
 
     @kernel
@@ -131,10 +153,11 @@ def money_kernels(amounts: FamilyKernels, relative_variance: Any, one: bool) -> 
         a, b = belief[0], belief[1]
         left, right = beta_reach(a, b, -1.0), beta_reach(a, b, 1.0)
         length = half_length(left, right)
-        count = int(math.ceil(length / STEP))
+        step = _step(left + right, log_width(law, belief[2:]))
+        count = int(math.ceil(length / step))
         below, total = 0.0, 0.0
         for k in range(-count, count + 1):
-            w, weight = place(left, right, length, k * STEP)
+            w, weight = place(left, right, length, k * step)
             weight *= math.exp(-beta_fall(a, b, w))
             inverse = 1.0 + b / a * math.exp(min(-w, 690.0))
             total += weight
@@ -151,7 +174,7 @@ def money_kernels(amounts: FamilyKernels, relative_variance: Any, one: bool) -> 
     @kernel
     def sample_mean(law, belief, mind):
         share = chance.beta(mind, belief[0], belief[1])
-        return share * amounts.sample_mean(law, belief[2:], mind)
+        return share * min(amounts.sample_mean(law, belief[2:], mind), 1e300)
 
     @kernel
     def mean(law, theta):
@@ -170,9 +193,13 @@ def money_kernels(amounts: FamilyKernels, relative_variance: Any, one: bool) -> 
 
 
 KERNELS = {
-    "log-normal": money_kernels(log_normal.KERNELS, log_normal.relative_variance, False),
-    "gamma": money_kernels(gamma_known_shape.KERNELS, gamma_relative_variance, True),
-    "any": money_kernels(positive.KERNELS, positive.relative_variance, False),
+    "log-normal": money_kernels(
+        log_normal.KERNELS, log_normal.relative_variance, normal_log_width, False
+    ),
+    "gamma": money_kernels(
+        gamma_known_shape.KERNELS, gamma_relative_variance, gamma_log_width, True
+    ),
+    "any": money_kernels(positive.KERNELS, positive.relative_variance, normal_log_width, False),
 }
 
 
