@@ -29,8 +29,11 @@ from belman.families import (
     Gaussian,
     GaussianUnknown,
     Geometric,
+    LogNormal,
+    Money,
     OneParameter,
     Poisson,
+    Positive,
 )
 from belman.measures import compare
 from belman.policies import (
@@ -116,12 +119,15 @@ __all__ = [
     "Greedy",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LogNormal",
     "LogUCB",
+    "Money",
     "OneParameter",
     "Oracle",
     "Phases",
     "Poisson",
     "Policy",
+    "Positive",
     "Random",
     "SequentialHalving",
     "Study",

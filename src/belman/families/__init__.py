@@ -8,6 +8,7 @@ from belman.errors import FamilyError, listing, unknown
 from belman.families.bernoulli import Bernoulli
 from belman.families.beta_rewards import BetaRewards
 from belman.families.bounded_exponential import BoundedExponential
+from belman.families.check import FamilyCheck, check
 from belman.families.chi_squared import ChiSquared
 from belman.families.exponential import Exponential
 from belman.families.family import Family, FamilyKernels
@@ -67,6 +68,7 @@ __all__ = [
     "ChiSquared",
     "Exponential",
     "Family",
+    "FamilyCheck",
     "FamilyKernels",
     "GammaKnownShape",
     "Gaussian",
@@ -77,5 +79,6 @@ __all__ = [
     "OneParameter",
     "Poisson",
     "Positive",
+    "check",
     "family_named",
 ]

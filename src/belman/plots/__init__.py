@@ -25,6 +25,7 @@ from belman.plots.curves import (
     together,
 )
 from belman.plots.dot_plot import Rows, draw_rows
+from belman.plots.family_check import family_check
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 
@@ -46,6 +47,7 @@ __all__ = [
     "draw_grid",
     "draw_manifold",
     "draw_rows",
+    "family_check",
     "focal",
     "focal_densities",
     "manifold",
