@@ -42,7 +42,9 @@ def check_family(
 
         kind = plot.suffix.lstrip(".").lower()
         if kind not in _PICTURES:
-            raise SettingError(f"plot={plot} is no picture: its name must end in {listing(_PICTURES)}")
+            raise SettingError(
+                f"plot={plot} is no picture: its name must end in {listing(_PICTURES)}"
+            )
         with plots.style.theme(), replacing(plot) as path:
             plots.style.save(plots.family_check(found), path, kind)
 

@@ -140,9 +140,7 @@ def _at_most(group: Floats, most: int, rng: np.random.Generator) -> Floats:
     return group if len(group) <= most else rng.choice(group, most, replace=False)
 
 
-def _resamples(
-    groups: list[Floats], size: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _resamples(groups: list[Floats], size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Rows of rewards with replacement, from one arm after the other, and that arm's mean."""
     turns = [groups[k % len(groups)] for k in range(RESAMPLES)]
     rows = np.array([rng.choice(group, size) for group in turns])

@@ -290,5 +290,7 @@ class Money(Family):
     def spread_of(self, theta: Sequence[float]) -> float:
         share, amount = theta[0], self.amount
         mean = amount.mean_of(theta[1:])
-        wide = 1.0 / self.shape if self.amounts == "gamma" else amount.spread_of(theta[1:]) / mean**2
+        wide = (
+            1.0 / self.shape if self.amounts == "gamma" else amount.spread_of(theta[1:]) / mean**2
+        )
         return share * mean**2 * (1.0 - share + wide)

@@ -22,12 +22,15 @@ def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
     figure, (scores, shares) = pyplot.subplots(
         1, 2, sharey=True, figsize=(1.5 * width, tall), layout="constrained"
     )
+    if all(math.isnan(fit.log_score) for fit in fits):
+        scores.set_xticks([])
+        scores.text(0.5, 0.5, "not known here", transform=scores.transAxes, ha="center")
     for row, fit in enumerate(fits):
         if not math.isnan(fit.log_score):
             scores.plot(fit.log_score, row, "o", color=style.colour(0))
     scores.set_xlabel("log score, nats per reward (more is better)")
     scores.set_yticks(range(len(fits)), [fit.family for fit in fits])
-    scores.invert_yaxis()
+    scores.set_ylim(len(fits) - 0.5, -0.5)
     shares.axvspan(*_ALLOWED, color=style.GREY, alpha=0.25, linewidth=0.0)
     shares.axvline(0.95, color=style.GREY, linewidth=0.8)
     for place, rewards in enumerate(found.sizes):
@@ -39,7 +42,7 @@ def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
         )
     shares.set_xlabel("coverage of the 95 % interval of the mean")
     shares.set_xlim(min(0.85, *(min(fit.coverage) for fit in fits)) - 0.02, 1.01)
-    shares.legend(loc="best", frameon=False)
+    shares.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
     for ax in (scores, shares):
         ax.grid(axis="y", color=style.GREY, alpha=0.25)
         ax.set_axisbelow(True)
