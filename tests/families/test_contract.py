@@ -9,7 +9,6 @@ from tests.contracts.cases import CASES, OTHER_CASES, Case
 from tests.contracts.family_contract import FamilyContract
 from tests.contracts.reward_contract import RewardContract
 
-
 ALL = {**CASES, **OTHER_CASES}
 
 

@@ -234,7 +234,7 @@ def _chances(family, law, beliefs, means, out):
 def _coverage(family: Family, rows: Floats, means: Floats) -> float:
     below = np.empty(len(means))
     family.enter(_chances, beliefs=beliefs_after(family, rows), means=means, out=below)
-    return float(np.mean((_TAIL <= below) & (below <= 1.0 - _TAIL)))
+    return float(np.mean((below >= _TAIL) & (below <= 1.0 - _TAIL)))
 
 
 def _holds(fit: Fit) -> bool:

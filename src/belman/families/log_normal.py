@@ -71,7 +71,7 @@ def mean_cdf(law, belief, x):
     shape = belief[2]
     left, right = gamma_reach(shape, -1.0), gamma_reach(shape, 1.0)
     length = half_length(left, right)
-    count = int(math.ceil(length / STEP))
+    count = math.ceil(length / STEP)
     below, total = 0.0, 0.0
     for k in range(-count, count + 1):
         w, weight = place(left, right, length, k * STEP)

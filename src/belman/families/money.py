@@ -154,7 +154,7 @@ def money_kernels(
         left, right = beta_reach(a, b, -1.0), beta_reach(a, b, 1.0)
         length = half_length(left, right)
         step = _step(left + right, log_width(law, belief[2:]))
-        count = int(math.ceil(length / step))
+        count = math.ceil(length / step)
         below, total = 0.0, 0.0
         for k in range(-count, count + 1):
             w, weight = place(left, right, length, k * step)

@@ -26,6 +26,7 @@ from belman.special import normal_quantile, ratio_excess
 #: The default belief on 1/τ, and the weight of the typical reward, in rewards.
 PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 2.0, 4.0, 0.05
 
+_LARGEST_ERROR = 4.0  # times the rewards so far: after a tiny first reward every other is huge
 _FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to this power
 
 
@@ -36,7 +37,8 @@ def update(law, belief, reward):
         gaussian_unknown.update(law, belief, belief[0] + apart)
         return
     error = math.expm1(apart)
-    belief[3] += 0.5 * error * error * belief[1] / (belief[1] + 1.0)
+    bounded = min(error, _LARGEST_ERROR * (belief[1] + 1.0))
+    belief[3] += 0.5 * bounded * bounded * belief[1] / (belief[1] + 1.0)
     belief[1] += 1.0
     belief[0] += math.log1p(error / belief[1])
     belief[2] += 0.5
