@@ -108,4 +108,4 @@ def test_doors():
         check(["a"] * 30)
     with pytest.raises(RewardError, match="30 rewards have 2 arms"):
         check([0.0, 1.0] * 15, ["a", "b"])
-    assert "No family" in check(-np.arange(1.0, 60.0) ** 9).recommendation
+    assert "No family" in check(-(np.arange(1.0, 60.0) ** 9)).recommendation

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal_gamma
 from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, place
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels
@@ -82,9 +82,6 @@ def mean_cdf(law, belief, x):
     return below / total
 
 
-mean_quantile = searched_quantile(mean_cdf, expected_reward)
-
-
 @kernel
 def sample_mean(law, belief, mind):
     log_rate = chance.log_gamma_draw(mind, belief[2]) - math.log(belief[3])
@@ -145,17 +142,20 @@ def evidence(terms, arm, weights):
     return _least(weights[0] - terms[0, arm], terms[1, arm])
 
 
-common_mean = searched(d)
-
-KERNELS = FamilyKernels.of(
-    normal_gamma.KERNELS,
-    {
-        **globals(),
+@factory
+def _kernels() -> FamilyKernels:
+    """With what is searched for; a factory, so that every part can be made again elsewhere."""
+    others = {
         "imagine": gaussian_unknown.imagine,
         "worth": gaussian_unknown.worth,
         "sample": gaussian_unknown.sample,
-    },
-)
+        "mean_quantile": searched_quantile(mean_cdf, expected_reward),
+        "common_mean": searched(d),
+    }
+    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
+
+
+KERNELS = _kernels()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from belman.beliefs import normal_gamma
-from belman.engine import kernel
+from belman.engine import factory, kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels
@@ -130,12 +130,18 @@ def evidence(terms, arm, weights):
     return terms[0, arm] + weights[0] * terms[1, arm] + weights[1] * terms[2, arm]
 
 
-common_mean = searched(d)
+@factory
+def _kernels() -> FamilyKernels:
+    """With what is searched for; a factory, so that every part can be made again elsewhere."""
+    others = {
+        "worth": gaussian_unknown.worth,
+        "sample": gaussian_unknown.sample,
+        "common_mean": searched(d),
+    }
+    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
 
-KERNELS = FamilyKernels.of(
-    normal_gamma.KERNELS,
-    {**globals(), "worth": gaussian_unknown.worth, "sample": gaussian_unknown.sample},
-)
+
+KERNELS = _kernels()
 
 
 @dataclass(frozen=True)
