@@ -26,6 +26,7 @@ from belman.special import log_excess, normal_cdf, normal_quantile
 #: lies between 1 and 2.3; and the weight of the typical reward, in rewards.
 PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 3.0, 4.0, 0.05
 
+_LEAST_VARIANCE = 1e-12  # of logarithms, also of an arm of which nothing is kept
 _LARGEST = 690.0  # of a logarithm, so that squares and sums of few are numbers too
 
 
@@ -102,7 +103,7 @@ def reward(law, theta, uniform):
 
 @kernel
 def _log_variance_of(mean, spread):
-    return math.log1p(max(spread / max(mean * mean, 1e-300), 1e-12))
+    return math.log1p(max(spread / max(mean * mean, 1e-300), _LEAST_VARIANCE))
 
 
 @kernel
@@ -139,7 +140,7 @@ def weights(law, mean, out):
 
 @kernel
 def evidence(terms, arm, weights):
-    return _least(weights[0] - terms[0, arm], terms[1, arm])
+    return _least(weights[0] - terms[0, arm], max(terms[1, arm], _LEAST_VARIANCE))
 
 
 @factory
