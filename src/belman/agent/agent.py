@@ -282,7 +282,18 @@ class Agent:
         place = self._place(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
-        learnt = Learnt(
+        learnt = self.learnt(arm)
+        del self._arms[place]
+        self._priors = np.delete(self._priors, place, axis=0)
+        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
+        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
+        self._reseat()
+        return learnt
+
+    def learnt(self, arm: Hashable) -> Learnt:
+        """All that was learnt of an arm."""
+        place = self._place(arm)
+        return Learnt(
             prior=tuple(map(float, self._priors[place])),
             belief=tuple(map(float, self._truth.beliefs[place])),
             plays=float(self._truth.plays[place]),
@@ -291,12 +302,23 @@ class Agent:
             tells=int(self._tells[place]),
             pending=int(self._pending[place]),
         )
-        del self._arms[place]
-        self._priors = np.delete(self._priors, place, axis=0)
-        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
-        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
-        self._reseat()
-        return learnt
+
+    def relearn(self, arm: Hashable, learnt: Learnt) -> None:
+        """Believe this of an arm in place of what was learnt of it; its open asks stay.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.tell("red", 1)
+        >>> agent.relearn("red", agent.learnt("blue"))
+        >>> agent.belief("red"), agent.turn
+        ((1.0, 1.0), 1)
+        """
+        place = self._place(arm)
+        self._told += learnt.tells - int(self._tells[place])
+        self._tells[place] = learnt.tells
+        self._truth.beliefs[place] = learnt.belief
+        self._truth.plays[place] = learnt.plays
+        self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
+        self._mark_stale(place)
 
     # Looking
 
