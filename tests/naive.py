@@ -303,6 +303,11 @@ def reward_law(family: Any, *theta: Any) -> RewardLaw | None:
         ),
         "gamma": lambda rate: continuous(stats.gamma(family.shape, scale=1 / rate), 0, math.inf),
         "geometric": lambda p: discrete(stats.geom(p), 1, math.inf),
+        "log-normal": lambda mean, precision: RewardLaw(
+            lambda x: stats.norm.logpdf(np.log(x), mean, precision**-0.5) - np.log(x),
+            lambda x: stats.norm.cdf(np.log(x), mean, precision**-0.5),
+            (0, math.inf),
+        ),
         "chi-squared": lambda half: continuous(stats.chi2(2 * half), 0, math.inf),
         "beta": lambda a: continuous(stats.beta(a, family.b), 0, 1),
     }
@@ -318,6 +323,21 @@ def unknown_variance_divergence(mean: float, other: float, variance: float) -> f
             * (np.log(candidates / variance) + (variance + (mean - other) ** 2) / candidates - 1)
         )
     )
+
+
+def log_normal_divergence(mean: float, other: float, variance: float) -> float:
+    """The least KL from the log-normal law of that mean and variance to one of the other mean."""
+    own = math.log1p(variance / mean**2)
+    rivals = own * np.exp(np.linspace(-6, 6, 400_001))
+    apart = math.log(mean / other) - (own - rivals) / 2
+    return float(np.min(np.log(rivals / own) + (own + apart**2) / rivals - 1)) / 2
+
+
+#: Where the mean does not fix the law: the least KL from that mean and variance to the other mean.
+LEAST_DIVERGENCES = {
+    "gaussian-unknown": unknown_variance_divergence,
+    "log-normal": log_normal_divergence,
+}
 
 
 def exponential_moment(family: Any, theta: Any, pull: float) -> Any:

@@ -29,8 +29,11 @@ from belman.families import (
     Gaussian,
     GaussianUnknown,
     Geometric,
+    LogNormal,
+    Money,
     OneParameter,
     Poisson,
+    Positive,
 )
 from belman.measures import LossBelow, Separated, Sure, compare
 from belman.policies import (
@@ -116,13 +119,16 @@ __all__ = [
     "Greedy",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LogNormal",
     "LogUCB",
     "LossBelow",
+    "Money",
     "OneParameter",
     "Oracle",
     "Phases",
     "Poisson",
     "Policy",
+    "Positive",
     "Random",
     "Separated",
     "SequentialHalving",

@@ -13,14 +13,18 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, Thompson
-from tests.members import CLOSED, member, random_rewards
+from tests.members import CLOSED, INTEGRATED, member, random_rewards
 from tests.waiting import HANG
 
 LONG = 10_000
 #: name: (family, policy, settings, turns)
 LIVES = {
     "bernoulli": ("bernoulli", BelMan(), {}, LONG),
-    **{f"{name} families": (name, BelMan(), {}, 250) for name in CLOSED if name != "bernoulli"},
+    **{
+        f"{name} families": (name, BelMan(), {}, 250)
+        for name in (*CLOSED, *INTEGRATED)
+        if name != "bernoulli"
+    },
     "paper": ("bernoulli", BelMan.paper(), {}, 600),
     "joint": ("bernoulli", BelMan.paper("joint"), {}, 300),
     "natural": ("bernoulli", BelMan.paper("natural"), {}, 300),

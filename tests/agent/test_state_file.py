@@ -19,7 +19,7 @@ from belman.errors import StateError
 from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
 from belman.families import Bernoulli, Exponential, Family, Gaussian
 from tests import own
-from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_rewards
+from tests.members import BY_QUADRATURE, CLOSED, INTEGRATED, interpreted, member, random_rewards
 
 POLICIES = {
     "evidence": BelMan(),
@@ -77,7 +77,7 @@ def test_every_policy_goes_on_as_if_it_had_never_stopped(name, tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", [*CLOSED, *INTEGRATED])
 def test_every_family_goes_on_as_if_it_had_never_stopped(name, tmp_path):
     check_exact(lambda: Agent(["a", "b", "c", "d"], member(name), seed=5), tmp_path / "state.json")
 

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from belman.beliefs import beta, gamma, normal, normal_gamma
-from belman.families import FAMILIES, Family, family_named
+from belman.families import FAMILIES, Family, Money, family_named
 from belman.testing import FamilyCase
 from tests import naive
 
-SETTINGS: dict[str, dict[str, float]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
+    "money": {"share": 0.4, "sigma": 0.7},
+    "log-normal": {"sigma": 0.7},
+    "positive": {"sigma": 0.7},
     "bounded-exponential": {"bound": 10.0},
     "gamma": {"shape": 2.5},
     "gaussian": {"sigma": 0.7},
@@ -33,6 +36,9 @@ FAR_MEANS: dict[str, tuple[float, ...]] = {
     "gaussian": (1e6,),
     "beta": (0.01, 0.99),
     "chi-squared": (0.01, 1e4),
+    "log-normal": (1e-6, 1e6),
+    "positive": (1e-6, 1e6),
+    "money": (1e-6, 1e6),
 }
 IMPOSSIBLE: dict[str, tuple[float, ...]] = {
     "bernoulli": (-1e-9, 1.0000001, 2),
@@ -45,6 +51,9 @@ IMPOSSIBLE: dict[str, tuple[float, ...]] = {
     "geometric": (0, -1, 1.5),
     "chi-squared": (0, -1),
     "beta": (0, 1, -0.1, 1.1),
+    "log-normal": (0, -1),
+    "positive": (0, -1),
+    "money": (-1e-300, -1),
 }
 
 
@@ -107,14 +116,32 @@ LAWS: dict[Any, Law] = {
 }
 
 
+def money_beliefs(family: Money) -> tuple[Any, Any]:
+    """Ordinary and extreme beliefs: those of a chance beside those of amounts.
+
+    Extreme ones are paired so that no chance underflows where an amount overflows.
+    """
+    chances, amounts = LAWS[beta.KERNELS], LAWS[family.amount.kernels.belief]
+
+    def pairs(one: Any, two: Any) -> Any:
+        return tuple((*pair, *two[(i + 3) % len(two)]) for i, pair in enumerate(one))
+
+    ordinary = pairs(chances.ordinary, amounts.ordinary)
+    return ordinary, pairs(chances.extreme, amounts.extreme)
+
+
 class Case(FamilyCase):
     """A family of ours, with what the textbook says of it."""
 
     def __init__(self, family: Family) -> None:
         self.law: Law | None = LAWS.get(family.kernels.belief)
-        if self.law:
+        if isinstance(family, Money):
+            ordinary, extreme = money_beliefs(family)
+            super().__init__(family, ordinary=ordinary, extreme=extreme)
+        elif self.law:
             ordinary, extreme = self.law.ordinary, self.law.extreme
-            super().__init__(family, ordinary=ordinary, extreme=extreme, size=5_000)
+            size = 5_000 if family.closed_form else 1_000
+            super().__init__(family, ordinary=ordinary, extreme=extreme, size=size)
         else:
             super().__init__(family)
 
@@ -152,3 +179,8 @@ class Case(FamilyCase):
 
 
 CASES = {name: Case(family_named(name, **SETTINGS.get(name, {}))) for name in FAMILIES}
+#: Money of other amounts, which have no name of their own.
+OTHER_CASES = {
+    f"money of {amounts} amounts": Case(Money(amounts, shape=2.5, **SETTINGS["money"]))
+    for amounts in ("gamma", "any")
+}

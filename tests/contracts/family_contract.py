@@ -108,6 +108,8 @@ class FamilyContract:
             )  # the evidence
 
     def test_expected_reward_is_the_integral(self, case: Case) -> None:
+        if not case.family.mean_exists:
+            pytest.skip("the integral is infinite")
         for belief in case.ordinary:
             found = case.family.expected_reward(belief)
             if math.isfinite(found):

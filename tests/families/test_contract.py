@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from belman.testing import FAMILY_CHECKS
-from tests.contracts.cases import CASES, Case
+from tests.contracts.cases import CASES, OTHER_CASES, Case
 from tests.contracts.family_contract import FamilyContract
 from tests.contracts.reward_contract import RewardContract
+
+ALL = {**CASES, **OTHER_CASES}
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES.keys())
@@ -15,13 +17,17 @@ def case(request) -> Case:
     return request.param
 
 
+@pytest.mark.parametrize("every", ALL.values(), ids=ALL.keys())
 @pytest.mark.parametrize("check", FAMILY_CHECKS, ids=lambda check: check.__name__)
-def test_contract(case: Case, check) -> None:
-    assert list(check(case)) == []
+def test_contract(every: Case, check) -> None:
+    assert list(check(every)) == []
 
 
 class TestBeliefs(FamilyContract):
-    pass
+    @pytest.fixture(params=[name for name in CASES if name != "money"])
+    def case(self, request) -> Case:
+        """Money is a chance beside amounts: see test_money.py for what is their product."""
+        return CASES[request.param]
 
 
 class TestRewards(RewardContract):

@@ -12,7 +12,18 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from belman import spec
-from belman.cli import bench, explore, paper, parse, plan, queue, report, service, study
+from belman.cli import (
+    bench,
+    check_family,
+    explore,
+    paper,
+    parse,
+    plan,
+    queue,
+    report,
+    service,
+    study,
+)
 from belman.cli.show import console, show
 from belman.errors import BelmanError
 from belman.exposure import EXPOSURES
@@ -32,6 +43,7 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
+app.command("check-family")(check_family.check_family)
 app.command()(explore.explore)
 app.command()(paper.figure)
 app.command()(paper.reproduce)

@@ -8,6 +8,7 @@ from belman.errors import FamilyError, listing, unknown
 from belman.families.bernoulli import Bernoulli
 from belman.families.beta_rewards import BetaRewards
 from belman.families.bounded_exponential import BoundedExponential
+from belman.families.check import FamilyCheck, check
 from belman.families.chi_squared import ChiSquared
 from belman.families.exponential import Exponential
 from belman.families.family import Family, FamilyKernels
@@ -16,7 +17,10 @@ from belman.families.gaussian import Gaussian
 from belman.families.gaussian_unknown import GaussianUnknown
 from belman.families.generic import OneParameter
 from belman.families.geometric import Geometric
+from belman.families.log_normal import LogNormal
+from belman.families.money import Money
 from belman.families.poisson import Poisson
+from belman.families.positive import Positive
 
 _MEMBERS = (
     Bernoulli,
@@ -29,6 +33,9 @@ _MEMBERS = (
     Geometric,
     ChiSquared,
     BetaRewards,
+    Money,
+    LogNormal,
+    Positive,
 )
 
 #: Every family by its name.
@@ -61,12 +68,17 @@ __all__ = [
     "ChiSquared",
     "Exponential",
     "Family",
+    "FamilyCheck",
     "FamilyKernels",
     "GammaKnownShape",
     "Gaussian",
     "GaussianUnknown",
     "Geometric",
+    "LogNormal",
+    "Money",
     "OneParameter",
     "Poisson",
+    "Positive",
+    "check",
     "family_named",
 ]

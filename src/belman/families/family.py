@@ -120,6 +120,9 @@ class Family(ABC):
     summed: ClassVar[bool] = False
     #: Whether its kernels are formulas, and not integrals that take a compiler to be quick.
     closed_form: ClassVar[bool] = True
+    #: Whether E_θ[X] has an expectation under the belief; else the expected reward is a finite
+    #: centre of its law, such as the median, and says so where it is defined.
+    mean_exists: ClassVar[bool] = True
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
     #: Whether a reward is the toss of a coin (0, 1, or a share of one) and the belief Beta(α, β)
@@ -398,6 +401,10 @@ class Family(ABC):
         """E_θ[X], the mean of the reward law with that parameter."""
         row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         return float(self._run(self.kernels.mean, row))
+
+    def spread_of(self, theta: Sequence[float]) -> float:
+        """The variance of the reward law f_θ, where `reward_divergence` needs one; else 1."""
+        return 1.0
 
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
         """Draws of θ from the belief, one a row."""

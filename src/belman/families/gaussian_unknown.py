@@ -214,3 +214,6 @@ class GaussianUnknown(Family):
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return (self._mean_between(mean, -math.inf, math.inf), self.sigma**-2)
+
+    def spread_of(self, theta: Sequence[float]) -> float:
+        return 1.0 / float(theta[1])

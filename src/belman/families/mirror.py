@@ -91,6 +91,10 @@ class Mirror(Family):
         return self.of.closed_form
 
     @property
+    def mean_exists(self) -> bool:  # type: ignore[override]
+        return self.of.mean_exists
+
+    @property
     def name(self) -> str:  # type: ignore[override]
         return f"mirrored {self.of.name}"
 
@@ -146,3 +150,6 @@ class Mirror(Family):
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return self.of.parameter_of(-mean)
+
+    def spread_of(self, theta: Sequence[float]) -> float:
+        return self.of.spread_of(theta)

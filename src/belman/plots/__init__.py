@@ -25,6 +25,7 @@ from belman.plots.curves import (
     together,
 )
 from belman.plots.dot_plot import Rows, draw_rows
+from belman.plots.family_check import family_check
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 from belman.plots.plan import PlanCurves, draw_plan, plan, plan_curves
@@ -49,6 +50,7 @@ __all__ = [
     "draw_manifold",
     "draw_plan",
     "draw_rows",
+    "family_check",
     "focal",
     "focal_densities",
     "manifold",

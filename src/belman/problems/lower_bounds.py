@@ -31,8 +31,7 @@ def lai_robbins(problem: Stationary) -> float:
     slope = 0.0
     for mean, theta in zip(means, problem.parameters, strict=True):
         if mean < best:
-            variance = 1.0 / theta[1] if len(theta) > 1 else 1.0
-            against = family.reward_divergence(mean, best, variance)
+            against = family.reward_divergence(mean, best, family.spread_of(theta))
             slope += (best - mean) / against if against > 0.0 else math.inf
     return slope
 
@@ -83,7 +82,7 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
         raise SettingError(f"m={m!r} makes no question: it must be {allowed}")
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
-    spreads = np.array([1.0 / theta[1] if len(theta) > 1 else 1.0 for theta in problem.parameters])
+    spreads = np.array([family.spread_of(theta) for theta in problem.parameters])
     order = np.argsort(-means, kind="stable")
     inside, outside = order[:m], order[m:]
     if m == arms or means[inside[-1]] == means[outside[0]]:

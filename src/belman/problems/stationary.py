@@ -18,6 +18,8 @@ from belman.families import (
     Gaussian,
     GaussianUnknown,
     Geometric,
+    LogNormal,
+    Money,
     Poisson,
 )
 from belman.problems.problem import Floats, Problem
@@ -136,6 +138,36 @@ def gamma(means: Sequence[float], shape: float, *, prior: ArrayLike | None = Non
 def geometric(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stationary:
     """Numbers of trials to a success, with these means."""
     return Stationary(_with_prior(Geometric(), prior), tuple(means))
+
+
+def log_normal(
+    means: Sequence[float], sigma: float = 1.0, *, prior: ArrayLike | None = None
+) -> Stationary:
+    """Log-normal rewards with these means; `sigma` is the deviation of their logarithms."""
+    return Stationary(_with_prior(LogNormal(sigma=sigma), prior), tuple(means))
+
+
+def money(
+    means: Sequence[float],
+    share: float = 0.03,
+    *,
+    amounts: str = "log-normal",
+    typical: float = 1.0,
+    shape: float = 1.0,
+    sigma: float = 1.0,
+    prior: ArrayLike | None = None,
+) -> Stationary:
+    """Nothing, or with the chance `share` an amount: the means count the visitors who buy nothing.
+
+    Amounts have the deviation `sigma` of their logarithms, or the `shape` of gamma laws; players
+    know the shape and the `typical` amount, and neither `share` nor `sigma`.
+
+    >>> shop = money([0.9, 1.2], share=0.03, typical=30.0)
+    >>> shop.family.mean_of(shop.parameters[1])
+    1.2
+    """
+    family = Money(amounts, typical, shape, share, sigma)
+    return Stationary(_with_prior(family, prior), tuple(means))
 
 
 def problem(family: Family, means: Sequence[float]) -> Stationary:

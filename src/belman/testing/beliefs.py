@@ -260,7 +260,10 @@ def quantiles_of_both_tails_meet(case: FamilyCase) -> Faults:
 
 
 def draws_follow_the_belief(case: FamilyCase) -> Faults:
-    """`sample` and `sample_mean` by `mean_cdf`; `expected_reward` is their average (5 sigma)."""
+    """`sample` and `sample_mean` by `mean_cdf`; `expected_reward` is their average (5 sigma).
+
+    Where they have none, it lies between the quartiles of every belief.
+    """
     family, size = case.family, case.size
     for belief in case.ordinary:
         drawn = np.empty(size)
@@ -270,6 +273,11 @@ def draws_follow_the_belief(case: FamilyCase) -> Faults:
         for name, values in (("sample", means), ("sample_mean", drawn)):
             if not uniform_enough([family.mean_cdf(belief, mean) for mean in values]):
                 yield f"what {name} draws from {belief} does not follow mean_cdf"
+        centre = family.expected_reward(belief)
+        if not family.mean_exists and not 0.25 <= family.mean_cdf(belief, centre) <= 0.75:
+            yield f"the expected reward of {belief} is {centre!r}, not between its quartiles"
+    if not family.mean_exists:
+        return
     error = 5 * means.std() / math.sqrt(size)
     if not abs(means.mean() - family.expected_reward(belief)) < error + 1e-9 * abs(means.mean()):
         yield (

@@ -1,0 +1,207 @@
+"""Are beliefs right about rewards of the kind they are advised for? Coverage of the 95 % interval
+of the mean, and how often one of two equal arms has P(best) > 0.95, at fixed truths.
+
+The nominal chance of the latter is 10 % (5 % for either arm). A share is judged with its own error:
+it fails where it lies beyond the limits by more than three deviations of so many trials.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import belman
+from belman import chance
+from belman.engine import kernel
+from belman.families import Family
+from belman.families.tally import beliefs_after
+from belman.table import Table
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
+
+SIZES = (100, 1_000, 10_000)
+WARNED = 10**9  # rewards from which a pair holds that the guide warns of
+TRIALS = 2_000
+LOW, HIGH, EQUAL = 0.93, 0.97, 0.10
+_CELLS = 2_000_000  # rewards that are drawn at a time
+_DRAWS = 4_000  # of a pair of arms, for P(best)
+
+
+class Kind(NamedTuple):
+    """A kind of rewards: a family for it, a law to draw from, its mean, and from how many on."""
+
+    what: str
+    family: Family
+    draw: Draw
+    mean: float
+    holds_from: int = SIZES[0]
+
+
+def money(share: float, amounts: Draw) -> Draw:
+    """Nothing, or an amount with that chance."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        bought = rng.random(shape) < share
+        out = np.zeros(shape)
+        out[bought] = amounts(rng, (int(bought.sum()), 1)).ravel()
+        return out
+
+    return draw
+
+
+def log_normal(sigma: float) -> Draw:
+    return lambda rng, shape: 30.0 * rng.lognormal(0.0, sigma, shape)
+
+
+def gamma(shape: float) -> Draw:
+    return lambda rng, size: 30.0 / shape * rng.gamma(shape, size=size)
+
+
+PRICES = np.array([5.0, 9.99, 20.0, 20.0, 50.0, 120.0])
+
+
+def prices(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.choice(PRICES, shape)
+
+
+def kinds() -> list[Kind]:
+    """Every pair that the guide advises, and some that it warns of."""
+    shop, anything = belman.Money(typical=10.0), belman.Money("any", typical=10.0)
+    wide = belman.GaussianUnknown(prior=(0.0, 0.01, 1.0, 1.0))
+    small = belman.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.05))
+    found = [
+        Kind("clicks, 3 %", belman.Bernoulli(), coin(0.03), 0.03),
+        Kind("clicks, 40 %", belman.Bernoulli(), coin(0.4), 0.4),
+        Kind("counts, Poisson, mean 2", belman.Poisson(), counts(2.0), 2.0),
+        Kind("counts, overdispersed 3 ×", wide, overdispersed(3.0), 4.0),
+        Kind("attempts to a success, 20 %", belman.Geometric(), attempts(0.2), 5.0),
+        Kind("waiting times, exponential", belman.Exponential(), gamma(1.0), 30.0),
+        Kind("waiting times, log-normal, σ = 1", belman.LogNormal(), log_normal(1.0), ln(1.0)),
+        Kind("waiting times, log-normal, σ = 1.5", belman.LogNormal(), log_normal(1.5), ln(1.5)),
+        Kind("waiting times, gamma, shape 2", belman.Positive(), gamma(2.0), 30.0),
+        Kind("ratings in [0, 1]", small, ratings, 2.0 / 3.0),
+        Kind("measurements, Gaussian", wide, lambda r, s: r.normal(1.0, 2.0, s), 1.0),
+        Kind("measurements, t with 3 degrees", wide, lambda r, s: r.standard_t(3, s), 0.0),
+    ]
+    for sigma in (0.5, 1.0, 1.5):
+        what = f"money, 3 % buy, log-normal, σ = {sigma:g}"
+        draw, mean = money(0.03, log_normal(sigma)), 0.03 * ln(sigma)
+        found.append(Kind(what, shop, draw, mean))
+        found.append(Kind(what, anything, draw, mean, 10_000 if sigma > 1.0 else 1_000))
+    paid = money(0.03, log_normal(1.0))
+    gammas, listed = money(0.03, gamma(2.0)), money(0.03, prices)
+    return [
+        *found,
+        Kind("money, 3 % buy, gamma, shape 2", anything, gammas, 0.9, 1_000),
+        Kind("money, 3 % buy, price list", anything, listed, 0.03 * float(PRICES.mean()), 1_000),
+        Kind("money, 3 % buy, gamma, shape 0.5", shop, money(0.03, gamma(0.5)), 0.9, WARNED),
+        Kind(
+            "money, 3 % buy, log-normal, σ = 1", belman.Exponential(), paid, 0.03 * ln(1.0), WARNED
+        ),
+        Kind("ratings in [0, 1]", belman.Bernoulli(), ratings, 2.0 / 3.0, WARNED),
+        Kind("counts, overdispersed 3 ×", belman.Poisson(), overdispersed(3.0), 4.0, WARNED),
+    ]
+
+
+def ln(sigma: float) -> float:
+    """The mean of those amounts."""
+    return 30.0 * math.exp(0.5 * sigma * sigma)
+
+
+def coin(share: float) -> Draw:
+    return lambda rng, shape: (rng.random(shape) < share).astype(np.float64)
+
+
+def counts(mean: float) -> Draw:
+    return lambda rng, shape: rng.poisson(mean, shape).astype(np.float64)
+
+
+def overdispersed(factor: float) -> Draw:
+    """Counts of mean 4 whose variance is so many times that."""
+    share = 1.0 / factor
+    size = 4.0 * share / (1.0 - share)
+    return lambda rng, shape: rng.negative_binomial(size, share, shape).astype(np.float64)
+
+
+def attempts(share: float) -> Draw:
+    return lambda rng, shape: rng.geometric(share, shape).astype(np.float64)
+
+
+def ratings(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.beta(4.0, 2.0, shape)
+
+
+@kernel
+def _look(family, law, beliefs, mean, mind, below, better):
+    """The chance of a mean below the true one, and that of being better than the arm before."""
+    for i in range(below.size):
+        below[i] = family.mean_cdf(law, beliefs[i], mean)
+        if i % 2 == 1:
+            wins = 0.0
+            for _ in range(_DRAWS):
+                own = family.sample_mean(law, beliefs[i], mind)
+                if own > family.sample_mean(law, beliefs[i - 1], mind):
+                    wins += 1.0
+            better[i // 2] = wins / _DRAWS
+
+
+def measure(kind: Kind, size: int, trials: int, seed: int) -> tuple[float, float]:
+    """Coverage, and the share of pairs of equal arms of which one has P(best) > 0.95."""
+    rng = np.random.default_rng([seed, size])
+    beliefs = []
+    while len(beliefs) < trials:
+        rows = min(max(_CELLS // size, 1), trials - len(beliefs))
+        beliefs += list(beliefs_after(kind.family, kind.draw(rng, (rows, size))))
+    below, better = np.empty(trials), np.empty(trials // 2)
+    kind.family.enter(
+        _look,
+        beliefs=np.array(beliefs),
+        mean=float(kind.mean),
+        mind=chance.generator(seed, size),
+        below=below,
+        better=better,
+    )
+    covered = np.mean((below >= 0.025) & (below <= 0.975))
+    return float(covered), float(np.mean((better > 0.95) | (better < 0.05)))
+
+
+def right(covered: float, equal: float, trials: int) -> bool:
+    """Whether shares of so many trials lie within the limits, but for their own error."""
+    error = 3.0 * math.sqrt(0.05 * 0.95 / trials)
+    pairs = 3.0 * math.sqrt(EQUAL * (1.0 - EQUAL) / (trials // 2))
+    return LOW - error <= covered <= HIGH + error and equal <= EQUAL + pairs
+
+
+def main(trials: int = TRIALS) -> None:
+    columns: dict[str, list[str]] = {"rewards": [], "family": []}
+    columns |= {f"95 % at {size:,}": [] for size in SIZES}
+    columns |= {f"equal at {size:,}": [] for size in SIZES} | {"advised": []}
+    failed = []
+    for kind in kinds():
+        amounts = getattr(kind.family, "amounts", None)
+        family = kind.family.name if amounts is None else f"{kind.family.name} ({amounts})"
+        columns["rewards"].append(kind.what)
+        columns["family"].append(family)
+        advised = "no" if kind.holds_from == WARNED else f"from {kind.holds_from:,} on"
+        columns["advised"].append(advised)
+        for size in SIZES:
+            covered, equal = measure(kind, size, trials, seed=16)
+            columns[f"95 % at {size:,}"].append(f"{covered:.1%}")
+            columns[f"equal at {size:,}"].append(f"{equal:.1%}")
+            if size >= kind.holds_from and not right(covered, equal, trials):
+                failed.append(f"{kind.what}, {family}, {size:,}")
+    title = f"calibration at fixed truths, {trials:,} trials and {trials // 2:,} pairs"
+    print(Table(columns, title))
+    if failed:
+        print("\nadvised, and not calibrated:", "; ".join(failed))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

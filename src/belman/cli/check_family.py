@@ -1,0 +1,83 @@
+"""`belman check-family`: which family fits rewards that one has."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from belman.cli.show import console
+from belman.errors import SettingError, listing, nearest
+from belman.families import check
+from belman.files import replacing
+
+_PICTURES = ("png", "svg", "pdf")
+
+
+def check_family(
+    data: Annotated[Path, typer.Argument(help="A CSV file with a line of column names.")],
+    column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
+    arm: Annotated[
+        str | None, typer.Option(help="The column of the arms, where there are several.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw a picture too, into this PNG, SVG or PDF file.")
+    ] = None,
+) -> None:
+    """Say how well each family predicts rewards, whether its intervals hold, and which to use."""
+    rewards, arms = _columns(data, column, arm)
+    found = check(rewards, arms)
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        console.print(f"{found.rewards:,} rewards of {data.name}\n", highlight=False)
+        console.print(str(found), soft_wrap=True, markup=False, highlight=False)
+    if plot is not None:
+        from belman import plots
+
+        kind = plot.suffix.lstrip(".").lower()
+        if kind not in _PICTURES:
+            raise SettingError(
+                f"plot={plot} is no picture: its name must end in {listing(_PICTURES)}"
+            )
+        with plots.style.theme(), replacing(plot) as path:
+            plots.style.save(plots.family_check(found), path, kind)
+
+
+def _columns(
+    data: Path, column: str, arm: str | None
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[str] | None]:
+    """The rewards and the arms of a file; SettingError says which line or column is wrong."""
+    try:
+        with data.open(encoding="utf-8-sig", newline="") as lines:
+            rows = csv.reader(lines)
+            names = next(rows, [])
+            places = [_place(names, name, data) for name in (column, arm) if name is not None]
+            cells = [[row[place] for place in places] for row in rows if row]
+    except OSError as error:
+        raise SettingError(f"{data} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingError(f"{data} is no text in UTF-8") from None
+    except IndexError:
+        raise SettingError(f"{data} has a line with fewer columns than {listing(names)}") from None
+    rewards = np.empty(len(cells))
+    for line, row in enumerate(cells):
+        try:
+            rewards[line] = float(row[0])
+        except ValueError:
+            raise SettingError(
+                f"{row[0]!r} in line {line + 2} of {data}, column {column!r}, is no number"
+            ) from None
+    return rewards, None if arm is None else [row[1] for row in cells]
+
+
+def _place(names: list[str], name: str, data: Path) -> int:
+    if name not in names:
+        there = f"there are {listing(names)}{nearest(name, names)}"
+        raise SettingError(f"{data} has no column {name!r}: {there}")
+    return names.index(name)

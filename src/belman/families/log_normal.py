@@ -1,0 +1,210 @@
+"""Log-normal rewards: their logarithms are Gaussian, with a Normal-gamma(m, κ, α, β) belief.
+
+The mean of a reward, exp(μ + 1/(2λ)), has no expectation under any Normal-gamma law: the chance of
+a tiny precision λ falls too slowly. The expected reward is therefore the mean at the belief's
+median of 1/λ, exp(m + s²/2) with s² = β/(α − 1/3), next to the median of the law of the mean. All
+chances, quantiles and draws are those of the exact law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from belman import chance
+from belman.beliefs import normal_gamma
+from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length, place
+from belman.engine import factory, kernel
+from belman.families import gaussian_unknown
+from belman.families.common_mean import searched
+from belman.families.family import Family, FamilyKernels
+from belman.families.quantile_search import searched_quantile
+from belman.special import log_excess, normal_cdf, normal_quantile
+
+#: The default belief on the variance of the logarithms: Gamma(3, 4) on its inverse, so half of it
+#: lies between 1 and 2.3; and the weight of the typical reward, in rewards.
+PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 3.0, 4.0, 0.05
+
+_LEAST_VARIANCE = 1e-12  # of logarithms, also of an arm of which nothing is kept
+_LARGEST = 690.0  # of a logarithm, so that squares and sums of few are numbers too
+
+
+@kernel
+def bounded_exp(x):
+    return math.exp(min(max(x, -_LARGEST), _LARGEST))
+
+
+@kernel
+def update(law, belief, reward):
+    gaussian_unknown.update(law, belief, math.log(reward))
+
+
+@kernel
+def log_variance(belief):
+    """Near the median of 1/λ, which is β/(α − 1/3) for all but small α."""
+    return belief[3] / (belief[2] - 1.0 / 3.0 if belief[2] > 1.0 else 2.0 / 3.0 * belief[2])
+
+
+@kernel
+def expected_reward(law, belief):
+    return bounded_exp(belief[0] + 0.5 * log_variance(belief))
+
+
+@kernel
+def relative_variance(law, belief):
+    """Of a reward, over the square of its mean."""
+    return math.expm1(min(log_variance(belief), 0.5 * _LARGEST))
+
+
+@kernel
+def spread(law, belief):
+    mean = min(max(expected_reward(law, belief), 1e-75), 1e75)
+    return mean * mean * relative_variance(law, belief)
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    """E[Φ(√(κλ)(ln x − m − 1/(2λ)))] over λ ~ Gamma(α, β)."""
+    if x <= 0.0:
+        return 0.0
+    far = math.log(x) - belief[0]
+    shape = belief[2]
+    left, right = gamma_reach(shape, -1.0), gamma_reach(shape, 1.0)
+    length = half_length(left, right)
+    count = math.ceil(length / STEP)
+    below, total = 0.0, 0.0
+    for k in range(-count, count + 1):
+        w, weight = place(left, right, length, k * STEP)
+        weight *= math.exp(-gamma_fall(shape, w))
+        rate = shape / belief[3] * bounded_exp(w)
+        total += weight
+        below += weight * normal_cdf(math.sqrt(belief[1] * rate) * (far - 0.5 / rate))
+    return below / total
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    log_rate = chance.log_gamma_draw(mind, belief[2]) - math.log(belief[3])
+    normal = chance.normal(mind)
+    wide = normal / math.sqrt(belief[1]) * bounded_exp(-0.5 * log_rate)
+    return bounded_exp(belief[0] + wide + 0.5 * bounded_exp(-log_rate))
+
+
+@kernel
+def mean(law, theta):
+    return bounded_exp(theta[0] + 0.5 / theta[1])
+
+
+@kernel
+def reward(law, theta, uniform):
+    return bounded_exp(theta[0] + normal_quantile(uniform) / math.sqrt(theta[1]))
+
+
+@kernel
+def _log_variance_of(mean, spread):
+    return math.log1p(max(spread / max(mean * mean, 1e-300), _LEAST_VARIANCE))
+
+
+@kernel
+def _least(gap, variance):
+    """The least KL to log-normal laws whose mean is e^gap times as large, over their variance.
+
+    y, the rival's location less our own, solves y² + (2 + σ² + 2Δ)y + 2Δ = 0 up to its sign.
+    """
+    half = 1.0 + 0.5 * variance + gap
+    root = math.hypot(gap + 0.5 * variance, math.sqrt(1.0 + variance))
+    shift = -2.0 * gap / (half + root) if half > 0.0 else root - half
+    rise = 2.0 * (shift + gap)  # of the variance
+    rival = variance + rise
+    return 0.5 * (log_excess(variance / rival, -rise / rival) + shift * shift / rival)
+
+
+@kernel
+def d(law, mean, other, spread):
+    """The least KL over the rival's variance of logarithms, the arm's own from mean and spread."""
+    gap = math.log1p((other - mean) / mean)
+    return _least(gap, _log_variance_of(mean, spread))
+
+
+@kernel
+def terms(law, mean, spread, out):
+    out[0] = math.log(max(mean, 1e-300))
+    out[1] = _log_variance_of(mean, spread)
+
+
+@kernel
+def weights(law, mean, out):
+    out[0] = math.log(max(mean, 1e-300))
+
+
+@kernel
+def evidence(terms, arm, weights):
+    return _least(weights[0] - terms[0, arm], max(terms[1, arm], _LEAST_VARIANCE))
+
+
+@factory
+def _kernels() -> FamilyKernels:
+    """With what is searched for; a factory, so that every part can be made again elsewhere."""
+    others = {
+        "imagine": gaussian_unknown.imagine,
+        "worth": gaussian_unknown.worth,
+        "sample": gaussian_unknown.sample,
+        "mean_quantile": searched_quantile(mean_cdf, expected_reward),
+        "common_mean": searched(d),
+    }
+    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
+
+
+KERNELS = _kernels()
+
+
+@dataclass(frozen=True)
+class LogNormal(Family):
+    """Rewards above 0 with Gaussian logarithms; the belief on those is Normal-gamma.
+
+    `typical` is about what a reward brings, to a factor of some hundreds: the weak default prior
+    is (ln typical, 0.05, 3, 4). `sigma` is the deviation of the logarithms that a simulation draws;
+    a belief never reads it.
+
+    >>> arm = LogNormal(typical=30.0)
+    >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
+    >>> round(arm.expected_reward(belief), 1)
+    64.6
+    """
+
+    typical: float = 1.0
+    sigma: float = 1.0
+
+    name = "log-normal"
+    mean_range = (0.0, math.inf)
+    coordinates = ("mean", "kappa", "alpha", "beta")
+    support = "numbers above 0"
+    kernels = KERNELS
+    closed_form = False
+    mean_exists = False
+    no_joint = "the normaliser E[exp(X/τ)] of rewards with log-normal tails is infinite"
+    parameters = 2
+
+    def __post_init__(self) -> None:
+        self._positive(typical=self.typical, sigma=self.sigma)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (math.log(self.typical), PRIOR_WEIGHT, PRIOR_SHAPE, PRIOR_RATE)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return all(value > 0.0 for value in belief[1:])
+
+    def _proper_words(self) -> str:
+        return "the last three positive"
+
+    def supports(self, reward: float) -> bool:
+        return reward > 0.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        inside = self._mean_between(mean, *self.mean_range)
+        return (math.log(inside) - 0.5 * self.sigma**2, self.sigma**-2)
+
+    def spread_of(self, theta: Sequence[float]) -> float:
+        return self.mean_of(theta) ** 2 * math.expm1(1.0 / theta[1])

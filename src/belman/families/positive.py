@@ -1,0 +1,194 @@
+"""Positive rewards without a law: their mean by moments, with a Normal-gamma belief on its log.
+
+ln M | τ ~ Normal(ln x̄, precision κτ), τ ~ Gamma(α, β): the central limit theorem for the average x̄
+on the scale of logarithms, where it is skewed to the right as averages of positive numbers are.
+1/τ is the variance of a reward over the square of its mean. It is learnt from one-step-ahead
+errors, ((x − x̄)/x̄)² with the average *before* x: for long tails these are larger than deviations
+from the average of all, by about as much as the average of few is too small. The first reward is
+weighed against the typical one on the scale of logarithms. ln M has Student's law, and M no
+expectation under it; the expected reward is its median, x̄.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from belman.beliefs import normal_gamma
+from belman.engine import factory, kernel
+from belman.families import gaussian_unknown
+from belman.families.common_mean import searched
+from belman.families.family import Family, FamilyKernels
+from belman.families.log_normal import bounded_exp
+from belman.special import normal_quantile, ratio_excess
+
+#: The default belief on 1/τ, and the weight of the typical reward, in rewards.
+PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 2.0, 4.0, 0.05
+
+_LARGEST_ERROR = 4.0  # times the rewards so far: after a tiny first reward every other is huge
+_FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to this power
+
+
+@kernel
+def update(law, belief, reward):
+    apart = min(math.log(reward) - belief[0], _FARTHEST)
+    if belief[1] < 1.0:
+        gaussian_unknown.update(law, belief, belief[0] + apart)
+        return
+    error = math.expm1(apart)
+    bounded = min(error, _LARGEST_ERROR * (belief[1] + 1.0))
+    belief[3] += 0.5 * bounded * bounded * belief[1] / (belief[1] + 1.0)
+    belief[1] += 1.0
+    belief[0] += math.log1p(error / belief[1])
+    belief[2] += 0.5
+
+
+@kernel
+def imagine(law, belief):
+    """A reward of the mean, with the error that the belief expects."""
+    shape = belief[2] - 1.0 if belief[2] > 1.0 else belief[2]
+    belief[3] += 0.5 * belief[3] / shape * belief[1] / (belief[1] + 1.0)
+    belief[1] += 1.0
+    belief[2] += 0.5
+
+
+@kernel
+def expected_reward(law, belief):
+    return bounded_exp(belief[0])
+
+
+@kernel
+def relative_variance(law, belief):
+    return belief[3] / belief[2]
+
+
+@kernel
+def spread(law, belief):
+    mean = min(max(expected_reward(law, belief), 1e-75), 1e75)
+    return mean * mean * relative_variance(law, belief)
+
+
+@kernel
+def mean_cdf(law, belief, x):
+    return gaussian_unknown.mean_cdf(law, belief, math.log(x)) if x > 0.0 else 0.0
+
+
+@kernel
+def mean_quantile(law, belief, level, upper):
+    score = gaussian_unknown.mean_quantile(law, belief, level, upper)
+    if score > 705.0:
+        return math.inf
+    return math.exp(score) if score > -705.0 else 0.0
+
+
+@kernel
+def sample_mean(law, belief, mind):
+    return bounded_exp(gaussian_unknown.sample_mean(law, belief, mind))
+
+
+@kernel
+def mean(law, theta):
+    return bounded_exp(theta[0])
+
+
+@kernel
+def reward(law, theta, uniform):
+    """Simulations draw log-normal rewards of that mean and relative variance."""
+    variance = math.log1p(1.0 / theta[1])
+    return bounded_exp(theta[0] - 0.5 * variance + normal_quantile(uniform) * math.sqrt(variance))
+
+
+@kernel
+def _shape(mean, spread):
+    return mean * mean / max(spread, 1e-12 * mean * mean + 1e-300)
+
+
+@kernel
+def d(law, mean, other, spread):
+    """k (μ/μ′ − 1 − ln(μ/μ′)): of gamma laws with the arm's own mean and variance, k = μ²/s²."""
+    return _shape(mean, spread) * ratio_excess(mean, other, mean - other)
+
+
+@kernel
+def terms(law, mean, spread, out):
+    shape = _shape(mean, spread)
+    out[0] = -shape * (math.log(max(mean, 1e-300)) + 1.0)
+    out[1] = shape * mean
+    out[2] = shape
+
+
+@kernel
+def weights(law, mean, out):
+    inside = max(mean, 1e-300)
+    out[0] = 1.0 / inside
+    out[1] = math.log(inside)
+
+
+@kernel
+def evidence(terms, arm, weights):
+    return terms[0, arm] + weights[0] * terms[1, arm] + weights[1] * terms[2, arm]
+
+
+@factory
+def _kernels() -> FamilyKernels:
+    """With what is searched for; a factory, so that every part can be made again elsewhere."""
+    others = {
+        "worth": gaussian_unknown.worth,
+        "sample": gaussian_unknown.sample,
+        "common_mean": searched(d),
+    }
+    return FamilyKernels.of(normal_gamma.KERNELS, {**globals(), **others})
+
+
+KERNELS = _kernels()
+
+
+@dataclass(frozen=True)
+class Positive(Family):
+    """Rewards above 0 of no particular law; the belief on the log of their mean is Normal-gamma.
+
+    `typical` is about what a reward brings: the weak default prior is (ln typical, 0.05, 2, 4).
+    `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
+    a belief never reads it.
+
+    >>> arm = Positive(typical=30.0)
+    >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
+    >>> round(arm.expected_reward(belief), 1)
+    39.9
+    """
+
+    typical: float = 1.0
+    sigma: float = 1.0
+
+    name = "positive"
+    mean_range = (0.0, math.inf)
+    coordinates = ("mean", "kappa", "alpha", "beta")
+    support = "numbers above 0"
+    kernels = KERNELS
+    mean_exists = False
+    no_joint = "the normaliser E[exp(X/τ)] of rewards without a law is not known"
+    parameters = 2
+
+    def __post_init__(self) -> None:
+        self._positive(typical=self.typical, sigma=self.sigma)
+        super().__post_init__()
+
+    def default_prior(self) -> tuple[float, ...]:
+        return (math.log(self.typical), PRIOR_WEIGHT, PRIOR_SHAPE, PRIOR_RATE)
+
+    def proper(self, belief: Sequence[float]) -> bool:
+        return all(value > 0.0 for value in belief[1:])
+
+    def _proper_words(self) -> str:
+        return "the last three positive"
+
+    def supports(self, reward: float) -> bool:
+        return reward > 0.0
+
+    def parameter_of(self, mean: float) -> tuple[float, ...]:
+        inside = self._mean_between(mean, *self.mean_range)
+        return (math.log(inside), 1.0 / math.expm1(self.sigma**2))
+
+    def spread_of(self, theta: Sequence[float]) -> float:
+        return self.mean_of(theta) ** 2 / theta[1]
