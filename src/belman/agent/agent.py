@@ -97,6 +97,7 @@ class Agent:
         self._told = 0
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
+        self._provisional = np.zeros((len(self._arms), 2))
         self._dial_start, self._dials = 0, list[float]()
         self._last: list[
             tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
@@ -238,6 +239,34 @@ class Agent:
         self._waiting -= 1
         self._mark_stale(place)
 
+    @property
+    def provisional(self) -> dict[Hashable, tuple[float, float]]:
+        """Successes and failures per arm that count, and are not learnt: they are set anew at any
+        time, and not saved.
+
+        They stand for outstanding asks of which something is known before their reward is:
+        decisions, beliefs and advice count them, and imagine only what is left of these asks. For
+        rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.provisional = {"red": (0.0, 2.5)}
+        >>> agent.belief("red"), agent.told_belief("red")
+        ((1.0, 3.5), (1.0, 1.0))
+        """
+        rows = zip(self._arms, self._provisional.tolist(), strict=True)
+        return {arm: (won, lost) for arm, (won, lost) in rows if won or lost}
+
+    @provisional.setter
+    def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
+        given = doors.check_provisional(counts, self._family)
+        found = np.zeros_like(self._provisional)
+        for arm, pair in given.items():
+            place = self._place(arm)
+            found[place] = doors.check_pair(arm, pair, self._truth.beliefs[place])
+        for place in np.flatnonzero((found != self._provisional).any(axis=1)).tolist():
+            self._mark_stale(place)
+        self._provisional[:] = found
+
     # Arms
 
     @property
@@ -262,6 +291,7 @@ class Agent:
             np.append(self._tells, learnt.tells),
             np.append(self._pending, learnt.pending),
         )
+        self._provisional = np.vstack([self._provisional, np.zeros(2)])
         rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
         self._truth = Ledger(
             np.vstack([self._truth.beliefs, learnt.belief]),
@@ -295,6 +325,7 @@ class Agent:
         self._priors = np.delete(self._priors, place, axis=0)
         self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
         self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
+        self._provisional = np.delete(self._provisional, place, axis=0)
         self._reseat()
         return learnt
 
@@ -349,8 +380,23 @@ class Agent:
         return self._told + 1
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm, from the rewards told."""
+        """The coordinates of the belief about an arm, from the rewards told and what counts
+        provisionally.
+        """
+        return tuple(map(float, self._seen().beliefs[self._place(arm)]))
+
+    def told_belief(self, arm: Hashable) -> tuple[float, ...]:
+        """The coordinates of the belief about an arm, from the rewards told alone."""
         return tuple(map(float, self._truth.beliefs[self._place(arm)]))
+
+    def _seen(self) -> Ledger:
+        """What was told, and what counts provisionally."""
+        if not self._provisional.any():
+            return self._truth
+        seen = Ledger(*(column.copy() for column in self._truth))
+        held = {"truth": self._truth, "provisional": self._provisional, "working": seen}
+        entry(decide.count_all_provisional)(LATER, **held)
+        return seen
 
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm: plays, expected reward, credible interval and probability of being best.
@@ -363,7 +409,7 @@ class Agent:
         red       0              0.5   0.025   0.975   0.3333
         """
         tail = 0.5 * (1.0 - doors.check_level(level))
-        rows = self._truth.beliefs
+        rows = self._seen().beliefs
         ends = zip(*self._family.mean_intervals(rows, tail), strict=True)
         shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
@@ -454,13 +500,13 @@ class Agent:
     def _advice(self, m: int) -> advice.Advice:
         doors.check_wanted(m, len(self._arms))
         return advice.advise(
-            self._policy, self._family, self._truth, self._memory, int(m), self._mind.copy()
+            self._policy, self._family, self._seen(), self._memory, int(m), self._mind.copy()
         )
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
         """The coordinates of the barycentre of the beliefs about all arms."""
-        return tuple(map(float, least_kl_from_arms(self._family, self._truth.beliefs)))
+        return tuple(map(float, least_kl_from_arms(self._family, self._seen().beliefs)))
 
     def __repr__(self) -> str:
         waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
@@ -542,6 +588,8 @@ class Agent:
         self._held: dict[str, Any] = {
             **learnt,
             "params": self._policy.params(self._family),
+            "provisional": self._provisional,
+            "scratch": np.zeros((2, self._family.dimension)),
             "working": self._working,
             "memory": self._memory,
             "index": self._index,

@@ -98,3 +98,25 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
         raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
     policy.check(family, arms)
     return policy
+
+
+def check_provisional(counts: Mapping[Hashable, Any], family: Family) -> Mapping[Hashable, Any]:
+    """Successes and failures by arm, for a family that has them."""
+    if not isinstance(counts, Mapping):
+        raise SettingError(f"provisional={counts!r} is no mapping: give {{arm: (successes, failures)}}")
+    if counts and not family.coin:
+        remedy = "rewards count when they are told"
+        raise SettingError(f"{family.name} rewards are no successes and failures: {remedy}")
+    return counts
+
+
+def check_pair(arm: Hashable, pair: Any, belief: Any) -> tuple[float, float]:
+    """Successes and failures that leave an arm's belief proper."""
+    try:
+        won, lost = (float(number) for number in pair)
+    except (TypeError, ValueError, OverflowError):
+        won = lost = np.nan
+    if not (np.isfinite([won, lost]).all() and belief[0] + won > 0.0 and belief[1] + lost > 0.0):
+        allowed = "give (successes, failures), two numbers that leave a belief (α, β) positive"
+        raise SettingError(f"provisional[{arm!r}]={pair!r} cannot count: {allowed}")
+    return won, lost

@@ -1,0 +1,5 @@
+"""Late rewards: the law of delays within a window, and what silence says of an open ticket."""
+
+from belman.delays.law import DelayLaw
+
+__all__ = ["DelayLaw"]
