@@ -149,8 +149,9 @@ class Agent:
         return [self._arms[self._choose(closed, count > 1)] for _ in range(count)]
 
     def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> int:
-        if batch or self._waiting:
+        if (batch or self._waiting) and not self._all_tried:
             tried = self._tells + self._pending > 0
+            self._all_tried = bool(tried.all())
             tried = tried | closed if closed.size else tried
             closed = closed if tried.all() else tried
         turn = self._told + 1
@@ -237,6 +238,7 @@ class Agent:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
         self._pending[place] -= 1
         self._waiting -= 1
+        self._all_tried = False
         self._mark_stale(place)
 
     @property
@@ -573,6 +575,7 @@ class Agent:
         self._stale[0] = len(self._arms)
         self._dial_start, self._dials = 0, []
         self._waiting = int(self._pending.sum())
+        self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
         self._index = np.zeros(len(self._arms))
         self._prepare()
