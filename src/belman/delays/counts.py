@@ -30,11 +30,12 @@ class Counts(NamedTuple):
     successes: Integers  # (K) open tickets that were told
     delays: Integers  # (C) all tickets that were told, by the cell of their delay
     complete: Integers  # (K, C) those of them whose window has closed
+    watch: Integers  # (2) the number of those, and how often arms were compared by them
 
     @classmethod
     def blank(cls, arms: int, cells: int = CELLS) -> Counts:
         """Of arms that were never asked."""
-        shapes = ((1,), (arms, cells + 1), (cells + 1,), (arms,), (cells,), (arms, cells))
+        shapes = ((1,), (arms, cells + 1), (cells + 1,), (arms,), (cells,), (arms, cells), (2,))
         counts = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
         counts.head[0] = _LONG_AGO
         return counts
@@ -88,6 +89,7 @@ def count_closed(counts, arm: int, cell: int, delay: int):
         counts.told[where] -= 1
         counts.successes[arm] -= 1
         counts.complete[arm, delay] += 1
+        counts.watch[0] += 1
 
 
 @kernel

@@ -19,7 +19,7 @@ from belman.delays.counts import (
     delay_cell,
 )
 from belman.delays.estimate import PRIOR, estimate
-from belman.delays.log_rank import level_of, log_rank, looks_due
+from belman.delays.log_rank import CLOSED, difference_found
 from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import LATER, entry, kernel
 from belman.errors import SettingError, StateError
@@ -61,7 +61,6 @@ class DelayLaw:
                 raise SettingError(f"{name}={value!r} makes no law of delays: {allowed}")
         self.window, self.prior = float(window), float(prior)
         self.alarm: str | None = None
-        self._looks, self._closed = 0, 0
         self._counts = Counts.blank(arms)
         self._hold()
 
@@ -73,6 +72,7 @@ class DelayLaw:
         self._asked = entry(count_asked).hold(LATER, counts=counts)
         self._told = entry(count_told).hold(LATER, counts=counts)
         self._done = entry(count_closed).hold(LATER, counts=counts)
+        self._differ = entry(difference_found).hold(LATER, counts=counts)
         self._advance = entry(advance).hold(LATER, counts=counts)
         self._estimate = entry(estimate).hold(
             LATER, counts=counts, prior=self.prior, cdf=self._cdf, doubt=self._doubt
@@ -96,9 +96,13 @@ class DelayLaw:
         """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
         delay = -1 if told is None else self._delay(told - asked)
         self._done(arm, self._cell(asked), delay)
-        if told is not None:
-            self._closed += 1
-            self._look()
+        p_value = 1.0 if self.alarm else float(self._differ())
+        if p_value < 1.0:
+            number = int(self._counts.watch[CLOSED])
+            self.alarm = (
+                f"delays differ between arms (log-rank test on {number:,} delays, p = "
+                f"{p_value:.1g}): open tickets count when their window closes, and not before"
+            )
 
     def add_arm(self) -> None:
         """One more arm, the last."""
@@ -115,20 +119,6 @@ class DelayLaw:
 
     def _delay(self, delay: float) -> int:
         return int(delay_cell(self._counts, delay, self._width))
-
-    def _look(self) -> None:
-        """Compare the arms when it is time to; an alarm stays."""
-        due = looks_due(self._closed)
-        if due == self._looks or self.alarm:
-            return
-        self._looks = due
-        p_value = log_rank(self._counts.complete)
-        if p_value < level_of(due):
-            number = self._closed
-            self.alarm = (
-                f"delays differ between arms (log-rank test on {number:,} delays, p = "
-                f"{p_value:.1g}): open tickets count when their window closes, and not before"
-            )
 
     # What it says
 
@@ -174,8 +164,6 @@ class DelayLaw:
             "window": self.window,
             "prior": self.prior,
             "alarm": self.alarm,
-            "looks": self._looks,
-            "closed": self._closed,
             **{name: _packed(part) for name, part in self._counts._asdict().items()},
         }
 
@@ -184,11 +172,7 @@ class DelayLaw:
         """The law of what `to_plain` gave."""
         try:
             law = cls(plain["window"], 0, plain["prior"])
-            law.alarm, law._looks, law._closed = (
-                plain["alarm"],
-                int(plain["looks"]),
-                int(plain["closed"]),
-            )
+            law.alarm = plain["alarm"]
             law._counts = Counts(*(_unpacked(plain[name]) for name in Counts._fields))
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise StateError(f"a law of delays is damaged: {type(error).__name__}: {error}") from None

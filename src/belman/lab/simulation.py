@@ -12,8 +12,9 @@ import numpy as np
 
 from belman import spec
 from belman.errors import PolicyError
-from belman.lab import bandit_runner, queue_runner
+from belman.lab import bandit_runner, delayed_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
+from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design, Field, blank, checkpoints
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
@@ -37,6 +38,7 @@ class Loop(NamedTuple):
 #: Every loop by its name.
 LOOPS = {
     "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
+    "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
     "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
 }
 
