@@ -15,6 +15,7 @@ from belman import chance
 from belman.agent import advice, decide, doors, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
+from belman.delays import widened
 from belman.engine import LATER, Call, entry, leaves, with_leaves
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.exposure import Exposure
@@ -94,10 +95,10 @@ class Agent:
         for arm in own:
             self._place(arm)
         self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
-        self._told = 0
+        self._told, self._all_tried = 0, False
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
-        self._provisional = np.zeros((len(self._arms), 2))
+        self._provisional = np.zeros((len(self._arms), 3))
         self._dial_start, self._dials = 0, list[float]()
         self._last: list[
             tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
@@ -242,13 +243,15 @@ class Agent:
         self._mark_stale(place)
 
     @property
-    def provisional(self) -> dict[Hashable, tuple[float, float]]:
+    def provisional(self) -> dict[Hashable, tuple[float, ...]]:
         """Successes and failures per arm that count, and are not learnt: they are set anew at any
         time, and not saved.
 
         They stand for outstanding asks of which something is known before their reward is:
         decisions, beliefs and advice count them, and imagine only what is left of these asks. For
-        rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none.
+        rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none. A third
+        number is a doubt that is common to all arms, as a variance of the logarithm of the chance:
+        intervals take it in, and comparisons do not.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
@@ -256,7 +259,7 @@ class Agent:
         ((1.0, 3.5), (1.0, 1.0))
         """
         rows = zip(self._arms, self._provisional.tolist(), strict=True)
-        return {arm: (won, lost) for arm, (won, lost) in rows if won or lost}
+        return {arm: tuple(row) for arm, row in rows if any(row)}
 
     @provisional.setter
     def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
@@ -264,7 +267,7 @@ class Agent:
         found = np.zeros_like(self._provisional)
         for arm, pair in given.items():
             place = self._place(arm)
-            found[place] = doors.check_pair(arm, pair, self._truth.beliefs[place])
+            found[place] = doors.check_counts(arm, pair, self._truth.beliefs[place])
         for place in np.flatnonzero((found != self._provisional).any(axis=1)).tolist():
             self._mark_stale(place)
         self._provisional[:] = found
@@ -293,7 +296,7 @@ class Agent:
             np.append(self._tells, learnt.tells),
             np.append(self._pending, learnt.pending),
         )
-        self._provisional = np.vstack([self._provisional, np.zeros(2)])
+        self._provisional = np.vstack([self._provisional, np.zeros(3)])
         rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
         self._truth = Ledger(
             np.vstack([self._truth.beliefs, learnt.belief]),
@@ -412,7 +415,9 @@ class Agent:
         """
         tail = 0.5 * (1.0 - doors.check_level(level))
         rows = self._seen().beliefs
-        ends = zip(*self._family.mean_intervals(rows, tail), strict=True)
+        doubt = self._provisional[:, 2]
+        wide = widened(rows, doubt) if doubt.any() else rows
+        ends = zip(*self._family.mean_intervals(wide, tail), strict=True)
         shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
             {

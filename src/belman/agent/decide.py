@@ -58,9 +58,7 @@ def decide(
     index, mind, closed, limited: bool, turn: int, dial: float,
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
-    renew(
-        policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch
-    )
+    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     for a in range(index.size):
         index[a] = np.nan if limited and closed[a] else 0.0
     if limited:
@@ -85,9 +83,7 @@ def survey(
     index, mind, turn, dial,
 ):  # fmt: skip
     """The index of every arm, without choosing."""
-    renew(
-        policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch
-    )
+    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     index[:] = 0.0
     policy.indices(family, law, params, working, memory, turn, dial, mind, index)
 

@@ -49,7 +49,7 @@ class DelayLaw:
     >>> for second in range(100):
     ...     law.asked(second % 2, float(second))
     >>> law.told(0, 10.0, 600.0)
-    >>> successes, failures = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
+    >>> successes, failures, doubt = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
     >>> round(float(successes), 2), round(float(failures), 1)  # of arm 0: 1 told, 49 silent
     (0.79, 9.5)
     """
@@ -129,16 +129,11 @@ class DelayLaw:
         return self._cdf.copy()
 
     def counts(self, now: float, beliefs: ArrayLike) -> Floats:
-        """The successes and failures (K × 2) that the open tickets count now; none on an alarm.
+        """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
 
-        `beliefs` (K × 2) holds α and β of each arm without its open tickets.
-        """
-        return self.counts_and_doubt(now, beliefs)[:, :2]
-
-    def counts_and_doubt(self, now: float, beliefs: ArrayLike) -> Floats:
-        """`counts`, and the variance of ln p that comes from not knowing F yet (K × 3).
-
-        That doubt is common to all arms: it moves what is expected of them, and hardly their order.
+        `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
+        variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
+        what is expected of them, and hardly their order. All are 0 on an alarm.
         """
         rows = np.array(beliefs, dtype=np.float64).reshape(-1, 2)
         out = np.zeros((len(rows), 3))
@@ -175,7 +170,8 @@ class DelayLaw:
             law.alarm = plain["alarm"]
             law._counts = Counts(*(_unpacked(plain[name]) for name in Counts._fields))
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise StateError(f"a law of delays is damaged: {type(error).__name__}: {error}") from None
+            what = f"{type(error).__name__}: {error}"
+            raise StateError(f"a law of delays is damaged: {what}") from None
         law._hold()
         return law
 

@@ -286,9 +286,7 @@ def play_delayed(
                 desk.stale[arm] = True
                 known += 1
             else:
-                send_out(
-                    telling, desk, delays, tickets, clock, quantiles, t, arm, reward, luck
-                )
+                send_out(telling, desk, delays, tickets, clock, quantiles, t, arm, reward, luck)
             earned += reward
             results.plays[r, arm] += 1
             if means[arm] < best:

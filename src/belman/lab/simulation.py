@@ -119,9 +119,8 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     for name, player in named.items():
         if isinstance(player, Policy):
             player.check(problem.family, problem.arms)
-        elif not problem.python_players:
-            servers = "queues are served by policies such as belman.BelMan() only"
-            raise PolicyError(f"player {name!r} is {player!r}: {servers}")
+        elif problem.no_python_players:
+            raise PolicyError(f"player {name!r} is {player!r}: {problem.no_python_players}")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
             allowed = "give a policy such as belman.BelMan(), or a class with ask and tell"
             raise PolicyError(f"player {name!r} is {player!r}: {allowed}")

@@ -20,6 +20,8 @@ from belman.problems.problem import Floats, Problem
 TELLINGS = {"at once": 0, "window": 1, "early": 2, "naive": 3}
 #: Parts of the unit interval at whose ends quantiles of a delay are kept.
 _PARTS = 1024
+#: The last of these chances, for laws without an end.
+_TOP = 1.0 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Delayed(Problem):
     looks: int
 
     played_as = "delayed"
-    python_players = False
+    no_python_players = "late rewards are told to policies such as belman.BelMan() only"
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -67,9 +69,8 @@ class Delayed(Problem):
             raise SettingError(f"{what}: give one, or one per arm")
         inside = (rows[:, 0] >= 0.0) & (rows[:, -1] <= self.window * (1.0 + 1e-9))
         if not (inside & (np.diff(rows) >= 0.0).all(axis=1)).all():
-            raise SettingError(
-                f"quantiles of a delay must rise from 0 or more to at most the window, {self.window:g}"
-            )
+            ends = f"from 0 or more to at most the window, {self.window:g}"
+            raise SettingError(f"quantiles of a delay must rise {ends}")
 
     @property
     def arms(self) -> int:
@@ -147,7 +148,8 @@ def _quantiles(law: Any, window: float) -> tuple[float, ...]:
     refused = f"delays={law!r} make no law within a window of {window:g}"
     try:
         if hasattr(law, "ppf") and hasattr(law, "cdf"):
-            found = np.asarray(law.ppf(chances * float(law.cdf(window))), dtype=np.float64)
+            top = min(float(law.cdf(window)), _TOP)
+            found = np.asarray(law.ppf(top * chances), dtype=np.float64)
         elif callable(law):
             found = _cut(law, chances, window)
         else:
@@ -170,4 +172,4 @@ def _cut(quantile: Callable[[float], float], chances: Floats, window: float) -> 
             low, high = (middle, high) if float(quantile(middle)) <= window else (low, middle)
     else:
         low = 1.0
-    return np.array([float(quantile(low * chance)) for chance in chances])
+    return np.array([float(quantile(min(low, _TOP) * chance)) for chance in chances])
