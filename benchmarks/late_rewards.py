@@ -60,7 +60,9 @@ def in_the_lab(trial: Trial, told: str, runs: int, seed: int) -> Outcome:
         told=told,
         looks=trial.hours,
     )
-    found = belman.simulate({"": belman.BelMan()}, problem, trial.horizon, runs, seed).isel(player=0)
+    found = belman.simulate({"": belman.BelMan()}, problem, trial.horizon, runs, seed).isel(
+        player=0
+    )
     return Outcome(found.regret.isel(turn=-1).values, found.belief.values, found.doubt.values)
 
 
