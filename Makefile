@@ -87,7 +87,7 @@ $(VENV)/.numba-newest: numba = numba
 $(VENV)/.numba-%: $(READY)
 	@echo "== installing the $* Numba into $(VENV)/numba-$*"
 	@$(BIN)/python -m venv $(VENV)/numba-$*
-	@$(VENV)/numba-$*/bin/pip install --quiet --disable-pip-version-check -e . $(numba) pytest pytest-xdist hypothesis
+	@$(VENV)/numba-$*/bin/pip install --quiet --disable-pip-version-check -e . $(numba) hypothesis mpmath pytest pytest-xdist
 	@touch $@
 
 $(VENV)/.peers: $(TOOLS)

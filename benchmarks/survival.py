@@ -2,9 +2,11 @@
 is held against their notes.
 
 A writer notes every answer that it got in a file, after it got it. After each round the study is
-opened anew: every noted ask and tell must be in the log exactly once, of others at most the one
-request that each writer had under way, and the state must be the fold of the log to the last bit.
-`python -m benchmarks.survival [ROUNDS] [STORAGE]`.
+opened anew: every noted ask, tell and correction must be in the log exactly once, of others at most
+the one request that each writer had under way, and the state must be the fold of the log to the
+last bit. With a window (the default) tickets are told again while it is open, and corrected after
+it has closed; what each of them then counts as must be what the notes and the log say.
+`python -m benchmarks.survival [ROUNDS] [STORAGE] [WINDOW, 0 for none]`.
 """
 
 from __future__ import annotations
@@ -16,14 +18,20 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from belman.studies import Kind, Storage, Study, open_study, unit_of_work
+from belman.errors import TicketError
+from belman.studies import Storage, Study, Ticket, open_study, unit_of_work
 
 WRITERS = 3
+WINDOW = 0.05  # seconds
 LARGEST = 3  # tickets of one ask
 ARMS = ("a", "b", "c", "d")
+WORDS = {"asked": "asked", "told": "told", "told so far": "told", "corrected": "corrected"}
 
 
 class Toll(NamedTuple):
@@ -33,74 +41,103 @@ class Toll(NamedTuple):
     events: int
     asks_noted: int
     tells_noted: int
+    corrections_noted: int
     unnoted: int
 
 
 def writer(storage: str, notes: Path, seed: int) -> None:
-    """Ask and tell for ever, and note each answer."""
+    """Ask, tell, tell again and correct for ever, and note each answer."""
     luck = random.Random(seed)
     file = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     study = open_study("survivor", storage=storage)
-    out = study.tickets()
+    windowed = study.settings.window is not None
+    out, old = study.tickets(), []
+
+    def note(what: str, ticket: Ticket, value: Any) -> None:
+        os.write(file, (json.dumps([what, ticket.id, value]) + "\n").encode())
+
     while True:
-        if len(out) < 30 and luck.random() < 0.6:
-            asked = study.ask(luck.randint(1, LARGEST))
-            out += asked
-            os.write(
-                file,
-                "".join(
-                    json.dumps(["asked", ticket.id, ticket.arm]) + "\n" for ticket in asked
-                ).encode(),
-            )
+        lot = luck.random()
+        if len(out) < 30 and lot < 0.5:
+            for ticket in study.ask(luck.randint(1, LARGEST)):
+                out.append(ticket)
+                note("asked", ticket, ticket.arm)
+        elif old and lot < 0.65:
+            ticket = old.pop(luck.randrange(len(old)))
+            with suppress(TicketError):  # whose window is still open
+                if study.correct(ticket, None, "refund"):
+                    note("corrected", ticket, None)
         elif out:
-            ticket = out.pop(luck.randrange(len(out)))
-            reward = float(
-                hash_of(ticket.id) < 0.4
-            )  # every writer says the same of a ticket, so that none contradicts another
-            study.tell(ticket.id, reward)
-            os.write(file, (json.dumps(["told", ticket.id, reward]) + "\n").encode())
+            ticket = out[luck.randrange(len(out))]
+            reward = truth(ticket)
+            try:
+                # first another reward, where it may be told again
+                if windowed and luck.random() < 0.5 and study.tell(ticket, 1.0 - reward):
+                    note("told", ticket, 1.0 - reward)
+                if study.tell(ticket, reward):
+                    note("told", ticket, reward)
+            except TicketError:  # its window has closed, or another writer forgot it
+                pass
+            out.remove(ticket)
+            old.append(ticket)
 
 
-def hash_of(text: str) -> float:
-    return random.Random(text).random()
+def truth(ticket: Ticket) -> float:
+    """Every writer says the same of a ticket in the end, so that none contradicts another."""
+    return float(random.Random(ticket.id).random() < 0.4)
 
 
-def verify(study: Study, notes: Path, before: int) -> tuple[int, int, int]:
-    """The number of noted asks and tells and of events that nobody noted; raises AssertionError
-    where anything is amiss.
+def verify(study: Study, notes: Path, before: int) -> tuple[dict[str, int], int]:
+    """The number of noted asks, tells and corrections, and of events that nobody noted; raises
+    AssertionError where anything is amiss.
     """
     lines = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
-    history = study.history()
-    asked = {row["ticket"]: row["arm"] for row in history if row["event"] == "asked"}
-    settled = [row["ticket"] for row in history if row["event"] == "told"]
-    told = {row["ticket"]: row["reward"] for row in history if row["event"] == "told"}
-    assert len(settled) == len(told), "a ticket was told twice"
-    assert history["number"] == list(range(1, len(history) + 1)), "the log has gaps"
-    for what, ticket, value in lines:
-        found = asked.get(ticket) if what == "asked" else told.get(ticket)
-        assert found == value, (
-            f"{what} {ticket} {value!r} was acknowledged, and the log says {found!r}"
-        )
-    noted = {(what, ticket) for what, ticket, _ in lines}
-    new = [row for row in history if row["number"] > before and row["event"] in ("asked", "told")]
-    unnoted = sum((row["event"], row["ticket"]) not in noted for row in new)
+    history = [row for row in study.history() if row["number"] is not None]
+    assert [row["number"] for row in history] == list(range(1, len(history) + 1)), "gaps in the log"
+    found = Counter((WORDS[row["event"]], row["ticket"], _value(row)) for row in history[1:])
+    noted = Counter((what, ticket, value) for what, ticket, value in lines)
+    lost = noted - found
+    assert not lost, f"acknowledged, and not in the log: {lost}"
+    new = Counter(
+        (WORDS[row["event"]], row["ticket"], _value(row))
+        for row in history[1:]
+        if row["number"] > before
+    )
+    unnoted = (new - noted).total()
     assert unnoted <= WRITERS * LARGEST, f"{unnoted} events of this round were never answered"
     study.check()
-    return (
-        sum(what == "asked" for what, *_ in lines),
-        sum(what == "told" for what, *_ in lines),
-        unnoted,
-    )
+    _check_counts(study)
+    return Counter(what for what, *_ in lines), unnoted
 
 
-def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
+def _value(row: Mapping[str, Any]) -> Any:
+    return row["arm"] if row["event"] == "asked" else row["reward"]
+
+
+def _check_counts(study: Study) -> None:
+    """What every ticket counts as, counted by hand, is what is believed now."""
+    while study.settings.window is not None and study.outstanding:
+        time.sleep(0.01)  # what closes between two looks is in one of them only
+    told: dict[str, float | None] = {}
+    arms: dict[str, Any] = {}
+    for row in study.history():
+        if row["event"] in ("told", "counted", "corrected", "forgotten"):
+            told[row["ticket"]], arms[row["ticket"]] = row["reward"], row["arm"]
+    agent = study.agent()
+    for arm in study.arms:
+        own = [x for ticket, x in told.items() if arms[ticket] == arm and x is not None]
+        assert agent.belief(arm) == (1.0 + sum(own), 1.0 + len(own) - sum(own)), arm
+
+
+def survive(storage: str, rounds: int, window: float = WINDOW, seed: int = 0) -> Toll:
     """Kill the writers `rounds` times, and look after each."""
     luck = random.Random(seed)
     unit_of_work.SNAPSHOT_EVERY = 100  # so that some are killed while they write one
     place = Storage(storage)
-    study = open_study("survivor", ARMS, storage=place, seed=seed, uniform_share=0.1)
-    study.tell(study.ask().id, 1)  # compiles
-    unnoted = 0
+    chosen: dict[str, Any] = {"seed": seed, "uniform_share": 0.1, "window": window or None}
+    study = open_study("survivor", ARMS, storage=place, **chosen)
+    study.ask(4)  # compiles
+    counts, unnoted = Counter[str](), 0
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"
         for turn in range(rounds):
@@ -125,12 +162,12 @@ def survive(storage: str, rounds: int, seed: int = 0) -> Toll:
             codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
             assert codes == [-signal.SIGKILL] * WRITERS, f"a writer ended by itself: {codes}"
             study = open_study("survivor", storage=place)
-            asks, tells, missed = verify(study, notes, before)
+            counts, missed = verify(study, notes, before)
             unnoted += missed
     events = study.number
-    assert sum(event.kind in (Kind.ASKED, Kind.TOLD) for event in study.events()) == events - 1
     place.close()
-    return Toll(rounds, events, asks, tells, unnoted)
+    noted = (counts[what] for what in ("asked", "told", "corrected"))
+    return Toll(rounds, events, *noted, unnoted)
 
 
 def _size(path: Path) -> int:
@@ -141,7 +178,8 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     with tempfile.TemporaryDirectory() as folder:
         storage = sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{folder}/studies.db"
-        print(json.dumps(survive(storage, rounds)._asdict()))
+        window = float(sys.argv[3]) if len(sys.argv) > 3 else WINDOW
+        print(json.dumps(survive(storage, rounds, window)._asdict()))
 
 
 if __name__ == "__main__":

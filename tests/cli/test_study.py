@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from belman import BelMan, errors
 from belman.cli import app
 from belman.studies import Storage, open_study
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -104,3 +105,22 @@ def test_what_is_wrong_is_said(study, words, error):
     study("create", "button", "--arms", "blue,green")
     with pytest.raises(error):
         study(*words)
+
+
+def test_a_window_and_a_correction_from_the_shell(study):
+    study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "none")
+    ticket = study("ask", "mail").split("\t")[0]
+    assert study("create", "shop", "--arms", "only", "--family", "poisson").startswith("Study(")
+    told = study("ask", "shop").split("\t")[0]
+    study("tell", "shop", told, 5)
+    assert study("correct", "shop", told, 3, "--reason", "refund").strip() == "corrected"
+    assert study("correct", "shop", told, 3, "--reason", "refund").strip() == "known already"
+    assert study("correct", "shop", told, "none", "--reason", "fraud").strip() == "corrected"
+    assert "0 rewards told" in study("show", "shop")
+    wait_until(lambda: "0 tickets out" in study("show", "mail"))
+    assert "forgotten" in study("history", "mail")
+    with pytest.raises(errors.TicketError, match="and it was forgotten"):
+        study("tell", "mail", ticket, 1, "--key", "k")
+    study("create", "sums", "--arms", "a", "--family", "poisson", "--window", 60, "--accumulate")
+    with pytest.warns(FutureWarning, match="window=9"):
+        study("create", "old", "--arms", "a", "--expire-after", 9, "--expired-reward", 0)

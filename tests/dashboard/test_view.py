@@ -73,6 +73,26 @@ def test_past_data_are_not_earned():
     assert found.number == 1
 
 
+def test_what_counts_is_earned_when_its_window_closes_and_corrected_later(storage):
+    now = [1000.0]
+    study = open_study("study", ["a", "b"], storage=storage, window=60, clock=lambda: now[0])
+    tickets = study.ask(4)
+    for reward in (0, 1):
+        for ticket in tickets[:3]:
+            study.tell(ticket, reward)
+    found = Timeline(study.settings)
+    found.take(study.events(), now[0])
+    assert found.earnings()[0].tolist() == [0]
+    before = study.moment
+    now[0] += 60.0
+    assert study.moment != before  # so that the page moves, though nothing was written
+    found.take(study.events(found.number), now[0])
+    assert [list(part)[-1] for part in found.earnings()] == [4, 3.0]
+    study.correct(tickets[0], 0, "refund")
+    found.take(study.events(found.number), now[0])
+    assert [list(part)[-1] for part in found.earnings()] == [4, 2.0]
+
+
 @pytest.fixture
 def storage(tmp_path):
     found = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")

@@ -69,7 +69,7 @@ def test_numbers_of_every_type_held_and_free(when, inverted):
 def test_calls_of_the_same_kinds_share_their_code():
     first, second = (entry(act).hold(**arrays(rows)) for rows in (2, 5))
     assert first.address.code == second.address.code
-    assert first.address.desk != second.address.desk
+    assert first.address.frame != second.address.frame
 
 
 def test_a_call_is_not_copied():

@@ -25,20 +25,6 @@ from belman.errors import (
 from belman.exposure import Constant, Evidence, Infinite, two_phase
 from belman.policies import Forced, Phases, q_ths, qbelman
 from belman.studies import Study
-from tests.service.running import running
-from tests.waiting import HANG
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("client")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def client(service):
-    with belman.Client(service.url, retries=3, timeout=HANG) as found:
-        yield found
 
 
 def test_a_study_from_afar_is_the_study(service, client):

@@ -63,6 +63,14 @@ def test_processes_that_share_a_study_lose_and_double_nothing(url):
     storage.close()
 
 
+def test_processes_that_share_a_study_with_a_window_count_everything_once(url):
+    """The eight processes of benchmarks/windows.py, in small: told again, too late, corrected."""
+    command = [sys.executable, "-W", "error", "-m", "benchmarks.windows", "4", "100", url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["told"] > 0
+
+
 OPENING = textwrap.dedent(
     """
     import os, sys
@@ -104,7 +112,7 @@ def test_processes_that_open_a_new_database_at_once_make_one_of_it(kind, tmp_pat
     else:
         url = request.getfixturevalue("postgres").database("opened_at_once")
     command = [sys.executable, "-W", "error", "-c", OPENING, url, "8"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -45,8 +45,13 @@ def sample(request, tmp_path) -> Sample:
     return found
 
 
+def brought_up_to_date(sample: Sample) -> Storage:
+    assert migrate(sample.url) == schema.HEAD
+    return Storage(sample.url)
+
+
 def test_studies_know_what_they_knew_and_go_on_as_they_would_have(sample):
-    storage = Storage(sample.url)
+    storage = brought_up_to_date(sample)
     for name, known in sample.known["studies"].items():
         assert json.loads(json.dumps(seen(open_study(name, storage=storage)))) == known
     assert json.loads(json.dumps(continued(storage))) == sample.known["continued"]
@@ -55,7 +60,7 @@ def test_studies_know_what_they_knew_and_go_on_as_they_would_have(sample):
 
 
 def test_keys_open_what_they_opened(sample):
-    storage = Storage(sample.url)
+    storage = brought_up_to_date(sample)
     valid, revoked = sample.known["keys"]
     found = Keys(storage).find(valid)
     assert found is not None
@@ -66,10 +71,12 @@ def test_keys_open_what_they_opened(sample):
 
 
 def test_the_first_tables_are_brought_up_to_date_on_request(sample):
+    with pytest.raises(errors.StorageError, match=r"version 0002.*belman study migrate --storage"):
+        Storage(sample.url)
     sample.change("DROP TABLE belman_keys", "UPDATE belman_version SET version_num = '0001'")
     with pytest.raises(errors.StorageError, match=r"version 0001.*belman study migrate --storage"):
         Storage(sample.url)
-    assert migrate(sample.url) == migrate(sample.url) == "0002"
+    assert migrate(sample.url) == migrate(sample.url) == schema.HEAD
     storage = Storage(sample.url)
     assert Keys(storage).all() == []
     assert json.loads(json.dumps(continued(storage))) == sample.known["continued"]
@@ -78,6 +85,7 @@ def test_the_first_tables_are_brought_up_to_date_on_request(sample):
 
 def test_new_tables_are_those_that_were_released(sample):
     found = []
+    brought_up_to_date(sample).close()
     for url in (sample.url, sample.empty):
         storage = Storage(url)
         found.append({name: storage.rows(query) for name, query in LAYOUT[url[:6]].items()})
@@ -115,6 +123,7 @@ LAYOUT = {
 
 def test_an_export_is_the_one_that_was_written(tmp_path):
     shutil.copy(HERE / "sqlite.db", tmp_path / "studies.db")
+    migrate(f"sqlite:///{tmp_path}/studies.db")
     study = open_study("thompson", storage=f"sqlite:///{tmp_path}/studies.db")
     study.export(tmp_path / "thompson.csv")
     assert (tmp_path / "thompson.csv").read_text() == (HERE / "thompson.csv").read_text()

@@ -9,6 +9,8 @@ import pytest
 
 from belman import errors
 from belman.studies import Storage, open_study, schema
+from belman.studies.event_log import EventLog
+from belman.studies.storage import Transaction
 from tests.waiting import HANG
 
 
@@ -76,10 +78,22 @@ def test_the_log_stands_even_against_a_program_that_writes_twice(opened):
     study.tell(study.ask().id, 1)
     with pytest.raises(errors.StorageError, match="could not be written"):
         study.storage.execute(
-            "INSERT INTO belman_events (study, number, kind, time, ticket) VALUES (1, 99, 3, 0.0, "
-            "2)"
+            "INSERT INTO belman_events (study, number, kind, time, ticket) VALUES (1, 3, 3, 0.0, 2)"
         )
     study.check()
+
+
+def test_what_was_told_of_a_ticket_is_found_without_reading_the_log(tmp_path, monkeypatch):
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{tmp_path}/studies.db")
+    queries = []
+    monkeypatch.setattr(Transaction, "rows", lambda self, sql, *_: queries.append(sql) or [])
+    with study.storage.transaction(write=False) as transaction:
+        EventLog(1).of_ticket(transaction, 2)
+    monkeypatch.undo()
+    plan = study.storage.rows(f"EXPLAIN QUERY PLAN {queries[0]}", 1, 2)
+    assert "USING INDEX belman_events_ticket (ticket=? AND study=?)" in str(plan)
+    assert len(plan) == 1  # and nothing is sorted
+    study.storage.close()
 
 
 def test_studies_in_sqlite_need_no_extra_and_those_in_postgresql_say_which(tmp_path):

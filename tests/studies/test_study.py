@@ -14,6 +14,8 @@ from belman.exposure import Constant, Evidence, Infinite, Schedule
 from belman.families import Bernoulli
 from belman.policies import Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
+from belman.studies.open_or_create import create
+from belman.studies.settings import settings
 from tests import own
 
 
@@ -71,7 +73,7 @@ def test_tickets_that_are_out_make_concurrent_askers_spread(opened):
 
 @pytest.mark.parametrize("policy", [BelMan(), Thompson()], ids=["belman", "thompson"])
 def test_the_state_is_the_fold_of_the_log_to_the_last_bit(opened, policy):
-    study = opened(policy=policy, uniform_share=0.2, expire_after=50.0)
+    study = opened(policy=policy, uniform_share=0.2, window=50.0)
     play(study, 60, random.Random(2))
     study.pause("lunch")
     study.resume()
@@ -147,10 +149,10 @@ def test_many_requests_in_one_transaction_get_an_answer_each(opened):
 @pytest.mark.parametrize(
     ("counted", "plays"), [(None, 0), (0.0, 1)], ids=["forgotten", "no reward"]
 )
-def test_tickets_expire_by_the_rule(opened, clock, counted, plays):
-    study = opened(
-        arms=["only"], expire_after=timedelta(hours=1), expired_reward=counted, clock=clock
-    )
+def test_tickets_of_a_study_from_before_windows_expire_by_its_rule(opened, clock, counted, plays):
+    rule = {"expire_after": timedelta(hours=1), "expired_reward": counted}
+    create("study", settings(["only"], seed=1, **rule), opened("other").storage, clock())
+    study = opened(arms=["only"], **rule, clock=clock)  # warns nothing
     late, early = study.ask(), study.ask()
     study.tell(early.id, 1)
     clock.now += 3599.0

@@ -17,17 +17,19 @@ from belman.studies import Kind, Storage, open_study
 from belman.studies.drivers import SQLite
 from tests.waiting import HANG, wait_until
 
-ROUNDS = 12  # 200 in benchmarks/survival.py
+ROUNDS = 6  # 200 in benchmarks/survival.py
 
 
-def test_writers_that_are_killed_lose_nothing(url):
-    command = [sys.executable, "-m", "benchmarks.survival", str(ROUNDS), url]
+@pytest.mark.parametrize("window", ["0", "0.05"], ids=["at once", "window"])
+def test_writers_that_are_killed_lose_nothing(url, window):
+    command = [sys.executable, "-m", "benchmarks.survival", str(ROUNDS), url, window]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
     toll = json.loads(done.stdout)
     assert toll["rounds"] == ROUNDS
     assert toll["asks_noted"] > 0
     assert toll["tells_noted"] > 0
+    assert toll["corrections_noted"] > 0
 
 
 def test_a_full_disk_refuses_and_loses_nothing(tmp_path, monkeypatch):

@@ -255,7 +255,7 @@ class Agent:
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
-        >>> agent.belief("red"), agent.told_belief("red")
+        >>> agent.belief("red"), agent.learnt("red").belief
         ((1.0, 3.5), (1.0, 1.0))
         """
         rows = zip(self._arms, self._provisional.tolist(), strict=True)
@@ -317,7 +317,19 @@ class Agent:
         place = self._place(arm)
         if len(self._arms) == 1:
             raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
-        learnt = Learnt(
+        learnt = self.learnt(arm)
+        del self._arms[place]
+        self._priors = np.delete(self._priors, place, axis=0)
+        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
+        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
+        self._provisional = np.delete(self._provisional, place, axis=0)
+        self._reseat()
+        return learnt
+
+    def learnt(self, arm: Hashable) -> Learnt:
+        """All that was learnt of an arm."""
+        place = self._place(arm)
+        return Learnt(
             prior=tuple(map(float, self._priors[place])),
             belief=tuple(map(float, self._truth.beliefs[place])),
             plays=float(self._truth.plays[place]),
@@ -326,13 +338,25 @@ class Agent:
             tells=int(self._tells[place]),
             pending=int(self._pending[place]),
         )
-        del self._arms[place]
-        self._priors = np.delete(self._priors, place, axis=0)
-        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
-        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
-        self._provisional = np.delete(self._provisional, place, axis=0)
-        self._reseat()
-        return learnt
+
+    def relearn(self, arm: Hashable, learnt: Learnt) -> None:
+        """Believe this of an arm in place of what was learnt of it; its open asks stay.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.tell("red", 1)
+        >>> agent.relearn("red", agent.learnt("blue"))
+        >>> agent.belief("red"), agent.turn
+        ((1.0, 1.0), 1)
+        """
+        place = self._place(arm)
+        self._told += learnt.tells - int(self._tells[place])
+        self._tells[place] = learnt.tells
+        self._truth.beliefs[place] = learnt.belief
+        self._truth.plays[place] = learnt.plays
+        self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
+        self._provisional[place] = 0.0  # it was counted beside the belief that was
+        self._all_tried = False
+        self._mark_stale(place)
 
     # Looking
 
@@ -389,10 +413,6 @@ class Agent:
         provisionally.
         """
         return tuple(map(float, self._seen().beliefs[self._place(arm)]))
-
-    def told_belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm, from the rewards told alone."""
-        return tuple(map(float, self._truth.beliefs[self._place(arm)]))
 
     def _seen(self) -> Ledger:
         """What was told, and what counts provisionally."""

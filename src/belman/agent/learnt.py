@@ -1,4 +1,4 @@
-"""What was learnt of one arm, for as long as it is not played."""
+"""What was learnt of one arm: kept while it is not played, and when its past is corrected."""
 
 from __future__ import annotations
 
@@ -41,4 +41,20 @@ class Learnt(NamedTuple):
             self.squares + reward * reward,
             self.tells + 1,
             max(self.pending - 1, 0),
+        )
+
+    def faded(self, family: Family, discount: float) -> Learnt:
+        """Nearer to the prior, as at every reward under a discount.
+
+        >>> from belman.families import Bernoulli
+        >>> Learnt.nothing((1.0, 1.0)).told(Bernoulli(), 1.0).faded(Bernoulli(), 0.5).belief
+        (1.5, 1.0)
+        """
+        if discount == 1.0:
+            return self
+        return self._replace(
+            belief=tuple(map(float, family.blend(self.belief, self.prior, discount))),
+            plays=self.plays * discount,
+            sum=self.sum * discount,
+            squares=self.squares * discount,
         )

@@ -83,14 +83,23 @@ def create(
     uniform_share: Annotated[
         float | None, typer.Option(help="A share of traffic drawn uniformly, for replays.")
     ] = None,
+    window: Annotated[
+        float | None,
+        typer.Option(help="Seconds for which a ticket is open; it counts when they are over."),
+    ] = None,
+    silence: Annotated[
+        str,
+        typer.Option(help="What a ticket counts as that nobody told; `none` forgets it."),
+    ] = "0",
+    accumulate: Annotated[
+        bool,
+        typer.Option("--accumulate", help="Rewards of a ticket add up; else the last stands."),
+    ] = False,
     expire_after: Annotated[
-        float | None, typer.Option(help="Seconds after which a ticket expires.")
+        float | None, typer.Option(help="Leads to --window.", hidden=True)
     ] = None,
     expired_reward: Annotated[
-        float | None,
-        typer.Option(
-            help="What an expired ticket counts as, such as 0; by default it is forgotten."
-        ),
+        float | None, typer.Option(help="Leads to --silence.", hidden=True)
     ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
@@ -108,6 +117,9 @@ def create(
         discount=discount,
         seed=seed,
         uniform_share=uniform_share,
+        window=window,
+        silence=None if silence.lower() == "none" else parse.numbers(silence, "silence")[0],
+        accumulate=accumulate,
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,
@@ -164,11 +176,33 @@ def tell(
     name: Name,
     ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
     reward: Annotated[float, typer.Argument(help="What it earned.")],
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: under a window the same key counts once.")
+    ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Tell the reward of a ticket; the same reward twice changes nothing."""
-    news = _open(name, storage).tell(ticket, reward)
+    """Tell the reward of a ticket, and under a window tell it again."""
+    news = _open(name, storage).tell(ticket, reward, key=key)
     console.print("learnt" if news else "known already", highlight=False)
+
+
+@app.command()
+def correct(
+    name: Name,
+    ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
+    reward: Annotated[
+        str, typer.Argument(help="What it should have counted as; `none` forgets it.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the log.")],
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: the same key corrects once.")
+    ] = None,
+    storage: StorageOption = DEFAULT_STORAGE,
+) -> None:
+    """Replace what a ticket counted as, for refunds and fraud."""
+    new = None if reward.lower() == "none" else parse.numbers(reward, "reward")[0]
+    changed = _open(name, storage).correct(ticket, new, reason, key=key)
+    console.print("corrected" if changed else "known already", highlight=False)
 
 
 @app.command()

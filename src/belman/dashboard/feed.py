@@ -29,15 +29,16 @@ class Feed:
         self.study = study
         self.seconds = 0.0
         self._lock = threading.Lock()
-        self._timeline = Timeline()
+        self._timeline = Timeline(study.settings)
         self._snapshot: Snapshot | None = None
+        self._moment = (0, 0)
 
     def _now(self) -> Snapshot:
-        number = self.study.number
-        if self._snapshot is None or self._snapshot.number < number:
-            study = self.study
-            self._timeline.take(study.events(self._timeline.number))
-            self._snapshot = Snapshot(number, study.agent(), study.register, status(study))
+        moment = self.study.moment
+        if self._snapshot is None or self._moment != moment:
+            study, self._moment = self.study, moment
+            self._timeline.take(study.events(self._timeline.number), time.time())
+            self._snapshot = Snapshot(moment[0], study.agent(), study.register, status(study))
         return self._snapshot
 
     def view(self, pinned: Sequence[int]) -> dict[str, Any]:
@@ -57,21 +58,24 @@ class Feed:
 
 
 async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> AsyncIterator[bytes]:
-    """Server-sent events: `view` when the study moved, `trouble` while its storage is away."""
-    known, spoke, began = -1, time.monotonic(), time.monotonic()
+    """Server-sent events: `view` when the study moved, be it that a window closed, `trouble` while
+    its storage is away.
+    """
+    known, spoke, began = (-1, 0), time.monotonic(), time.monotonic()
     registry.metrics.watchers.inc()
     try:
         while not registry.stopping.is_set() and time.monotonic() - began < MAX_SECONDS:
             try:
-                if await registry.in_thread(lambda: feed.study.number) != known:
+                moment = await registry.in_thread(lambda: feed.study.moment)
+                if moment != known:
                     view = await registry.in_thread(feed.view, pinned)
-                    known, spoke = view["number"], time.monotonic()
+                    known, spoke = moment, time.monotonic()
                     yield event("view", view)
                 elif time.monotonic() - spoke > HEARTBEAT_SECONDS:
                     spoke = time.monotonic()
                     yield b": still here\n\n"
             except StorageError:
-                known = -1
+                known = (-1, 0)
                 yield event("trouble", {"detail": "the storage cannot be reached"})
             pause = max(POLL_SECONDS, feed.seconds * (1.0 / SHARE_OF_TIME - 1.0))
             await _wait(registry.stopping, pause)

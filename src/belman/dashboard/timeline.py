@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.studies import Event, Kind
+from belman.studies import Event, Kind, Settings
+from belman.studies.corrections import change
+from belman.studies.open_tickets import Counted, OpenTickets
 
 MAX_POINTS = 240  # points that are kept of a series
 MAX_SHARES = 48  # points of the shares, so that each stands for enough decisions
@@ -28,7 +30,10 @@ class Timeline:
     neighbours become one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
+        windowed = settings is not None and settings.window is not None
+        self._tickets = OpenTickets(settings) if windowed and settings is not None else None
+        self._due: list[float] = []  # what windows that closed since the last event have earned
         self.number = 0
         self.asked: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # (K) by place in the register
         self._asks: list[NDArray[np.int64]] = []
@@ -39,14 +44,24 @@ class Timeline:
         self._points: list[tuple[int, float]] = []
         self._step = 1
 
-    def take(self, events: Iterable[Event]) -> None:
-        """Take in the events that follow number `self.number`."""
+    def take(self, events: Iterable[Event], now: float = 0.0) -> None:
+        """Take in the events that follow number `self.number`, and what windows closed by now."""
         for event in events:
             self.number = event.number
             if event.kind == Kind.ASKED and event.arm is not None:
                 self._ask(event.arm)
-            elif event.reward is not None and event.kind != Kind.RECORDED:
-                self._earn(event.reward)
+            for reward in self._counted(event):
+                self._earn(reward)
+            if event.kind == Kind.CORRECTED:
+                self.earned += change(event)
+        self._due = [] if self._tickets is None else _rewards(self._tickets.due(now))
+
+    def _counted(self, event: Event) -> list[float]:
+        """What counts with an event, past data aside."""
+        if self._tickets is not None:
+            return _rewards(self._tickets.take(event))
+        told = event.kind in (Kind.TOLD, Kind.EXPIRED) and event.reward is not None
+        return [event.reward] if told and event.reward is not None else []
 
     def _ask(self, place: int) -> None:
         if place >= len(self.asked):
@@ -89,9 +104,14 @@ class Timeline:
     def earnings(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(rewards told, their sum) from the beginning to now."""
         points = [(0, 0.0), *self._points]
-        if points[-1][0] != self.rewards:
-            points.append((self.rewards, self.earned))
+        last = (self.rewards + len(self._due), self.earned + sum(self._due))
+        if points[-1] != last:
+            points.append(last)
         return np.array([count for count, _ in points]), np.array([total for _, total in points])
+
+
+def _rewards(counted: Iterable[Counted]) -> list[float]:
+    return [one.reward for one in counted if one.reward is not None and one.ticket is not None]
 
 
 def _grown(counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ from belman.engine.kernels import Bundle, Kernel, parts
 
 #: Divisions as NumPy does them, and no lock of Python's.
 _OPTIONS = {"error_model": "numpy", "nogil": True}
-#: What compiled code calls by address: a desk, two whole numbers and a real one in, a whole number
+#: What compiled code calls by address: a frame, two whole numbers and a real one in, a whole number
 #: out.
 _CALLED = numba.int64(numba.int64, numba.int64, numba.int64, numba.float64)
 
@@ -63,7 +63,7 @@ def pointer(context, address):
 
 
 @numba.extending.intrinsic
-def call_at(context, code, desk, first, second, amount):
+def call_at(context, code, frame, first, second, amount):
     """Call what `called` compiled, at its address."""
 
     def generate(target, builder, signature, values):
@@ -180,7 +180,7 @@ if shortcuts.usable():
 
 
 def _call_address(address, first, second, amount):
-    return call_at(address.code, address.desk, first, second, amount)
+    return call_at(address.code, address.frame, first, second, amount)
 
 
 _calling = numba.njit(**_OPTIONS, **shortcuts.kernel_options({}))(_call_address)

@@ -1,9 +1,9 @@
 """Where Python enters compiled code, and what compiled code calls by address.
 
 An *entry* is a template such as `decide(policy, family, ledger, …, turn, dial)` closed over its
-bundles. It *holds* arrays, records of them, and numbers, given by keyword. They lie on a *desk*, an
-array of 64-bit words with the address and the shape of each, so that a call hands over one address
-and what changes from call to call: numbers, typed by the annotations of the template.
+bundles. It *holds* arrays, records of them, and numbers, given by keyword. They lie in a *frame*,
+an array of 64-bit words with the address and the shape of each, so that a call hands over one
+address and what changes from call to call: numbers, typed by the annotations of the template.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _lock = threading.RLock()
 
 
 class Address(NamedTuple):
-    """What compiled code calls by address: where its code is, and its desk."""
+    """What compiled code calls by address: where its code is, and its frame."""
 
     code: Any
-    desk: Any
+    frame: Any
 
 
 class CallAddress:
@@ -103,7 +103,7 @@ class Call:
 
     def __init__(self, entry: Entry, when: str, held: Mapping[str, Any]) -> None:
         self._entry, self._held = entry, held
-        self._desk: NDArray[np.int64] | None = None
+        self._frame: NDArray[np.int64] | None = None
         self._later = when == LATER and tiers.setting() == "background"
         self._free = [
             name for name in entry.parameters if name not in held and name not in entry.bundles
@@ -167,8 +167,8 @@ class Call:
         )
 
     def _laid_out(self) -> int:
-        """The address of the desk."""
-        if self._desk is None:
+        """The address of the frame."""
+        if self._frame is None:
             words: list[int] = []
             for leaf in leaves(tuple(self._held.values())):
                 if isinstance(leaf, np.ndarray):
@@ -177,8 +177,8 @@ class Call:
                     words.append(int(np.float64(leaf).view(np.int64)))
                 else:
                     words.append(int(leaf))
-            self._desk = np.array(words, dtype=np.int64)
-        return self._desk.ctypes.data
+            self._frame = np.array(words, dtype=np.int64)
+        return self._frame.ctypes.data
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -221,7 +221,7 @@ def with_leaves(record: Any, others: Iterator[Any]) -> Any:
 
 
 class Kind(NamedTuple):
-    """What lies at a place of a desk: an array of a type and so many dimensions, or a number."""
+    """What lies at a place of a frame: an array of a type and so many dimensions, or a number."""
 
     type: str
     dimensions: int | None
@@ -290,11 +290,11 @@ def _code(entry: Entry, held: Held, free: tuple[str, ...], called: bool) -> Code
             place += kind.words
         places = itertools.accumulate((kind.words for kind in kinds), initial=first)
         arguments[name] = _rebuilt(structure, (f"h{each}" for each in places), given)
-    views = [f"{view} = carray(pointer(desk), ({place},), {kind})" for view, kind in _VIEWS]
+    views = [f"{view} = carray(pointer(frame), ({place},), {kind})" for view, kind in _VIEWS]
     body.append(f"return template({', '.join(arguments[name] for name in entry.parameters)})")
     types = "".join(f"{kind}, " for kind in ("int64", *(entry.types.get(name) for name in free)))
     decorator = "called({kept})" if called else f"entered('({types})', {{kept}})"
-    head = [f"@{decorator}", f"def call({', '.join(('desk', *free))}):"]
+    head = [f"@{decorator}", f"def call({', '.join(('frame', *free))}):"]
     text = "\n".join([*head, *(f"    {line}" for line in [*views, *body])])
     return Code(Generated(text, given))
 

@@ -262,6 +262,12 @@ class Family(ABC):
             raise RewardError(f"{plays} rewards cannot have the sum {total!r}: {allowed}")
         return after
 
+    def blend(self, belief: ArrayLike, other: ArrayLike, weight: float) -> Floats:
+        """The belief whose natural parameters lie between those of two, `weight` of the first."""
+        out = self._row(belief)
+        self._run(self.kernels.belief.blend, out, self._row(other), float(weight))
+        return out
+
     def natural(self, belief: ArrayLike) -> Floats:
         """The natural parameters η."""
         out = np.empty(self.dimension)

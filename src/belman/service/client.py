@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, overload
 from urllib.parse import quote, urlencode, urlsplit
@@ -50,8 +51,9 @@ class Client:
     """A service at `url`, opened with a `key` where it asks for one.
 
     Requests are sent again after failures that pass (`retries` times, waiting longer each time).
-    That is safe: every ask carries an idempotency key, so that the service gives the same tickets
-    again, and a tell that was heard changes nothing. Objects may be shared between threads.
+    That is safe: every ask, tell and correction carries an idempotency key, so that the service
+    gives the same tickets again, and a tell that was heard changes nothing. Objects may be shared
+    between threads.
     """
 
     def __init__(
@@ -122,9 +124,11 @@ class RemoteStudy:
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
         return tickets[0] if n is None else tickets
 
-    def tell(self, ticket: str | RemoteTicket, reward: float) -> bool:
-        """Learn the reward of a ticket: True if it was news, False if it was known."""
-        body = {"ticket": _id(ticket), "reward": _finite(reward)}
+    def tell(self, ticket: str | RemoteTicket, reward: float, *, key: str | None = None) -> bool:
+        """Learn the reward of a ticket: True if it was news, False if it was known; a request with
+        the same `key` counts once.
+        """
+        body = _tell_body(ticket, reward, key)
         return bool(self.client.call("POST", f"{self._path}/tell", body)["news"])
 
     def tell_many(
@@ -134,9 +138,26 @@ class RemoteStudy:
 
         What is no finite number is refused before any is sent.
         """
-        body = [{"ticket": _id(ticket), "reward": _finite(reward)} for ticket, reward in tells]
+        body = [_tell_body(ticket, reward) for ticket, reward in tells]
         answers = self.client.call("POST", f"{self._path}/tells", {"tells": body})["answers"]
         return [_told(answer) for answer in answers]
+
+    def correct(
+        self,
+        ticket: str | RemoteTicket,
+        reward: float | None,
+        reason: str,
+        *,
+        key: str | None = None,
+    ) -> bool:
+        """Replace what a ticket counted as (None forgets it): True if that changes anything."""
+        body = {
+            "reward": None if reward is None else _finite(reward),
+            "reason": reason,
+            "key": uuid.uuid4().hex if key is None else key,
+        }
+        path = f"{self._path}/tickets/{quote(_id(ticket), safe='')}/correct"
+        return bool(self.client.call("POST", path, body)["changed"])
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, from one moment."""
@@ -205,6 +226,12 @@ def _told(answer: dict[str, Any]) -> bool | BelmanError:
     return _ERRORS.get(problem["type"], BelmanError)(problem["detail"])
 
 
+def _tell_body(ticket: str | RemoteTicket, reward: float, key: str | None = None) -> dict[str, Any]:
+    """A tell with an idempotency key, since it may be sent again."""
+    own = uuid.uuid4().hex if key is None else key
+    return {"ticket": _id(ticket), "reward": _finite(reward), "key": own}
+
+
 def _id(ticket: str | RemoteTicket) -> str:
     return ticket if isinstance(ticket, str) else ticket.id
 
@@ -234,7 +261,11 @@ def _arm_out(arm: Hashable) -> Any:
 
 
 def _described(value: Any) -> Any:
-    """A policy, family or exposure as its description; anything else as it is."""
+    """A policy, family or exposure as its description, a length of time in seconds; anything else
+    as it is.
+    """
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     return spec.describe(value) if isinstance(value, (Family, Policy, Exposure)) else value
 
 

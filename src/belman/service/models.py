@@ -24,6 +24,7 @@ Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
 Reason = Annotated[StrictStr, Field(max_length=1_000)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
+_OLD = Field(deprecated=True, description="Leads to window and silence.")
 
 
 class _Model(BaseModel):
@@ -49,18 +50,28 @@ class NewStudy(_Model):
     discount: Number | None = None
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
     uniform_share: Number | None = None
-    expire_after: Number | None = None
-    expired_reward: Number | None = None
+    window: Annotated[
+        Number | None, Field(description="Seconds for which a ticket is open, before it counts.")
+    ] = None
+    silence: Annotated[
+        Number | None, Field(description="What it then counts as if nobody told; null forgets it.")
+    ] = 0.0
+    accumulate: Annotated[
+        StrictBool, Field(description="Whether rewards of a ticket add up; else the last stands.")
+    ] = False
+    expire_after: Annotated[Number | None, _OLD] = None
+    expired_reward: Annotated[Number | None, _OLD] = None
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        built = {"name", "arms", "family", "policy", "range"}
+        built = {"name", "arms", "family", "policy", "range", "silence"}
         plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
             "family": None if self.family is None else spec.build(self.family, Family),
             "policy": None if self.policy is None else spec.build(self.policy, Policy),
             "range": None if self.range is None else tuple(self.range),
+            "silence": self.silence,
             **plain,
         }
 
@@ -75,12 +86,29 @@ class AskBody(_Model):
 
 
 class TellBody(_Model):
-    """A ticket and its reward."""
+    """A ticket, its reward, and an idempotency key: under a window the same key counts once."""
 
     model_config = _example(ticket="17-hn9691", reward=1)
 
     ticket: Name
     reward: Number
+    key: Name | None = None
+
+
+class CorrectBody(_Model):
+    """What a ticket that counted should have counted as (null forgets it), and why."""
+
+    model_config = _example(reward=0, reason="refund", key="refund-4711")
+
+    reward: Number | None
+    reason: Annotated[Reason, Field(min_length=1)]
+    key: Name | None = None
+
+
+class CorrectedOut(BaseModel):
+    """Whether the correction changed anything."""
+
+    changed: bool
 
 
 class TellsBody(_Model):

@@ -34,6 +34,7 @@ async def _study(request: Request, name: StudyName) -> Study:
 
 
 StudyName = Annotated[str, Path(max_length=200, examples=["checkout-button"])]
+TicketId = Annotated[str, Path(max_length=200, examples=["17-hn9691"])]
 OpenStudy = Annotated[Study, Depends(_study)]
 Level = Annotated[float, Query(gt=0.0, lt=1.0)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
@@ -94,13 +95,18 @@ async def answer_ask(registry: Registry, name: str, body: models.AskBody) -> Res
 
 @router.post("/{name}/tell", response_model=models.ToldOut, **requires(Role.PLAY, 409))
 async def tell(request: Request, name: StudyName, body: models.TellBody) -> Response:
-    """Learn the reward of a ticket; the same once more changes nothing."""
+    """Learn the reward of a ticket; the same once more changes nothing.
+
+    Under a window a ticket may be told again until that closes: the last reward stands, or they add
+    up, and then the idempotency key makes a tell safe to send again.
+    """
     return await answer_tell(registry_of(request), name, body)
 
 
 async def answer_tell(registry: Registry, name: str, body: models.TellBody) -> Response:
     """The answer to a tell."""
-    news = await (await registry.group_commit(name)).submit(Tell(body.ticket, body.reward))
+    told = Tell(body.ticket, body.reward, body.key)
+    news = await (await registry.group_commit(name)).submit(told)
     registry.metrics.rewards.inc(bool(news))
     return json_response({"news": news})
 
@@ -110,7 +116,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
     registry = registry_of(request)
     commit = await registry.group_commit(name)
-    waiting = [commit.submit(Tell(one.ticket, one.reward)) for one in body.tells]
+    waiting = [commit.submit(Tell(one.ticket, one.reward, one.key)) for one in body.tells]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
         ours = isinstance(error, BelmanError) and status_of(error) < 500
@@ -118,6 +124,22 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
             raise error
     registry.metrics.rewards.inc(sum(one is True for one in found))
     return json_response({"answers": [_outcome(one) for one in found]})
+
+
+@router.post(
+    "/{name}/tickets/{ticket}/correct",
+    response_model=models.CorrectedOut,
+    **requires(Role.PLAY, 409),
+)
+async def correct(
+    request: Request, study: OpenStudy, ticket: TicketId, body: models.CorrectBody
+) -> Response:
+    """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
+
+    def change() -> bool:
+        return study.correct(ticket, body.reward, body.reason, key=body.key)
+
+    return json_response({"changed": await registry_of(request).in_thread(change)})
 
 
 def _outcome(found: Any) -> dict[str, Any]:

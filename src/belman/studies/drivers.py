@@ -31,6 +31,7 @@ class Driver(Protocol):
     error: type[Exception]  # the root of all that it raises
     serial: str  # the type of an id that counts up by itself
     clustered: str  # ends CREATE TABLE where rows are kept in the order of the primary key
+    then_key: str  # ends the columns of an index on events, to find those of one study in order
     find_table: str  # a query for a table of that name
     lock_schema: str  # keeps others from changing the tables until the transaction ends
 
@@ -59,6 +60,7 @@ class SQLite:
     error: type[Exception] = sqlite3.Error
     serial = "INTEGER"
     clustered = "WITHOUT ROWID"
+    then_key = ""  # its indices hold the primary key; named again, they are passed over for it
     find_table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     lock_schema = "SELECT 1"  # whoever writes is alone
 
@@ -102,6 +104,7 @@ class PostgreSQL:
 
     serial = "SERIAL"
     clustered = ""
+    then_key = ", study, number"
     # not to_regclass, which remembers for the length of a transaction that there was none
     find_table = "SELECT 1 FROM pg_class WHERE relname = ? AND pg_table_is_visible(oid)"
     lock_schema = "SELECT pg_advisory_xact_lock(8)"

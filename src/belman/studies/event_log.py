@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
@@ -14,7 +15,7 @@ class Kind(IntEnum):
 
     CREATED = 1  # body: the settings
     ASKED = 2  # arm, draw, probability, key
-    TOLD = 3  # ticket, arm, reward
+    TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
     EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
     RECORDED = 5  # arm, reward: past data, not asked for
     PAUSED = 6  # body: the reason, as in all below
@@ -22,6 +23,7 @@ class Kind(IntEnum):
     ARM_ADDED = 8  # body: also the name and the prior, or the place of an arm that was retired
     ARM_RETIRED = 9  # arm
     POLICY_CHANGED = 10  # body: also the policy
+    CORRECTED = 11  # ticket, arm, reward (None: forgotten), key; body: also what is learnt by it
 
 
 class Draw(IntEnum):
@@ -78,9 +80,34 @@ class EventLog:
             number = rows[-1][0] if rows else number
 
     def find(self, transaction: Transaction, field: str, value: object) -> Event | None:
-        """The only event of a `number`, of a `key`, or that settled a `ticket`, if there is one."""
+        """The only event of a `number` or of a `key`, if there is one."""
         rows = transaction.rows(f"{_SELECT} AND {field} = ?", self.study, value)
         return Event._make(rows[0]) if rows else None
+
+    def of_ticket(self, transaction: Transaction, ticket: int) -> list[Event]:
+        """What was told of a ticket, and how it was corrected, in order."""
+        sql = f"{_SELECT} AND ticket = ? ORDER BY number"
+        return list(map(Event._make, transaction.rows(sql, self.study, ticket)))
+
+    def corrections(self, transaction: Transaction) -> list[Event]:
+        """All corrections, in order."""
+        sql = f"{_SELECT} AND kind = ? ORDER BY number"
+        kind = int(Kind.CORRECTED)
+        return list(map(Event._make, transaction.rows(sql, self.study, kind)))
+
+    def before_open(self, transaction: Transaction, number: int, window: float) -> int:
+        """The number before the first event that is younger than a window at the event of `number`:
+        times of a study with a window never go back, so that it is found by halving.
+        """
+
+        def time(number: int) -> float:
+            event = self.find(transaction, "number", number)
+            assert event is not None
+            return event.time
+
+        last = time(number)
+        numbers = range(1, number + 1)
+        return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
 
     def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
         """Write events down."""

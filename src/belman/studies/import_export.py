@@ -14,32 +14,50 @@ from typing import Any
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.open_tickets import Counted
 from belman.studies.tickets import ticket_id
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
-
+_SO_FAR = "told so far"
 
 Row = tuple[Any, ...]
 
 
-def lines(events: Iterable[Event], register: Sequence[Hashable], secret: str) -> Iterator[Row]:
-    """Events as a person reads them, in the order of `COLUMNS`; None for what one does not have."""
-    for event in events:
-        number = event.number if event.kind == Kind.ASKED else event.ticket
-        yield (
-            event.number,
-            datetime.fromtimestamp(event.time, UTC),
-            Kind(event.kind).name.lower().replace("_", " "),
-            None if number is None else ticket_id(number, secret),
-            None if event.arm is None else register[event.arm],
-            None if event.draw is None else Draw(event.draw).name.lower(),
-            event.probability,
-            event.reward,
-            None if event.body is None else json.loads(event.body).get("reason"),
-        )
+def lines(
+    log: Iterable[Event | Counted], register: Sequence[Hashable], secret: str, windowed: bool
+) -> Iterator[Row]:
+    """A log as a person reads it, in the order of `COLUMNS`; None for what a line does not have.
+
+    Where there is a window, a tell is not the last word, and a line without a number says what a
+    ticket counted as, and when.
+    """
+    for one in log:
+        if isinstance(one, Event):
+            yield _line(one, register, secret, windowed)
+        else:
+            assert one.ticket is not None
+            when, ticket = datetime.fromtimestamp(one.time, UTC), ticket_id(one.ticket, secret)
+            what = "forgotten" if one.reward is None else "counted"
+            yield (None, when, what, ticket, register[one.arm], None, None, one.reward, None)
+
+
+def _line(event: Event, register: Sequence[Hashable], secret: str, windowed: bool) -> Row:
+    number = event.number if event.kind == Kind.ASKED else event.ticket
+    so_far = windowed and event.kind == Kind.TOLD
+    return (
+        event.number,
+        datetime.fromtimestamp(event.time, UTC),
+        _SO_FAR if so_far else Kind(event.kind).name.lower().replace("_", " "),
+        None if number is None else ticket_id(number, secret),
+        None if event.arm is None else register[event.arm],
+        None if event.draw is None else Draw(event.draw).name.lower(),
+        event.probability,
+        event.reward,
+        None if event.body is None else json.loads(event.body).get("reason"),
+    )
 
 
 def write(path: str | os.PathLike[str], rows: Iterator[Row]) -> int:
@@ -99,7 +117,8 @@ def past_data(
 ) -> list[tuple[Hashable, float]]:
     """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
 
-    An arm is found by its name as text, since a file may know no other.
+    An arm is found by its name as text, since a file may know no other. Of a log that was exported
+    what counted is taken, as it was corrected.
     """
     source = _checked(path)
     try:
@@ -108,9 +127,7 @@ def past_data(
         raise SettingError(f"{source} cannot be read: {error}") from None
     names = {str(arm): arm for arm in arms}
     found: list[tuple[Hashable, float]] = []
-    for i, row in enumerate(rows, start=1):
-        if row["reward"] in (None, ""):
-            continue
+    for i, row in sorted(_final(rows).items()):
         name = str(row["arm"])
         if name not in names:
             known = f"this study knows {listing(names)}{nearest(name, names)}"
@@ -121,6 +138,21 @@ def past_data(
             what = f"reward {row['reward']!r} is not a number"
             raise SettingError(f"{source}, row {i}: {what}") from None
     return found
+
+
+def _final(rows: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The rows, by their number from 1, that hold a reward which stands."""
+    final, places = dict[int, Mapping[str, Any]](), dict[Any, int]()
+    for i, row in enumerate(rows, start=1):
+        event, ticket = row.get("event"), row.get("ticket")
+        if event == _SO_FAR:
+            continue
+        if event == "corrected":
+            final.pop(places.get(ticket, 0), None)
+        if row["reward"] not in (None, ""):
+            final[i] = row
+            places[ticket] = i
+    return final
 
 
 def _read_csv(path: Path) -> list[Mapping[str, Any]]:
@@ -134,7 +166,7 @@ def _read_parquet(path: Path) -> list[Mapping[str, Any]]:
     arrow, parquet = _arrow()
     try:
         _require_columns(path, parquet.read_schema(path).names)
-        return parquet.read_table(path, columns=["arm", "reward"]).to_pylist()
+        return parquet.read_table(path).to_pylist()
     except arrow.ArrowInvalid as error:
         raise SettingError(f"{path} cannot be read: {error}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from belman.errors import SettingError
 from belman.families import Family
 from belman.policies import Policy
 from belman.studies.event_log import Event, EventLog, Kind
-from belman.studies.settings import Settings, settings
+from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
 from belman.studies.study import Study
 
@@ -35,6 +36,9 @@ def open_study(
     discount: float | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
+    window: float | timedelta | None = None,
+    silence: float | None = 0,
+    accumulate: bool = False,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     clock: Callable[[], float] = time.time,
@@ -44,8 +48,10 @@ def open_study(
     `arms` creates; without it the study has to be there. Settings that are given for a study that
     is there have to be those it was created with; those left out are as they were. Up to `discount`
     they are an Agent's. A share of traffic may be kept uniform (`uniform_share`) for an honest
-    `replay`. Tickets expire `expire_after` seconds (or a timedelta) after the ask: they count as
-    `expired_reward`, such as 0 for no reward, or are forgotten where that is None.
+    `replay`. With a `window` (seconds, or a timedelta) a ticket is open for so long after its ask
+    and counts when that is over: with the reward that was told last, or the sum of all where they
+    `accumulate`; where none was told, as `silence`, or not at all if that is None. `expire_after`
+    and `expired_reward`, which counted rewards at once and silence later, lead to it.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -70,16 +76,54 @@ def open_study(
         "discount": discount,
         "seed": seed,
         "uniform_share": uniform_share,
-        "expire_after": expire_after,
-        "expired_reward": expired_reward,
     }
+    rule = {"window": window, "silence": silence, "accumulate": accumulate}
+    old = {"expire_after": expire_after, "expired_reward": expired_reward}
+    leads = _leads_to_a_window(window, expire_after, expired_reward)
     if arms is not None:
         arms = list(arms) if not isinstance(arms, (str, bytes)) else arms
-        if name not in place.names() and _create(name, settings(arms, **given), place, clock()):
-            return Study(name, place, clock=clock)
+        if name not in place.names():
+            chosen = settings(arms, **given, **(leads or rule))
+            if create(name, chosen, place, clock()):
+                _warn(leads)
+                return Study(name, place, clock=clock)
     study = Study(name, place, clock=clock)
-    _compare(study, arms, given)
+    if study.settings.expire_after is not None:
+        _compare(study, arms, {**given, **old}, rule)
+    else:
+        _compare(study, arms, given, leads or rule)
+        _warn(leads)
     return study
+
+
+def _leads_to_a_window(
+    window: object, expire_after: float | timedelta | None, expired_reward: float | None
+) -> dict[str, Any]:
+    """The window to which the old pair of settings leads, if it was given."""
+    seconds = check_seconds(expire_after, "expire_after")
+    if expire_after is None and expired_reward is not None:
+        remedy = (
+            "counts for tickets that expire: give expire_after=… too, or rather window and silence"
+        )
+        raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
+    if window is not None and expire_after is not None:
+        both = f"window={window!r} and expire_after={expire_after!r}"
+        raise SettingError(f"{both} are two rules for one thing: leave out expire_after")
+    if seconds is None:
+        return {}
+    return {"window": seconds, "silence": expired_reward, "accumulate": False}
+
+
+def _warn(leads: dict[str, Any]) -> None:
+    """Say why the old pair of settings leads to a window."""
+    if leads:
+        pair = "expire_after and expired_reward lead to"
+        rule = f"window={leads['window']!r}, silence={leads['silence']!r}"
+        why = (
+            "rewards that count at once while silence counts at the end make whatever was shown "
+            "lately look too good, so every ticket now counts when its window closes"
+        )
+        warnings.warn(f"{pair} {rule}: {why}", FutureWarning, stacklevel=3)
 
 
 def is_name(name: object) -> bool:
@@ -101,7 +145,7 @@ def check_name(name: object) -> str:
     return str(name)
 
 
-def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
+def create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
     first = Event(1, int(Kind.CREATED), now, body=chosen.to_json())
 
@@ -119,17 +163,25 @@ def _create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     return storage.run(work)
 
 
-def _compare(study: Study, arms: Iterable[Hashable] | None, given: dict[str, Any]) -> None:
-    """Refuse settings that are not those of the study."""
+def _compare(
+    study: Study,
+    arms: Iterable[Hashable] | None,
+    given: dict[str, Any],
+    rule: dict[str, Any],
+) -> None:
+    """Refuse settings that are not those of the study; a window is compared as a whole."""
     there = study.settings
     wanted = {name: value for name, value in given.items() if value is not None}
+    if rule["window"] is not None or rule["accumulate"] or rule["silence"] not in (0, None):
+        wanted |= rule
     if arms is None and not wanted:
         return
-    asked = settings(there.arms if arms is None else arms, **{"family": there.family, **wanted})
+    scale = {"family": there.family, "range": there.range, "minimise": there.minimise}
+    asked = settings(there.arms if arms is None else arms, **{**scale, **wanted})
     compared = {"family" if name == "prior" else name for name in wanted}
     if arms is not None:
         compared.add("arms")
-    for name in sorted(compared):
+    for name in sorted(compared, key=lambda name: (name != "window", name)):
         before, now = getattr(there, name), getattr(asked, name)
         if now != before:
             raise SettingError(

@@ -24,6 +24,7 @@ from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.policies import Policy
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.open_tickets import what_counted
 from belman.studies.settings import Settings
 from belman.studies.state import State
 
@@ -53,11 +54,22 @@ class Estimate(NamedTuple):
     earned: float
 
 
-def replay(settings: Settings, log: Iterable[Event], policy: Policy, seed: int = 0) -> Estimate:
-    """Estimate a policy on a log; raises ReplayError where no estimate would be honest."""
+def replay(
+    settings: Settings,
+    log: Iterable[Event],
+    policy: Policy,
+    seed: int = 0,
+    now: float = math.inf,
+) -> Estimate:
+    """Estimate a policy on a log; raises ReplayError where no estimate would be honest.
+
+    Rewards are what tickets counted as. Asks whose window is still open at `now` are left out, told
+    or not, so that what is told early is not preferred.
+    """
     events = list(log)
-    told = [(event.ticket, event.reward) for event in events]
-    rewards = {ticket: reward for ticket, reward in told if not (ticket is None or reward is None)}
+    rewards, out = what_counted(settings, events, now)
+    if settings.window is not None:
+        events = [event for event in events if event.number not in out]
     draws, least = _usable(events)
     if not draws:
         raise ReplayError(

@@ -23,9 +23,10 @@ class Replica:
         self.name, self.storage = name, storage
         self.id, self.secret = storage.find(name)
         self.log = EventLog(self.id)
-        self._clock = clock
+        self.clock = clock
         self._lock = threading.RLock()
         self._state: State | None = None
+        self._ahead: State | None = None  # of the log, by windows that closed after the last event
 
     def look(self, reader: Callable[[State], T]) -> T:
         """What a reader makes of the state, with everything that is committed."""
@@ -33,13 +34,29 @@ class Replica:
             self._state = self.storage.run(self._caught_up, write=False)
             return reader(self._state)
 
+    def look_now(self, reader: Callable[[State], T]) -> T:
+        """What a reader makes of the state of this moment, where windows have closed since the last
+        event: on a copy, since others may yet write events of an earlier time.
+        """
+
+        def read(state: State) -> T:
+            if self._ahead is None or self._ahead.number != state.number:
+                is_due = state.tickets.due(self.clock())
+                self._ahead = state.copied() if is_due else None
+            if self._ahead is None:
+                return reader(state)
+            self._ahead.close(self.clock())
+            return reader(self._ahead)
+
+        return self.look(read)
+
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
         def attempt(transaction: Transaction) -> tuple[State, T | None, BelmanError | None]:
             state = self._caught_up(transaction, lock=True)
             result, refusal = None, None
-            unit = UnitOfWork(self.name, self.secret, state, self.log, transaction, self._clock())
+            unit = UnitOfWork(self.name, self.secret, state, self.log, transaction, self.clock())
             try:
                 result = work(unit)
             except BelmanError as error:

@@ -1,8 +1,8 @@
 """The tables of a storage as numbered steps: studies, their events and snapshots, service keys.
 
-An event is never changed and never removed. Two indices make promises that no program can break: a
-ticket is settled once (told or expired), and a request that carries an idempotency key is answered
-once.
+An event is never changed and never removed. Two indices make promises that no program can break:
+of two writers who saw the same log only one can go on with it, since both would give their events
+the same numbers, and a request that carries an idempotency key is answered once.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ STEPS = {
             created FLOAT NOT NULL,
             revoked FLOAT
         )""",
+    # a ticket is told again and corrected: it may have several events
+    "0003": """
+        DROP INDEX belman_events_settled;
+        CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
+            WHERE ticket IS NOT NULL""",
 }
 #: The version of the tables that this code reads and writes.
 HEAD = max(STEPS)

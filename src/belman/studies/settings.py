@@ -14,9 +14,20 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, doors, state_file
-from belman.errors import ArmError, BelmanError, FamilyError, PolicyError, SettingError, StudyError
+from belman.agent.scale import Scale
+from belman.errors import (
+    ArmError,
+    BelmanError,
+    FamilyError,
+    PolicyError,
+    RewardError,
+    SettingError,
+    StudyError,
+)
 from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
+
+_OF_WINDOWS = ("window", "silence", "accumulate")
 
 
 @dataclass(frozen=True)
@@ -32,8 +43,11 @@ class Settings:
     discount: float
     seed: int
     uniform_share: float
-    expire_after: float | None
+    expire_after: float | None  # of studies that were created before there were windows
     expired_reward: float | None
+    window: float | None = None
+    silence: float | None = None
+    accumulate: bool = False
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -48,6 +62,8 @@ class Settings:
     def to_json(self) -> str:
         """The settings as text."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.window is None:  # written as ever
+            plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -83,6 +99,9 @@ def settings(
     uniform_share: float | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
+    window: float | timedelta | None = None,
+    silence: float | None = 0,
+    accumulate: bool = False,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -95,7 +114,12 @@ def settings(
     fades = 1.0 if discount is None else discount
     scale: dict[str, Any] = {"range": range, "minimise": bool(minimise)}
     agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **scale)
-    after = check_expiry(expire_after)
+    after = check_seconds(expire_after, "expire_after")
+    opened = check_seconds(window, "window")
+    if opened is None and (silence not in (0, None) or accumulate):
+        given = f"accumulate={accumulate!r}" if accumulate else f"silence={silence!r}"
+        raise SettingError(f"{given} is for tickets with a window: give window=… too")
+    counted = None if opened is None else check_silence(silence, agent.scale)
     if expired_reward is not None:
         if after is None:
             remedy = "counts for tickets that expire: give expire_after=… too"
@@ -114,6 +138,9 @@ def settings(
         check_share(uniform_share),
         after,
         None if expired_reward is None else float(expired_reward) + 0.0,
+        opened,
+        counted,
+        check_flag(accumulate, "accumulate"),
     )
 
 
@@ -178,13 +205,32 @@ def check_share(share: float | None) -> float:
     return float(share)
 
 
-def check_expiry(after: float | timedelta | None) -> float | None:
-    """Seconds after which a ticket expires."""
-    if after is None:
+def check_seconds(given: float | timedelta | None, name: str) -> float | None:
+    """A length of time in seconds."""
+    if given is None:
         return None
-    seconds = after.total_seconds() if isinstance(after, timedelta) else after
+    seconds = given.total_seconds() if isinstance(given, timedelta) else given
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if not is_number or not 0.0 < seconds < math.inf:
-        allowed = "give seconds above 0, a timedelta, or None for never"
-        raise SettingError(f"expire_after={after!r} is no time: {allowed}")
+        allowed = "give seconds above 0, a timedelta, or None for none"
+        raise SettingError(f"{name}={given!r} is no time: {allowed}")
     return float(seconds)
+
+
+def check_silence(silence: float | None, scale: Scale) -> float | None:
+    """What a ticket counts as of which nothing was told."""
+    if silence is None:
+        return None
+    try:
+        scale.inward(silence)
+    except RewardError as error:
+        remedy = "give another silence=…, or silence=None to forget tickets that nobody told"
+        raise RewardError(f"silence={silence!r}: {error}; {remedy}") from None
+    return float(silence) + 0.0
+
+
+def check_flag(given: bool, name: str) -> bool:
+    """Yes or no."""
+    if not isinstance(given, bool):
+        raise SettingError(f"{name}={given!r} is neither True nor False")
+    return given

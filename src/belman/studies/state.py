@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +16,13 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import StateError
 from belman.policies import Policy
+from belman.studies.corrections import change, corrected
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 
 FORMAT = 1
+_SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
 
 
 class State:
@@ -34,14 +39,18 @@ class State:
         self.register: list[Hashable] = list(settings.arms)
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.retired: dict[int, Learnt] = {}
-        self.outstanding: dict[int, tuple[int, float]] = {}
+        self.tickets = OpenTickets(settings)
         self.asks = [0] * len(self.register)
         self.paused = False
         self.number = 0
         self.expired = 0
         self.told = 0
         self.reward = 0.0
-        self._words = settings.words()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make the calls of the kernels, which hold these arrays."""
+        self._words = self.settings.words()
         self._mind = np.zeros_like(self._words)  # of one decision
         self._fork = entry(chance.fork).hold(LATER, words=self._words, out=self._mind)
         self._uniform = entry(chance.uniform).hold(LATER, mind=self._mind)
@@ -92,30 +101,46 @@ class State:
 
     def fold(self, event: Event, decided: bool = False) -> None:
         """Let an event happen; `decided` where the agent has counted the ask already."""
+        for counted in self.tickets.take(event):
+            self._count(counted)
         kind = event.kind
         if kind == Kind.ASKED:
             assert event.arm is not None
-            self.outstanding[event.number] = (event.arm, event.time)
             self.asks[event.arm] += 1
             if not decided:
                 self.agent.expect(self.register[event.arm])
-        elif kind == Kind.TOLD or kind == Kind.EXPIRED:
-            assert event.ticket is not None
-            assert event.arm is not None
-            del self.outstanding[event.ticket]
-            self.expired += kind == Kind.EXPIRED
-            if event.reward is None:
-                self._await(event.arm, -1)
-            else:
-                self._learn(event.arm, event.reward)
-        elif kind == Kind.RECORDED:
-            assert event.arm is not None
-            assert event.reward is not None
-            self._await(event.arm, 1)
-            self._learn(event.arm, event.reward)
-        else:
+        elif kind == Kind.CORRECTED:
+            self._correct(event)
+        elif kind not in _SETTLING:
             self._change(event)
         self.number = event.number
+
+    def close(self, now: float) -> None:
+        """Count every ticket whose window has closed by now; an event of this time has to follow,
+        unless this is a copy: another process may be about to write one of an earlier time.
+        """
+        for counted in self.tickets.close(now):
+            self._count(counted)
+
+    def copied(self) -> State:
+        """The same, to go its own way."""
+        other = copy.copy(self)
+        other.agent = copy.deepcopy(self.agent)
+        other.tickets = self.tickets.copied()
+        other.register, other.places = self.register.copy(), self.places.copy()
+        other.retired, other.asks = self.retired.copy(), self.asks.copy()
+        other._prepare()
+        return other
+
+    def _count(self, counted: Counted) -> None:
+        """One ticket, or row of past data, counts now."""
+        self.expired += counted.silent
+        if counted.ticket is None:
+            self._await(counted.arm, 1)
+        if counted.reward is None:
+            self._await(counted.arm, -1)
+        else:
+            self._learn(counted.arm, counted.reward)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -133,6 +158,23 @@ class State:
             self.retired[place] = self.retired[place].told(self.agent.family, value)
         else:
             self.agent.tell(self.register[place], reward)
+
+    def learnt(self, place: int) -> Learnt:
+        """All that was learnt of an arm, played or retired."""
+        if place in self.retired:
+            return self.retired[place]
+        return self.agent.learnt(self.register[place])
+
+    def _correct(self, event: Event) -> None:
+        assert event.arm is not None
+        before = self.learnt(event.arm)
+        after = corrected(event, before)
+        self.told += after.tells - before.tells
+        self.reward += change(event)
+        if event.arm in self.retired:
+            self.retired[event.arm] = after
+        else:
+            self.agent.relearn(self.register[event.arm], after)
 
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
@@ -157,6 +199,29 @@ class State:
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
 
+    # Looking
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, and the rule of a window where there is one."""
+        rule, tickets = self.settings, self.tickets
+        counts = {
+            "family": rule.family.name,
+            "policy": repr(self.agent.policy),
+            "arms": len(self.agent.arms),
+            "retired": len(self.retired),
+            "paused": self.paused,
+            "events": self.number,
+            "asked": sum(self.asks),
+            "told": self.told,
+            "outstanding": len(tickets.asks),
+            "expired": self.expired,
+            "reward": self.reward,
+        }
+        if rule.window is None:
+            return counts
+        shown = {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
+        return {**counts, **shown, "silent": len(tickets.asks) - len(tickets.answers)}
+
     # Snapshots
 
     def to_text(self) -> str:
@@ -171,7 +236,7 @@ class State:
             "agent": json.loads(self.agent.to_json()),
             "register": [state_file.encode_arm(arm) for arm in self.register],
             "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
-            "outstanding": [[number, *ask] for number, ask in self.outstanding.items()],
+            **self.tickets.to_plain(),
             "asks": self.asks,
             "paused": self.paused,
             "expired": self.expired,
@@ -196,9 +261,7 @@ class State:
         state.places = {arm: place for place, arm in enumerate(state.register)}
         for place, prior, belief, *rest in content["retired"]:
             state.retired[place] = Learnt(tuple(prior), tuple(belief), *rest)
-        state.outstanding = {
-            number: (place, time) for number, place, time in content["outstanding"]
-        }
+        state.tickets.from_plain(content)
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])

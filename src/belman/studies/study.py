@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import os
@@ -20,6 +21,7 @@ from belman.policies import Policy
 from belman.studies import import_export
 from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
+from belman.studies.open_tickets import counted_between
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
 from belman.studies.settings import Settings, check_arm, check_policy, kept
@@ -63,13 +65,27 @@ class Study:
         tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key)))
         return tickets[0] if n is None else tickets
 
-    def tell(self, ticket: str | Ticket, reward: float) -> bool:
+    def tell(self, ticket: str | Ticket, reward: float, *, key: str | None = None) -> bool:
         """Learn the reward of a ticket, hours later and from another process if need be.
 
         True if it was news. The same reward once more changes nothing and gives False; another one
-        raises TicketError, as does a ticket that has expired.
+        raises TicketError. In a study with a window it is welcome while the window is open: the
+        last one stands, or they add up where the study accumulates, and then a request that may be
+        sent again carries an idempotency `key` of its own. Once the window has closed it raises
+        TicketError; see `correct`.
         """
-        return self._replica.transact(lambda unit: unit.tell(Tell(ticket, reward)))
+        return self._replica.transact(lambda unit: unit.tell(Tell(ticket, reward, key)))
+
+    def correct(
+        self, ticket: str | Ticket, reward: float | None, reason: str, *, key: str | None = None
+    ) -> bool:
+        """Replace what a ticket counted as, for refunds and fraud; None forgets it.
+
+        True if that changes anything. The belief is as if the ticket had counted so at its time
+        (under a discount, what is left of it is corrected). It is for tickets that counted: those
+        whose window has closed, or that were told where there is no window.
+        """
+        return self._replica.transact(lambda unit: unit.correct(ticket, reward, reason, key))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
         """Many asks and tells in one transaction (group commit), which costs one wait for the disk.
@@ -227,35 +243,34 @@ class Study:
     @property
     def outstanding(self) -> int:
         """How many tickets are out."""
-        return self._replica.look(lambda state: len(state.outstanding))
+        return self.moment[1]
 
     @property
     def number(self) -> int:
         """The number of the last event."""
         return self._replica.look(lambda state: state.number)
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """The number of the last event, and how many tickets are out, which time alone may change:
+        a study whose moment is the same is the same.
+        """
+
+        def read(state: State) -> tuple[int, int]:
+            due = state.tickets.due(self._replica.clock())
+            return state.number, len(state.tickets.asks) - len(due)
+
+        return self._replica.look(read)
+
     def status(self) -> dict[str, Any]:
-        """Counts of all kinds, from one moment."""
-        return self._replica.look(
-            lambda state: {
-                "name": self.name,
-                "family": state.settings.family.name,
-                "policy": repr(state.agent.policy),
-                "arms": len(state.agent.arms),
-                "retired": len(state.retired),
-                "paused": state.paused,
-                "events": state.number,
-                "asked": sum(state.asks),
-                "told": state.told,
-                "outstanding": len(state.outstanding),
-                "expired": state.expired,
-                "reward": state.reward,
-            }
-        )
+        """Counts of all kinds, from one moment; of a study with a window also its rule, and how
+        many open tickets nobody has told yet.
+        """
+        return {"name": self.name, **self._replica.look_now(State.status)}
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
-        return Agent.from_json(self._replica.look(lambda state: state.agent.to_json()))
+        return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
 
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm played: rewards told, expected reward, credible interval, P(best)."""
@@ -269,9 +284,9 @@ class Study:
         """The tickets that are out, oldest first."""
 
         def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
-            return dict(state.outstanding), list(state.register)
+            return dict(state.tickets.asks), list(state.register)
 
-        out, register = self._replica.look(read)
+        out, register = self._replica.look_now(read)
         asks = self.events(min(out) - 1) if out else ()
         secret = self._replica.secret
         return [ticket_of(event, register, secret) for event in asks if event.number in out]
@@ -287,15 +302,24 @@ class Study:
         return import_export.write(path, self._lines(0))
 
     def _lines(self, after: int) -> Iterator[tuple[Any, ...]]:
+        """Events after a number as lines; with them, where there is a window, what counted."""
         number, register = self._replica.look(lambda state: (state.number, list(state.register)))
-        events = itertools.takewhile(lambda event: event.number <= number, self.events(after))
-        return import_export.lines(events, register, self._replica.secret)
+        secret, settings = self._replica.secret, self.settings
+        start = after
+        if settings.window is not None and after:
+            with self.storage.transaction(write=False) as transaction:
+                start = self._replica.log.before_open(transaction, after, settings.window)
+        events = itertools.takewhile(lambda event: event.number <= number, self.events(start))
+        if settings.window is None:
+            return import_export.lines(events, register, secret, False)
+        told = counted_between(settings, events, after, self._replica.clock())
+        return import_export.lines(told, register, secret, True)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
         family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
         doors.check_policy(policy, family, arms)
-        return replay(self.settings, self.events(), policy, seed)
+        return replay(self.settings, self.events(), policy, seed, self._replica.clock())
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""

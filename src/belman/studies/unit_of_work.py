@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from belman.agent import doors
@@ -14,15 +13,15 @@ from belman.errors import (
     PausedError,
     RewardError,
     SettingError,
-    TicketError,
     listing,
     nearest,
 )
+from belman.studies import settle
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
-from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of, unknown
+from belman.studies.tickets import Ticket, ticket_of
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 200  # characters of an idempotency key
@@ -36,10 +35,13 @@ class Ask(NamedTuple):
 
 
 class Tell(NamedTuple):
-    """The reward of a ticket."""
+    """The reward of a ticket; an idempotency `key` makes it safe to send again under a window,
+    within which a ticket may be told several times (without one a tell is safe by itself).
+    """
 
     ticket: str | Ticket
     reward: float
+    key: str | None = None
 
 
 class UnitOfWork:
@@ -54,8 +56,10 @@ class UnitOfWork:
         transaction: Transaction,
         now: float,
     ) -> None:
-        self.name, self.state, self.now = name, state, now
-        self._secret, self._log, self._transaction = secret, log, transaction
+        self.name, self.secret, self.state = name, secret, state
+        # the times of a study with windows never go back, whatever a writer's clock says
+        self.now = now if state.tickets.window is None else max(now, state.tickets.time)
+        self._log, self._transaction = log, transaction
         self._before = state.number
         self.new: list[Event] = []
         self.overdue = self._expire()
@@ -79,6 +83,7 @@ class UnitOfWork:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
         self.dirty = True
+        self.state.close(self.now)  # the asks that follow have this time
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
             key = None if request.key is None else f"{request.key}/{i}"
@@ -88,7 +93,7 @@ class UnitOfWork:
     def _given(self, request: Ask, key: str) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []
-        while event := self._earlier("key", f"{key}/{len(found)}"):
+        while event := self.keyed(f"{key}/{len(found)}"):
             found.append(self._ticket(event))
         if found and len(found) != request.tickets:
             now = f"now asks for {request.tickets}: use a new key"
@@ -97,25 +102,19 @@ class UnitOfWork:
 
     def tell(self, request: Tell) -> bool:
         """Whether the reward was news; raises TicketError where it contradicts what is known."""
-        number = ticket_number(request.ticket, self._secret, self.name)
-        reward = self.check_reward(request.reward)
-        out = self.state.outstanding.get(number)
-        if out is not None:
-            self.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward)
-            return True
-        settled = self._earlier("ticket", number)
-        if settled is None:
-            raise unknown(request.ticket, self.name)
-        shown = ticket_id(number, self._secret)
-        if settled.kind == Kind.EXPIRED:
-            when = datetime.fromtimestamp(settled.time, UTC).isoformat(timespec="seconds")
-            how = "forgotten" if settled.reward is None else f"counted as {settled.reward:g}"
-            late = f"its reward {reward:g} comes too late"
-            raise TicketError(f"ticket {shown!r} expired at {when} and was {how}: {late}")
-        if settled.reward != reward:
-            now = f"now {reward!r}: the first one stands"
-            raise TicketError(f"ticket {shown!r} was told {settled.reward!r} already, and {now}")
-        return False
+        if request.key is not None:
+            check_key(request.key)
+        return settle.tell(self, request)
+
+    def correct(
+        self, ticket: str | Ticket, reward: float | None, reason: str, key: str | None
+    ) -> bool:
+        """Whether another reward for a ticket that counted is a change."""
+        if not check_reason(reason).strip():
+            raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
+        if key is not None:
+            check_key(key)
+        return settle.correct(self, ticket, reward, reason, key)
 
     def record(self, rows: Sequence[tuple[Hashable, float]], reason: str) -> int:
         """Past data, checked as a whole before any of it counts."""
@@ -146,7 +145,7 @@ class UnitOfWork:
         return float(reward) + 0.0  # a log has one zero
 
     def _ticket(self, event: Event) -> Ticket:
-        return ticket_of(event, self.state.register, self._secret)
+        return ticket_of(event, self.state.register, self.secret)
 
     # Writing
 
@@ -170,7 +169,7 @@ class UnitOfWork:
         if rule.expire_after is None:
             return 0
         count = 0
-        while out := next(iter(self.state.outstanding.items()), None):
+        while out := next(iter(self.state.tickets.asks.items()), None):
             number, (place, asked) = out
             if asked + rule.expire_after > self.now:
                 break
@@ -178,12 +177,35 @@ class UnitOfWork:
             count += 1
         return count
 
-    def _earlier(self, field: str, value: object) -> Event | None:
-        """The event with this key or of this ticket, written down or about to be."""
+    # Reading the log, with what is about to be written down
+
+    def keyed(self, key: str) -> Event | None:
+        """The event of a request with this key."""
         for event in self.new:
-            if getattr(event, field) == value:
+            if event.key == key:
                 return event
-        return self._log.find(self._transaction, field, value)
+        return self._log.find(self._transaction, "key", key)
+
+    def event(self, number: int) -> Event | None:
+        """The event of this number."""
+        if number > self._before:
+            return self.new[number - self._before - 1] if number <= self.state.number else None
+        return self._log.find(self._transaction, "number", number)
+
+    def of_ticket(self, ticket: int) -> list[Event]:
+        """What was told of a ticket, and how it was corrected, in order."""
+        new = [event for event in self.new if event.ticket == ticket]
+        return self._log.of_ticket(self._transaction, ticket) + new
+
+    def corrections(self) -> list[Event]:
+        """All corrections so far, in order."""
+        new = [event for event in self.new if event.kind == Kind.CORRECTED]
+        return self._log.corrections(self._transaction) + new
+
+    def log(self) -> Iterator[Event]:
+        """The whole log."""
+        yield from self._log.after(self._transaction)
+        yield from self.new
 
 
 def is_writable(text: str) -> bool:

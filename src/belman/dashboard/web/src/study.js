@@ -27,11 +27,19 @@ export function studyPage(main, name, role, link) {
     h("div", { class: "grid" }, beliefs.element, manifold.element, traffic.element, earned.element, arms.element, whyCard),
   );
 
+  // the window of a study, where it has one, and what silence counts as
+  function windowOf({ window: seconds, silence, accumulate }) {
+    if (seconds === undefined) return "";
+    const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"]].find(([size]) => seconds >= size) ?? [1, "s"];
+    const silent = silence === null ? "is forgotten" : `counts as ${number(silence)}`;
+    return ` · window ${number(seconds / size)} ${unit}${accumulate ? ", rewards add up" : ""}, silence ${silent}`;
+  }
+
   function show(view) {
     const { status } = view;
     document.title = `${name} · belman`;
     main.dataset.number = view.number;
-    counts.textContent = `${status.family} · ${number(status.arms)} arms · ${number(status.asked)} asked · ${number(status.told)} told · ${number(status.outstanding)} out${status.paused ? " · paused" : ""}`;
+    counts.textContent = `${status.family} · ${number(status.arms)} arms · ${number(status.asked)} asked · ${number(status.told)} told · ${number(status.outstanding)} out${windowOf(status)}${status.paused ? " · paused" : ""}`;
     controls.show(status);
     palette.assign(view.arms.map((arm) => arm.id));
     const line = (arm, named) => ({ label: arm.label, colour: palette.name(arm.id), dash: palette.dash(arm.id), named });

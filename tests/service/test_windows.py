@@ -1,0 +1,61 @@
+"""Windows and corrections over HTTP: settings, telling again, and what a repeated request does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from belman.errors import RewardError, SettingError, TicketError
+from belman.studies import Study
+
+
+def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(service, client):
+    rule = {"window": timedelta(hours=1), "silence": None, "accumulate": True}
+    study = client.create("sums", ["a", "b"], family="poisson", **rule)
+    near = Study("sums", service.storage)
+    assert (near.settings.window, near.settings.silence) == (3600.0, None)
+    ticket = study.ask()
+    assert study.tell(ticket, 2) is True
+    assert study.tell(ticket, 2) is True  # another purchase of two
+    assert study.tell(ticket, 3, key="order 7") is True
+    assert study.tell(ticket, 3, key="order 7") is False
+    assert study.tell_many([(ticket, 1), (ticket, 1)]) == [True, True]
+    body = {"ticket": ticket.id, "reward": 1, "key": "lost answer"}
+    sent = [service.send("POST", "/api/studies/sums/tell", body).json for _ in range(2)]
+    assert sent == [{"news": True}, {"news": False}]
+    assert near._replica.look(lambda state: list(state.tickets.answers.values())) == [10.0]
+    status = study.status()
+    assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, None, True)
+    with pytest.raises(TicketError, match="is open until"):
+        study.correct(ticket, 0, "refund")
+
+
+def test_corrections_from_afar(service, client):
+    study = client.create("refunds", ["a"])
+    ticket, other = study.ask(2)
+    study.tell(ticket, 1)
+    study.tell(other, 1)
+    assert study.correct(ticket, 0, "refund", key="r1") is True
+    assert study.correct(ticket, 1, "no refund") is True
+    assert study.correct(ticket, 0, "refund", key="r1") is False
+    assert study.correct(other, None, "fraud") is True
+    assert Study("refunds", service.storage).agent().belief("a") == (2.0, 1.0)
+    last = list(study.history())[-1]
+    assert (last["kind"], last["details"]["reason"], last["ticket"]) == ("corrected", "fraud", 3)
+    with pytest.raises(RewardError):
+        study.correct(ticket, 7, "refund")
+    with pytest.raises(SettingError, match="reason"):
+        study.correct(ticket, 0, " ")
+    path = f"/api/studies/refunds/tickets/{ticket.id}/correct"
+    assert service.send("POST", path, {"reward": 1}).status == 422
+    assert service.send("POST", path, {"reward": 1, "reason": ""}).status == 422
+    gone = service.send("POST", path.replace(ticket.id, "1-aaaaaa"), {"reward": 1, "reason": "x"})
+    assert gone.json["type"] == "urn:belman:unknown-ticket"
+
+
+def test_the_old_pair_leads_to_a_window_over_http(service):
+    body = {"name": "old", "arms": ["a"], "expire_after": 60, "expired_reward": 0}
+    with pytest.warns(FutureWarning, match="lead to window=60"):
+        assert service.send("POST", "/api/studies", body).status == 201
+    assert Study("old", service.storage).settings.window == 60.0
