@@ -123,11 +123,11 @@ def money_beliefs(family: Money) -> tuple[Any, Any]:
     """
     chances, amounts = LAWS[beta.KERNELS], LAWS[family.amount.kernels.belief]
 
-    def pairs(one: Any, two: Any) -> Any:
-        return tuple((*pair, *two[(i + 3) % len(two)]) for i, pair in enumerate(one))
+    def pairs(one: Any, two: Any, ahead: int) -> Any:
+        return tuple((*pair, *two[(i + ahead) % len(two)]) for i, pair in enumerate(one))
 
-    ordinary = pairs(chances.ordinary, amounts.ordinary)
-    return ordinary, pairs(chances.extreme, amounts.extreme)
+    ordinary = pairs(chances.ordinary, amounts.ordinary, 0)
+    return ordinary, pairs(chances.extreme, amounts.extreme, 3)
 
 
 class Case(FamilyCase):

@@ -170,7 +170,7 @@ class LogNormal(Family):
     >>> arm = LogNormal(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)
-    64.6
+    62.1
     """
 
     typical: float = 1.0

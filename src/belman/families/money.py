@@ -218,7 +218,7 @@ class Money(Family):
     >>> for spent in [0.0, 0.0, 25.0, 0.0, 0.0, 0.0, 40.0, 0.0]:
     ...     belief = shop.update(belief, spent)
     >>> round(shop.expected_reward(belief), 1)
-    15.1
+    15.3
     """
 
     amounts: str = "log-normal"

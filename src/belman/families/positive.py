@@ -19,8 +19,8 @@ from belman.beliefs import normal_gamma
 from belman.engine import factory, kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
-from belman.families.family import Family, FamilyKernels
-from belman.families.log_normal import bounded_exp
+from belman.families.family import FamilyKernels
+from belman.families.log_normal import LogNormal, bounded_exp
 from belman.special import normal_quantile, ratio_excess
 
 #: The default belief on 1/τ, and the weight of the typical reward, in rewards.
@@ -145,50 +145,30 @@ KERNELS = _kernels()
 
 
 @dataclass(frozen=True)
-class Positive(Family):
+class Positive(LogNormal):
     """Rewards above 0 of no particular law; the belief on the log of their mean is Normal-gamma.
 
     `typical` is about what a reward brings: the weak default prior is (ln typical, 0.05, 2, 4).
     `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
-    a belief never reads it.
+    a belief never reads it. Beliefs are by moments, and Bayes' only where there are many rewards.
 
     >>> arm = Positive(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)
-    39.9
+    39.7
     """
 
-    typical: float = 1.0
-    sigma: float = 1.0
-
     name = "positive"
-    mean_range = (0.0, math.inf)
-    coordinates = ("mean", "kappa", "alpha", "beta")
-    support = "numbers above 0"
     kernels = KERNELS
-    mean_exists = False
+    closed_form = True
     no_joint = "the normaliser E[exp(X/τ)] of rewards without a law is not known"
-    parameters = 2
-
-    def __post_init__(self) -> None:
-        self._positive(typical=self.typical, sigma=self.sigma)
-        super().__post_init__()
 
     def default_prior(self) -> tuple[float, ...]:
         return (math.log(self.typical), PRIOR_WEIGHT, PRIOR_SHAPE, PRIOR_RATE)
-
-    def proper(self, belief: Sequence[float]) -> bool:
-        return all(value > 0.0 for value in belief[1:])
-
-    def _proper_words(self) -> str:
-        return "the last three positive"
-
-    def supports(self, reward: float) -> bool:
-        return reward > 0.0
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         inside = self._mean_between(mean, *self.mean_range)
         return (math.log(inside), 1.0 / math.expm1(self.sigma**2))
 
     def spread_of(self, theta: Sequence[float]) -> float:
-        return self.mean_of(theta) ** 2 / theta[1]
+        return self.mean_of(theta) ** 2 / float(theta[1])
