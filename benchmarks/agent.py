@@ -5,6 +5,7 @@ run.
 from __future__ import annotations
 
 import random
+import statistics
 import time
 import warnings
 from collections.abc import Callable
@@ -29,10 +30,35 @@ def pair_microseconds(
 
 
 def belman_pair(arms: int) -> float:
+    agent = warm_agent(arms)
+    return pair_microseconds(agent.ask, agent.tell, 5_000)
+
+
+def seconds_for_a_batch(arms: int, size: int) -> float:
+    """Wall time of one ask for a batch, once warm."""
+    agent = warm_agent(arms)
+    pair_microseconds(agent.ask, agent.tell, 20_000)
+    started = time.perf_counter()
+    agent.ask(size)
+    return time.perf_counter() - started
+
+
+def slowdown_with_asks_out(arms: int, size: int) -> float:
+    """The time of a pair with so many asks out over that with none; blocks alternate."""
+    none, many = warm_agent(arms), warm_agent(arms)
+    many.ask(size)
+    ratios = []
+    for _ in range(9):
+        busy = pair_microseconds(many.ask, many.tell, 2_000, 1)
+        ratios.append(busy / pair_microseconds(none.ask, none.tell, 2_000, 1))
+    return statistics.median(ratios)
+
+
+def warm_agent(arms: int) -> belman.Agent:
     agent = belman.Agent(range(arms), seed=1)
     for _ in range(arms):
         agent.tell(agent.ask(), 0.0)
-    return pair_microseconds(agent.ask, agent.tell, 5_000)
+    return agent
 
 
 def mabwiser_pair(arms: int) -> float:
@@ -73,6 +99,9 @@ def main() -> None:
                     notes[f"{name} at {arms:,} arms"] = f"{peer(arms):.0f} µs (Thompson sampling)"
             except ImportError:
                 notes[name] = "not measured: pip install 'belman[bench]'"
+    claims.append(Claim("ask(100_000) at 20 arms", seconds_for_a_batch(20, 100_000), 1.0, "s"))
+    slowdown = slowdown_with_asks_out(20, 100_000)
+    claims.append(Claim("ask + tell with 100,000 asks out, over none", slowdown, 1.5, "times"))
     report("ask + tell, Bernoulli, default policy, once warm", claims, notes)
 
 

@@ -47,7 +47,7 @@ from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.families.mirror import Mirror
 from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
-from belman.problems import Problem, Queue, RandomStationary, Stationary
+from belman.problems import Delayed, Problem, Queue, RandomStationary, Stationary
 
 T = TypeVar("T")
 Trust = Literal["names", "imported", "all"]
@@ -78,6 +78,7 @@ _MEMBERS: dict[str, type] = {
     "mirror": Mirror,
     "stationary": Stationary,
     "random-stationary": RandomStationary,
+    "delayed": Delayed,
     "queue": Queue,
 }
 _NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}

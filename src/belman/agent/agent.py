@@ -15,6 +15,7 @@ from belman import chance
 from belman.agent import advice, decide, doors, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
+from belman.delays import widened
 from belman.engine import LATER, Call, entry, leaves, with_leaves
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.exposure import Exposure
@@ -94,9 +95,10 @@ class Agent:
         for arm in own:
             self._place(arm)
         self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
-        self._told = 0
+        self._told, self._all_tried = 0, False
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
+        self._provisional = np.zeros((len(self._arms), 3))
         self._dial_start, self._dials = 0, list[float]()
         self._last: list[
             tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
@@ -148,8 +150,9 @@ class Agent:
         return [self._arms[self._choose(closed, count > 1)] for _ in range(count)]
 
     def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> int:
-        if batch or self._waiting:
+        if (batch or self._waiting) and not self._all_tried:
             tried = self._tells + self._pending > 0
+            self._all_tried = bool(tried.all())
             tried = tried | closed if closed.size else tried
             closed = closed if tried.all() else tried
         turn = self._told + 1
@@ -236,7 +239,38 @@ class Agent:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
         self._pending[place] -= 1
         self._waiting -= 1
+        self._all_tried = False
         self._mark_stale(place)
+
+    @property
+    def provisional(self) -> dict[Hashable, tuple[float, ...]]:
+        """Successes and failures per arm that count, and are not learnt: they are set anew at any
+        time, and not saved.
+
+        They stand for outstanding asks of which something is known before their reward is:
+        decisions, beliefs and advice count them, and imagine only what is left of these asks. For
+        rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none. A third
+        number is a doubt that is common to all arms, as a variance of the logarithm of the chance:
+        intervals take it in, and comparisons do not.
+
+        >>> agent = Agent(["blue", "red"], seed=7)
+        >>> agent.provisional = {"red": (0.0, 2.5)}
+        >>> agent.belief("red"), agent.told_belief("red")
+        ((1.0, 3.5), (1.0, 1.0))
+        """
+        rows = zip(self._arms, self._provisional.tolist(), strict=True)
+        return {arm: tuple(row) for arm, row in rows if any(row)}
+
+    @provisional.setter
+    def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
+        given = doors.check_provisional(counts, self._family)
+        found = np.zeros_like(self._provisional)
+        for arm, pair in given.items():
+            place = self._place(arm)
+            found[place] = doors.check_counts(arm, pair, self._truth.beliefs[place])
+        for place in np.flatnonzero((found != self._provisional).any(axis=1)).tolist():
+            self._mark_stale(place)
+        self._provisional[:] = found
 
     # Arms
 
@@ -262,6 +296,7 @@ class Agent:
             np.append(self._tells, learnt.tells),
             np.append(self._pending, learnt.pending),
         )
+        self._provisional = np.vstack([self._provisional, np.zeros(3)])
         rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
         self._truth = Ledger(
             np.vstack([self._truth.beliefs, learnt.belief]),
@@ -287,6 +322,7 @@ class Agent:
         self._priors = np.delete(self._priors, place, axis=0)
         self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
         self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
+        self._provisional = np.delete(self._provisional, place, axis=0)
         self._reseat()
         return learnt
 
@@ -371,8 +407,23 @@ class Agent:
         return self._told + 1
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm, from the rewards told."""
+        """The coordinates of the belief about an arm, from the rewards told and what counts
+        provisionally.
+        """
+        return tuple(map(float, self._seen().beliefs[self._place(arm)]))
+
+    def told_belief(self, arm: Hashable) -> tuple[float, ...]:
+        """The coordinates of the belief about an arm, from the rewards told alone."""
         return tuple(map(float, self._truth.beliefs[self._place(arm)]))
+
+    def _seen(self) -> Ledger:
+        """What was told, and what counts provisionally."""
+        if not self._provisional.any():
+            return self._truth
+        seen = Ledger(*(column.copy() for column in self._truth))
+        held = {"truth": self._truth, "provisional": self._provisional, "working": seen}
+        entry(decide.count_all_provisional)(LATER, **held)
+        return seen
 
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm: plays, expected reward, credible interval and probability of being best.
@@ -385,8 +436,10 @@ class Agent:
         red       0              0.5   0.025   0.975   0.3333
         """
         tail = 0.5 * (1.0 - doors.check_level(level))
-        rows = self._truth.beliefs
-        ends = zip(*self._family.mean_intervals(rows, tail), strict=True)
+        rows = self._seen().beliefs
+        doubt = self._provisional[:, 2]
+        wide = widened(rows, doubt) if doubt.any() else rows
+        ends = zip(*self._family.mean_intervals(wide, tail), strict=True)
         shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
         return Table(
             {
@@ -476,13 +529,13 @@ class Agent:
     def _advice(self, m: int) -> advice.Advice:
         doors.check_wanted(m, len(self._arms))
         return advice.advise(
-            self._policy, self._family, self._truth, self._memory, int(m), self._mind.copy()
+            self._policy, self._family, self._seen(), self._memory, int(m), self._mind.copy()
         )
 
     @property
     def pseudobelief(self) -> tuple[float, ...]:
         """The coordinates of the barycentre of the beliefs about all arms."""
-        return tuple(map(float, least_kl_from_arms(self._family, self._truth.beliefs)))
+        return tuple(map(float, least_kl_from_arms(self._family, self._seen().beliefs)))
 
     def __repr__(self) -> str:
         waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
@@ -549,6 +602,7 @@ class Agent:
         self._stale[0] = len(self._arms)
         self._dial_start, self._dials = 0, []
         self._waiting = int(self._pending.sum())
+        self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
         self._index = np.zeros(len(self._arms))
         self._prepare()
@@ -564,6 +618,8 @@ class Agent:
         self._held: dict[str, Any] = {
             **learnt,
             "params": self._policy.params(self._family),
+            "provisional": self._provisional,
+            "scratch": np.zeros((2, self._family.dimension)),
             "working": self._working,
             "memory": self._memory,
             "index": self._index,

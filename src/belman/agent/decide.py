@@ -1,9 +1,8 @@
 """The kernels of an agent: one decision, one reward.
 
-The *truth* is the ledger of what was told. The *working* ledger is what the policy sees: the truth,
-and each outstanding ask as observed at its expected statistic. An arm is *stale* when its working
-row lags behind; rows are renewed at the next decision, so that an ask followed by its tell
-refreshes an arm once.
+The *truth* is the ledger of what was told, and the *working* ledger is what the policy sees
+(`policies/outstanding.py`). An arm is *stale* when its working row lags behind; rows are renewed at
+the next decision, so that an ask followed by its tell refreshes an arm once.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from belman.engine import kernel
+from belman.policies.outstanding import count_provisional, renew_row
 from belman.policies.policy import pick, record
 
 
@@ -34,44 +34,31 @@ def mark_all_stale(stale):
 
 
 @kernel
-def _imagine(family, law, ledger, arm):
-    """One outstanding ask: the statistic that the belief expects, and the average reward so far."""
-    family.imagine(law, ledger.beliefs[arm])
-    plays = ledger.plays[arm]
-    if plays > 0.0:
-        average, square = ledger.sums[arm] / plays, ledger.squares[arm] / plays
-    else:
-        average = family.expected_reward(law, ledger.beliefs[arm])
-        average = average if np.isfinite(average) else 0.0
-        square = average * average
-    ledger.plays[arm] = plays + 1.0
-    ledger.sums[arm] += average
-    ledger.squares[arm] += square
-
-
-@kernel
-def renew(policy, family, law, params, truth, working, memory, pending, stale):
+def renew(
+    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch
+):
     """Bring the working rows of all stale arms up to date."""
     for i in range(1, stale[0] + 1):
         arm = stale[i]
-        for j in range(truth.beliefs.shape[1]):
-            working.beliefs[arm, j] = truth.beliefs[arm, j]
-        working.plays[arm] = truth.plays[arm]
-        working.sums[arm] = truth.sums[arm]
-        working.squares[arm] = truth.squares[arm]
-        for _ in range(pending[arm]):
-            _imagine(family, law, working, arm)
+        renew_row(family, law, truth, provisional, pending, working, scratch, arm)
         policy.refresh(family, law, params, working, memory, arm)
     stale[0] = 0
 
 
 @kernel
+def count_all_provisional(truth, provisional, working):
+    """Fill a ledger with what was told and what counts provisionally, of every arm."""
+    for arm in range(len(provisional)):
+        count_provisional(truth, provisional, working, arm)
+
+
+@kernel
 def decide(
-    policy, family, law, params, truth, working, memory, pending, stale, index, mind, closed,
-    limited: bool, turn: int, dial: float,
+    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
+    index, mind, closed, limited: bool, turn: int, dial: float,
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
-    renew(policy, family, law, params, truth, working, memory, pending, stale)
+    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     for a in range(index.size):
         index[a] = np.nan if limited and closed[a] else 0.0
     if limited:
@@ -92,10 +79,11 @@ def decide(
 
 @kernel
 def survey(
-    policy, family, law, params, truth, working, memory, pending, stale, index, mind, turn, dial
-):
+    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
+    index, mind, turn, dial,
+):  # fmt: skip
     """The index of every arm, without choosing."""
-    renew(policy, family, law, params, truth, working, memory, pending, stale)
+    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     index[:] = 0.0
     policy.indices(family, law, params, working, memory, turn, dial, mind, index)
 

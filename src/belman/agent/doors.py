@@ -98,3 +98,28 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
         raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
     policy.check(family, arms)
     return policy
+
+
+def check_provisional(counts: Mapping[Hashable, Any], family: Family) -> Mapping[Hashable, Any]:
+    """Successes and failures by arm, for a family that has them."""
+    if not isinstance(counts, Mapping):
+        remedy = "give {arm: (successes, failures)}"
+        raise SettingError(f"provisional={counts!r} is no mapping: {remedy}")
+    if counts and not family.coin:
+        remedy = "rewards count when they are told"
+        raise SettingError(f"{family.name} rewards are no successes and failures: {remedy}")
+    return counts
+
+
+def check_counts(arm: Hashable, given: Any, belief: Any) -> tuple[float, ...]:
+    """Successes and failures that leave an arm's belief proper, and a doubt of 0 or more."""
+    try:
+        won, lost, *rest = (float(number) for number in given)
+    except (TypeError, ValueError, OverflowError):
+        won, lost, rest = np.nan, np.nan, []
+    doubt = rest[0] if rest else 0.0
+    proper = belief[0] + won > 0.0 and belief[1] + lost > 0.0 and doubt >= 0.0
+    if not (np.isfinite([won, lost, doubt]).all() and proper and len(rest) < 2):
+        allowed = "give (successes, failures) that leave a belief (α, β) positive, and a doubt ≥ 0"
+        raise SettingError(f"provisional[{arm!r}]={given!r} cannot count: {allowed}")
+    return won, lost, doubt

@@ -97,6 +97,20 @@ def run(
         int | None,
         typer.Option(help="Instead of means: so many arms, drawn from the prior in every run."),
     ] = None,
+    delays: Annotated[
+        str | None,
+        typer.Option(help="Rewards come late, by a law of SciPy: expon:scale=30; see --window."),
+    ] = None,
+    window: Annotated[
+        float | None, typer.Option(help="The time after which no reward comes any more.")
+    ] = None,
+    arrivals: Annotated[
+        float | None, typer.Option(help="Visitors per unit of time, where rewards come late.")
+    ] = None,
+    told: Annotated[
+        str | None,
+        typer.Option(help="When late rewards are told: early, window, naive or 'at once'."),
+    ] = None,
     policies: Annotated[
         str | None,
         typer.Option(
@@ -135,6 +149,10 @@ def run(
         "settings": parse.family_settings(setting) if setting else None,
         "means": None if means is None else parse.numbers(means, "means"),
         "random_arms": random_arms,
+        "delays": delays,
+        "window": window,
+        "arrivals": arrivals,
+        "told": told,
         "policies": None if policies is None else parse.split_policies(policies),
         "horizon": horizon,
         "runs": runs,
@@ -154,6 +172,7 @@ def _simulate(options: dict[str, Any]) -> None:
     problem = parse.problem(
         options["family"], options["settings"], options["means"], options["random_arms"]
     )
+    problem = parse.late(problem, options)
     players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
     folder = parse.output_folder(Path(options["output"]))
     started = time.perf_counter()

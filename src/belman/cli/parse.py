@@ -12,7 +12,7 @@ from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.policies import Policy
-from belman.problems import Problem
+from belman.problems import Problem, delayed
 from belman.problems.stationary import RandomStationary, Stationary
 
 #: What a config file may hold, and its default.
@@ -21,6 +21,10 @@ DEFAULTS: dict[str, Any] = {
     "settings": {},
     "means": None,
     "random_arms": None,
+    "delays": None,
+    "window": None,
+    "arrivals": 1.0,
+    "told": "early",
     "policies": ["belman", "thompson"],
     "horizon": 1000,
     "runs": 1000,
@@ -146,6 +150,35 @@ def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int 
     if random_arms is not None:
         return RandomStationary(law, random_arms, law.prior)
     return Stationary(law, tuple(means))
+
+
+def late(problem: Problem, options: dict[str, Any]) -> Problem:
+    """The problem with late rewards, if there are delays: `expon:scale=30`, a law of SciPy.
+
+    >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
+    ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
+    >>> shop.told, round(shop.quantiles[0][512], 1)
+    ('window', 20.3)
+    """
+    words, window = options["delays"], options["window"]
+    if (words is None) != (window is None):
+        raise SettingError("late rewards need both a law and its window: --delays … --window …")
+    if words is None:
+        return problem
+    from scipy import stats  # half a second, for those who ask
+
+    name, _, rest = words.strip().partition(":")
+    law: Any = getattr(stats, name, None)
+    if not hasattr(law, "ppf"):
+        raise SettingError(
+            f"delays={words!r} is no law of SciPy: write, for instance, expon:scale=30"
+        )
+    try:
+        frozen = law(**{key: value(text) for key, text in map(_setting, split(rest))})
+    except TypeError as error:
+        raise SettingError(f"delays={words!r} is no law of SciPy: {error}") from None
+    told, arrivals = options["told"], options["arrivals"]
+    return delayed(problem, frozen, window, arrivals=arrivals, told=told)
 
 
 def config(path: Path) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import numpy as np
 
 from belman import spec
 from belman.errors import PolicyError
-from belman.lab import bandit_runner, queue_runner
+from belman.lab import bandit_runner, delayed_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
+from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design, Field, blank, checkpoints
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
@@ -37,6 +38,7 @@ class Loop(NamedTuple):
 #: Every loop by its name.
 LOOPS = {
     "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
+    "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
     "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
 }
 
@@ -117,9 +119,8 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
     for name, player in named.items():
         if isinstance(player, Policy):
             player.check(problem.family, problem.arms)
-        elif not problem.python_players:
-            servers = "queues are served by policies such as belman.BelMan() only"
-            raise PolicyError(f"player {name!r} is {player!r}: {servers}")
+        elif problem.no_python_players:
+            raise PolicyError(f"player {name!r} is {player!r}: {problem.no_python_players}")
         elif not (callable(player) and hasattr(player, "ask") and hasattr(player, "tell")):
             allowed = "give a policy such as belman.BelMan(), or a class with ask and tell"
             raise PolicyError(f"player {name!r} is {player!r}: {allowed}")

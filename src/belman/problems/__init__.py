@@ -1,5 +1,6 @@
-"""Who answers: problems with fixed means, random ones with new means in every run, and queues."""
+"""Who answers: fixed means, random ones with new means in every run, late rewards, and queues."""
 
+from belman.problems.delayed import Delayed, delayed
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
@@ -22,6 +23,7 @@ from belman.problems.stationary import (
 
 __all__ = [
     "CharacteristicTime",
+    "Delayed",
     "Problem",
     "Queue",
     "RandomStationary",
@@ -29,6 +31,7 @@ __all__ = [
     "UnstableQueueWarning",
     "bernoulli",
     "characteristic_time",
+    "delayed",
     "exponential",
     "gamma",
     "gaussian",

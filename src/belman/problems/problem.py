@@ -22,8 +22,8 @@ class Problem(ABC):
 
     #: Which loop of the lab plays it.
     played_as: ClassVar[str] = "bandit"
-    #: Whether players in plain Python can play it.
-    python_players: ClassVar[bool] = True
+    #: Why players in plain Python cannot play it; empty where they can.
+    no_python_players: ClassVar[str] = ""
 
     @property
     @abstractmethod

@@ -58,7 +58,7 @@ class Queue(Problem):
     shared: bool
 
     played_as = "queue"
-    python_players = False
+    no_python_players = "queues are served by policies such as belman.BelMan() only"
 
     @property
     def queues(self) -> int:

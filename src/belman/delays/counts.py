@@ -1,0 +1,98 @@
+"""What a window knows of its tickets: counts on a grid of cells, so that memory is bounded.
+
+Open tickets are counted by the cell of time in which they were asked, told ones by the cell of
+their delay. A ring holds the cells that the window still covers; what is older is *overdue*, in
+the last slot, until it is closed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.engine import kernel
+
+Integers = NDArray[np.int64]
+
+#: Cells that a window has.
+CELLS = 256
+_LONG_AGO = -(2**60)
+
+
+class Counts(NamedTuple):
+    """The counts of K arms over a window of C cells."""
+
+    head: Integers  # (1) the cell of time that it is
+    silent: Integers  # (K, C + 1) open tickets of which nothing was told, by the cell of their ask
+    told: Integers  # (C + 1) open tickets of all arms that were told, by the cell of their ask
+    successes: Integers  # (K) open tickets that were told
+    delays: Integers  # (C) all tickets that were told, by the cell of their delay
+    complete: Integers  # (K, C) those of them whose window has closed
+    watch: Integers  # (2) the number of those, and how often arms were compared by them
+
+    @classmethod
+    def blank(cls, arms: int, cells: int = CELLS) -> Counts:
+        """Of arms that were never asked."""
+        shapes = ((1,), (arms, cells + 1), (cells + 1,), (arms,), (cells,), (arms, cells), (2,))
+        counts = cls(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+        counts.head[0] = _LONG_AGO
+        return counts
+
+
+@kernel
+def slot(counts, cell):
+    """Where tickets that were asked in a cell of time are counted."""
+    cells = counts.delays.size
+    return cell % cells if cell > counts.head[0] - cells else cells
+
+
+@kernel
+def advance(counts, cell: int):
+    """Let time come to a cell; it never goes back. What the window no longer covers is overdue."""
+    head, cells = counts.head[0], counts.delays.size
+    for k in range(1, min(cell - head, cells) + 1):
+        left = (cell - k + 1) % cells
+        for a in range(len(counts.silent)):
+            counts.silent[a, cells] += counts.silent[a, left]
+            counts.silent[a, left] = 0
+        counts.told[cells] += counts.told[left]
+        counts.told[left] = 0
+    counts.head[0] = max(head, cell)
+
+
+@kernel
+def count_asked(counts, arm: int, cell: int):
+    """A ticket goes out."""
+    advance(counts, cell)
+    counts.silent[arm, slot(counts, cell)] += 1
+
+
+@kernel
+def count_told(counts, arm: int, cell: int, delay: int, change: int):
+    """An open ticket that was asked in that cell is told (1), or it is not so after all (-1)."""
+    where = slot(counts, cell)
+    counts.silent[arm, where] -= change
+    counts.told[where] += change
+    counts.successes[arm] += change
+    counts.delays[delay] += change
+
+
+@kernel
+def count_closed(counts, arm: int, cell: int, delay: int):
+    """The window of a ticket is over; `delay` is -1 where nothing was told."""
+    where = slot(counts, cell)
+    if delay < 0:
+        counts.silent[arm, where] -= 1
+    else:
+        counts.told[where] -= 1
+        counts.successes[arm] -= 1
+        counts.complete[arm, delay] += 1
+        counts.watch[0] += 1
+
+
+@kernel
+def delay_cell(counts, delay: float, width: float):
+    """The cell of a delay, the last one for what came at the end of the window or later."""
+    return min(max(int(delay / width), 0), counts.delays.size - 1)

@@ -1,0 +1,192 @@
+"""The law of the delays within a window, learnt from what is told: `DelayLaw`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.delays.counts import (
+    Counts,
+    Integers,
+    advance,
+    count_asked,
+    count_closed,
+    count_told,
+    delay_cell,
+)
+from belman.delays.estimate import PRIOR, estimate
+from belman.delays.log_rank import CLOSED, difference_found
+from belman.delays.silence import count_silence, relative_doubt
+from belman.engine import LATER, entry, kernel
+from belman.errors import SettingError, StateError
+
+Floats = NDArray[np.float64]
+
+
+@kernel
+def _count_open(counts, cdf, doubt, part: float, beliefs, out):
+    """What the open tickets of every arm count, and the doubt about F in it (K × 3)."""
+    for a in range(len(beliefs)):
+        won, lost = beliefs[a, 0], beliefs[a, 1]
+        count_silence(counts, cdf, part, a, won, lost, out[a])
+        worth = won + lost + out[a, 0] + out[a, 1]
+        out[a, 2] = relative_doubt(counts, cdf, doubt, part, a, worth)
+
+
+class DelayLaw:
+    """The law F of the delays with which successes are told, for arms numbered from 0.
+
+    A success is told at most `window` seconds after its ask, a failure never. The law is pooled
+    over arms; delays that differ between arms are noticed, and then silence says nothing any more
+    (`alarm` says why). Times are seconds on any clock. What is kept are counts on a grid, so that
+    memory and time do not grow with the number of tickets.
+
+    >>> law = DelayLaw(window=7200.0, arms=2)
+    >>> for second in range(100):
+    ...     law.asked(second % 2, float(second))
+    >>> law.told(0, 10.0, 600.0)
+    >>> successes, failures, doubt = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
+    >>> round(float(successes), 2), round(float(failures), 1)  # of arm 0: 1 told, 49 silent
+    (0.79, 9.5)
+    """
+
+    def __init__(self, window: float, arms: int, prior: float = PRIOR) -> None:
+        for name, value in (("window", window), ("prior", prior)):
+            if not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
+                allowed = "it must be a positive number"
+                raise SettingError(f"{name}={value!r} makes no law of delays: {allowed}")
+        self.window, self.prior = float(window), float(prior)
+        self.alarm: str | None = None
+        self._counts = Counts.blank(arms)
+        self._hold()
+
+    def _hold(self) -> None:
+        counts = self._counts
+        cells = counts.delays.size
+        self._width = self.window / cells
+        self._cdf, self._doubt = np.zeros(cells + 1), np.zeros(cells + 1)
+        self._asked = entry(count_asked).hold(LATER, counts=counts)
+        self._told = entry(count_told).hold(LATER, counts=counts)
+        self._done = entry(count_closed).hold(LATER, counts=counts)
+        self._differ = entry(difference_found).hold(LATER, counts=counts)
+        self._advance = entry(advance).hold(LATER, counts=counts)
+        self._estimate = entry(estimate).hold(
+            LATER, counts=counts, prior=self.prior, cdf=self._cdf, doubt=self._doubt
+        )
+
+    # What happens
+
+    def asked(self, arm: int, time: float) -> None:
+        """A ticket goes out."""
+        self._asked(arm, self._cell(time))
+
+    def told(self, arm: int, asked: float, time: float) -> None:
+        """The success of an open ticket is told."""
+        self._told(arm, self._cell(asked), self._delay(time - asked), 1)
+
+    def untold(self, arm: int, asked: float, time: float) -> None:
+        """What was told at that time is taken back while the ticket is open: silent once more."""
+        self._told(arm, self._cell(asked), self._delay(time - asked), -1)
+
+    def closed(self, arm: int, asked: float, told: float | None = None) -> None:
+        """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
+        delay = -1 if told is None else self._delay(told - asked)
+        self._done(arm, self._cell(asked), delay)
+        p_value = 1.0 if self.alarm else float(self._differ())
+        if p_value < 1.0:
+            number = int(self._counts.watch[CLOSED])
+            self.alarm = (
+                f"delays differ between arms (log-rank test on {number:,} delays, p = "
+                f"{p_value:.1g}): open tickets count when their window closes, and not before"
+            )
+
+    def add_arm(self) -> None:
+        """One more arm, the last."""
+        self._counts = Counts(
+            *(
+                np.concatenate([part, np.zeros_like(part[:1])]) if name in _PER_ARM else part
+                for name, part in self._counts._asdict().items()
+            )
+        )
+        self._hold()
+
+    def _cell(self, time: float) -> int:
+        return math.floor(time / self._width)
+
+    def _delay(self, delay: float) -> int:
+        return int(delay_cell(self._counts, delay, self._width))
+
+    # What it says
+
+    def cdf(self, now: float) -> Floats:
+        """F at the edges of the cells of the window, from 0 to 1."""
+        self._advance(self._cell(now))
+        self._estimate()
+        return self._cdf.copy()
+
+    def counts(self, now: float, beliefs: ArrayLike) -> Floats:
+        """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
+
+        `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
+        variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
+        what is expected of them, and hardly their order. All are 0 on an alarm.
+        """
+        rows = np.array(beliefs, dtype=np.float64).reshape(-1, 2)
+        out = np.zeros((len(rows), 3))
+        if self.alarm is None:
+            self._advance(self._cell(now))
+            self._estimate()
+            part = min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0)
+            laws = {"cdf": self._cdf, "doubt": self._doubt}
+            entry(_count_open)(LATER, counts=self._counts, **laws, part=part, beliefs=rows, out=out)
+        return out
+
+    # As plain data
+
+    def to_plain(self) -> dict[str, Any]:
+        """All that it knows, as JSON holds it; equal laws give equal data.
+
+        >>> law = DelayLaw(60.0, arms=2)
+        >>> law.asked(1, 5.0)
+        >>> DelayLaw.from_plain(law.to_plain()).to_plain() == law.to_plain()
+        True
+        """
+        return {
+            "window": self.window,
+            "prior": self.prior,
+            "alarm": self.alarm,
+            **{name: _packed(part) for name, part in self._counts._asdict().items()},
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> DelayLaw:
+        """The law of what `to_plain` gave."""
+        try:
+            law = cls(plain["window"], 0, plain["prior"])
+            law.alarm = plain["alarm"]
+            law._counts = Counts(*(_unpacked(plain[name]) for name in Counts._fields))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise StateError(f"a law of delays is damaged: {what}") from None
+        law._hold()
+        return law
+
+
+_PER_ARM = ("silent", "successes", "complete")
+
+
+def _packed(part: Integers) -> list[Any]:
+    """The shape, then the place and the number of each count that is not 0."""
+    places = np.flatnonzero(part)
+    return [list(part.shape), places.tolist(), part.ravel()[places].tolist()]
+
+
+def _unpacked(packed: Any) -> Integers:
+    shape, places, numbers = packed
+    part = np.zeros(math.prod(shape), dtype=np.int64)
+    part[places] = numbers
+    return part.reshape(shape)

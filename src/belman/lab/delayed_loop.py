@@ -1,0 +1,308 @@
+"""The compiled loop of late rewards: visitors come, arms are played, and rewards are told later.
+
+The loop is that of bandits with a clock. A turn first lets happen what is due: rewards that are
+told, windows that close, and, where players learn early, the estimate of the delays when the clock
+has moved on by a cell. Told at once, it makes the choices of the loop of bandits to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.delays.counts import (
+    Counts,
+    advance,
+    count_asked,
+    count_closed,
+    count_told,
+    delay_cell,
+)
+from belman.delays.estimate import between, estimate
+from belman.delays.log_rank import difference_found
+from belman.delays.silence import count_silence, relative_doubt
+from belman.engine import call_address, kernel
+from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
+from belman.lab.policy_call import NO_ARM, NO_TURN, reset
+from belman.policies.outstanding import count_provisional, renew_row
+from belman.policies.policy import Floats, Ledger, record
+
+AT_ONCE, WINDOW, EARLY, NAIVE = 0, 1, 2, 3  # as in problems.delayed.TELLINGS
+DELAYS = 3  # the generator of delays, after those of the bandit
+NONE = -1
+OFF = 1  # `Law.alarm` once delays were found to differ
+
+
+class DelayedResults(NamedTuple):
+    """What happened in some runs, and what players believed at the looks."""
+
+    regret: Floats
+    suboptimal_draws: NDArray[np.int32]
+    reward: Floats
+    plays: NDArray[np.int32]
+    belief: Floats
+    doubt: Floats
+    alarm: NDArray[np.bool_]
+
+
+class Tickets(NamedTuple):
+    """One ticket a turn: its arm, reward and delay; those due at a turn are a chained list."""
+
+    arm: NDArray[np.int64]  # (T)
+    reward: Floats  # (T)
+    delay: NDArray[np.int64]  # (T) the cell of its delay, once told
+    due: NDArray[np.int64]  # (T) the first ticket that is told at each turn
+    following: NDArray[np.int64]  # (T) the next one of the same turn
+
+
+class Law(NamedTuple):
+    """What a player who learns early knows of the delays."""
+
+    counts: Counts
+    cdf: Floats  # (C + 1)
+    doubt: Floats  # (C + 1)
+    alarm: NDArray[np.int64]  # (1)
+
+
+class Desk(NamedTuple):
+    """What a player works with: the truth, what counts provisionally, and the policy's view."""
+
+    truth: Ledger
+    provisional: Floats  # (K, 2)
+    pending: NDArray[np.int64]  # (K)
+    working: Ledger
+    stale: NDArray[np.bool_]  # (K)
+    scratch: Floats  # (2, D)
+
+
+class Clock(NamedTuple):
+    """When things happen: visitors, checkpoints and looks (ended by -1), the window, its cells."""
+
+    times: Floats  # (T)
+    checkpoints: NDArray[np.int64]
+    looks: NDArray[np.int64]
+    window: float
+    width: float
+    prior: float
+
+
+@kernel
+def clear(desk, law, tickets, prior):
+    """As it is before the first turn."""
+    for a in range(desk.pending.size):
+        for i in range(prior.size):
+            desk.truth.beliefs[a, i] = prior[i]
+        desk.truth.plays[a] = 0.0
+        desk.truth.sums[a] = 0.0
+        desk.truth.squares[a] = 0.0
+        desk.provisional[a, 0] = 0.0
+        desk.provisional[a, 1] = 0.0
+        desk.pending[a] = 0
+        desk.stale[a] = False
+        law.counts.successes[a] = 0
+        law.counts.silent[a, :] = 0
+        law.counts.complete[a, :] = 0
+    law.counts.told[:] = 0
+    law.counts.delays[:] = 0
+    law.counts.watch[:] = 0
+    law.counts.head[0] = 0
+    law.alarm[0] = 0
+    tickets.due[:] = NONE
+
+
+@kernel
+def learn(family, numbers, desk, arm, reward):
+    """A reward becomes part of the truth."""
+    record(family, numbers, desk.truth, arm, reward)
+    desk.pending[arm] -= 1
+    desk.stale[arm] = True
+
+
+@kernel
+def tell(family, numbers, telling, desk, law, tickets, clock, turn):
+    """Rewards that come now; how many were learnt."""
+    learnt, ticket = 0, tickets.due[turn]
+    while ticket != NONE:
+        arm = tickets.arm[ticket]
+        if telling == NAIVE:
+            learn(family, numbers, desk, arm, tickets.reward[ticket])
+            learnt += 1
+        else:
+            asked = clock.times[ticket]
+            late = delay_cell(law.counts, clock.times[turn] - asked, clock.width)
+            tickets.delay[ticket] = late
+            count_told(law.counts, arm, int(asked / clock.width), late, 1)
+            if law.alarm[0] != OFF:
+                desk.provisional[arm, 0] += 1.0
+                desk.stale[arm] = True
+        ticket = tickets.following[ticket]
+    return learnt
+
+
+@kernel
+def close(family, numbers, telling, desk, law, tickets, clock, ticket):
+    """The window of a ticket is over; whether it was learnt now."""
+    arm, reward = tickets.arm[ticket], tickets.reward[ticket]
+    if telling == NAIVE and reward != 0.0:
+        return 0
+    learn(family, numbers, desk, arm, reward)
+    if telling == EARLY:
+        cell = int(clock.times[ticket] / clock.width)
+        count_closed(law.counts, arm, cell, tickets.delay[ticket])
+        if law.alarm[0] != OFF:
+            # its part of what counts provisionally, all but exactly, until the next estimate
+            side = 0 if reward != 0.0 else 1
+            desk.provisional[arm, side] = max(desk.provisional[arm, side] - 1.0, 0.0)
+            if difference_found(law.counts) < 1.0:
+                law.alarm[0] = OFF
+                desk.provisional[:] = 0.0
+                desk.stale[:] = True
+    return 1
+
+
+@kernel
+def count_open(desk, law, clock, now):
+    """Estimate the law of the delays, and count the open tickets of every arm by it."""
+    advance(law.counts, int(now / clock.width))
+    estimate(law.counts, clock.prior, law.cdf, law.doubt)
+    part = now / clock.width - law.counts.head[0]
+    for a in range(desk.pending.size):
+        belief = desk.truth.beliefs[a]
+        count_silence(law.counts, law.cdf, part, a, belief[0], belief[1], desk.provisional[a])
+        desk.stale[a] = True
+    return part
+
+
+@kernel
+def untried_arm(desk, mind):
+    """One of the arms that were never tried, drawn uniformly, while rewards are out; or none."""
+    untried, out = 0, 0
+    for a in range(desk.pending.size):
+        untried += desk.truth.plays[a] + desk.pending[a] == 0.0
+        out += desk.pending[a]
+    if untried == 0 or out == 0:
+        return NO_ARM
+    rank = chance.below(mind, untried)
+    for a in range(desk.pending.size):
+        if desk.truth.plays[a] + desk.pending[a] == 0.0:
+            if rank == 0:
+                return a
+            rank -= 1
+    return NO_ARM
+
+
+@kernel
+def due_turn(times, turn, moment):
+    """The first turn after this one at which it is so late."""
+    low, high = turn + 1, times.size
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] >= moment:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def send_out(telling, desk, law, tickets, clock, quantiles, turn, arm, reward, luck):
+    """A ticket goes out, and its reward, if there is one, will be told in time."""
+    tickets.arm[turn], tickets.reward[turn], tickets.delay[turn] = arm, reward, NONE
+    desk.pending[arm] += 1
+    desk.stale[arm] = True
+    if telling == EARLY:
+        count_asked(law.counts, arm, int(clock.times[turn] / clock.width))
+    if telling != WINDOW and reward != 0.0:
+        row = quantiles[arm if len(quantiles) > 1 else 0]
+        delay = between(row, luck * (row.size - 1))
+        when = due_turn(clock.times, turn, clock.times[turn] + delay)
+        if when < clock.times.size:
+            tickets.following[turn] = tickets.due[when]
+            tickets.due[when] = turn
+
+
+@kernel
+def show(family, telling, desk, law, clock, now, belief, doubt):
+    """What a player believes now, and what of it is doubt about the delays."""
+    part = 0.0
+    early = telling == EARLY and law.alarm[0] != OFF
+    if early:
+        part = count_open(desk, law, clock, now)
+    for a in range(desk.pending.size):
+        count_provisional(desk.truth, desk.provisional, desk.working, a)
+        for i in range(belief.shape[1]):
+            belief[a, i] = desk.working.beliefs[a, i]
+        if early:
+            worth = belief[a, 0] + belief[a, 1]
+            doubt[a] = relative_doubt(law.counts, law.cdf, law.doubt, part, a, worth)
+        desk.stale[a] = True
+
+
+@kernel
+def play_delayed(
+    family, law, params, reveal, prior, desk, block, blank, world, theta, means, generators, dials,
+    telling, clock, quantiles, delays, tickets, seed, first, policy_call, results, stop,
+):  # fmt: skip
+    """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
+    horizon = dials.size
+    for r in range(len(results.regret)):
+        best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
+        chance.fork(seed, first + r, DELAYS, generators[DELAYS])
+        if reveal:
+            for a in range(means.size):
+                params[a] = means[a]
+        clear(desk, delays, tickets, prior)
+        reset(policy_call, prior, desk.working, block, blank)
+        lost, missed, earned, mark, look = 0.0, 0, 0.0, 0, 0
+        known, closing, cell = 0, 0, 0
+        for t in range(horizon):
+            now = clock.times[t]
+            if telling >= EARLY:
+                known += tell(family, law, telling, desk, delays, tickets, clock, t)
+            while telling != AT_ONCE and closing < t and clock.times[closing] + clock.window <= now:
+                known += close(family, law, telling, desk, delays, tickets, clock, closing)
+                closing += 1
+            if telling == EARLY and int(now / clock.width) > cell and delays.alarm[0] != OFF:
+                cell = int(now / clock.width)
+                count_open(desk, delays, clock, now)
+            for a in range(means.size):
+                if desk.stale[a]:
+                    renew_row(
+                        family, law, desk.truth, desk.provisional, desk.pending, desk.working,
+                        desk.scratch, a,
+                    )  # fmt: skip
+                    call_address(policy_call, a, NO_TURN, 0.0)
+                    desk.stale[a] = False
+            arm = untried_arm(desk, generators[MIND])
+            if arm == NO_ARM:
+                arm = call_address(policy_call, NO_ARM, known + 1, dials[known])
+            reward = family.reward(law, theta[arm], chance.uniform(generators[NATURE]))
+            luck = chance.uniform(generators[DELAYS])
+            if telling == AT_ONCE:
+                record(family, law, desk.truth, arm, reward)
+                desk.stale[arm] = True
+                known += 1
+            else:
+                send_out(telling, desk, delays, tickets, clock, quantiles, t, arm, reward, luck)
+            earned += reward
+            results.plays[r, arm] += 1
+            if means[arm] < best:
+                lost += best - means[arm]
+                missed += 1
+            if t + 1 == clock.checkpoints[mark]:
+                results.regret[r, mark], results.suboptimal_draws[r, mark] = lost, missed
+                results.reward[r, mark] = earned
+                mark += 1
+            if t + 1 == clock.looks[look]:
+                show(
+                    family, telling, desk, delays, clock, now, results.belief[r, look],
+                    results.doubt[r, look],
+                )  # fmt: skip
+                look += 1
+            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
+                return r
+        results.alarm[r] = delays.alarm[0] == OFF
+    return len(results.regret)

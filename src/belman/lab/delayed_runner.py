@@ -1,0 +1,111 @@
+"""A player whose rewards come late: a policy with all the arrays that `delayed_loop.py` needs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import chance
+from belman.delays.counts import CELLS, Counts
+from belman.delays.estimate import PRIOR
+from belman.engine import entry
+from belman.lab.bandit_runner import FIELDS as BANDIT_FIELDS
+from belman.lab.bandit_runner import MIND, in_one_block
+from belman.lab.delayed_loop import Clock, DelayedResults, Desk, Law, Tickets, play_delayed
+from belman.lab.design import Field, Stop, blank, checkpoints
+from belman.lab.policy_call import bind_policy, call_choose
+from belman.policies.policy import Floats, Ledger, Policy
+from belman.problems.delayed import TELLINGS, Delayed
+
+FIELDS = {
+    **BANDIT_FIELDS,
+    "belief": Field(("look", "arm", "coordinate"), np.float64, "the belief about each arm"),
+    "doubt": Field(
+        ("look", "arm"), np.float64, "variance of ln p that is doubt about the delays, early only"
+    ),
+    "alarm": Field((), np.bool_, "whether delays were found to differ between arms"),
+}
+
+
+def look_turns(times: Floats, looks: int) -> NDArray[np.int64]:
+    """The last turn before each of so many moments, equally spaced until the end."""
+    ends = times[-1] * np.arange(1, looks + 1) / looks
+    return np.maximum(np.searchsorted(times, ends * (1.0 + 1e-12), side="right"), 1)
+
+
+class DelayedRunner:
+    """A compiled policy at a problem whose rewards come late."""
+
+    def __init__(self, policy: Policy, problem: Delayed, horizon: int) -> None:
+        self._policy, self._problem, self._horizon = policy, problem, horizon
+        turns = np.arange(1.0, horizon + 1.0)
+        self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
+        times = problem.times(horizon)
+        self._clock = Clock(
+            times=times,
+            checkpoints=np.append(checkpoints(horizon), -1),
+            looks=np.append(look_turns(times, problem.looks), -1),
+            window=problem.window,
+            width=problem.window / CELLS,
+            prior=PRIOR,
+        )
+        self._entry = entry(play_delayed, family=problem.family.kernels)
+
+    def play(self, first: int, runs: int, seed: int, stop: Stop) -> DelayedResults | None:
+        """The results of these runs, or None if a stop came before they were finished."""
+        problem, family, arms = self._problem, self._problem.family, self._problem.arms
+        sizes = {**problem.sizes, "turn": len(self._clock.checkpoints) - 1}
+        results = blank(DelayedResults, FIELDS, runs, sizes)
+        block, memory = in_one_block(self._policy.memory(arms, family.dimension))
+        desk = _desk(arms, family.dimension)
+        params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
+        generators = np.zeros((4, 4), dtype=np.uint64)
+        given = (family, params, desk.working, memory, generators[MIND], np.zeros(arms))
+        call = bind_policy(call_choose, self._policy, *given)
+        done = self._entry(
+            law=family.law,
+            params=params,
+            reveal=self._policy.sees_truth,
+            prior=np.array(family.prior),
+            desk=desk,
+            block=block,
+            blank=block.copy(),
+            world=problem.world,
+            theta=problem.parameters,
+            means=np.zeros(arms),
+            generators=generators,
+            dials=self._dials,
+            telling=TELLINGS[problem.told],
+            clock=self._clock,
+            quantiles=np.array(problem.quantiles),
+            delays=_law(arms),
+            tickets=_tickets(self._horizon),
+            seed=chance.generator(seed),
+            first=first,
+            policy_call=call.address,
+            results=results,
+            stop=stop,
+        )
+        return results if done == runs else None
+
+
+def _desk(arms: int, dimension: int) -> Desk:
+    truth, working = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(2))
+    return Desk(
+        truth=truth,
+        provisional=np.zeros((arms, 2)),
+        pending=np.zeros(arms, dtype=np.int64),
+        working=working,
+        stale=np.zeros(arms, dtype=np.bool_),
+        scratch=np.zeros((2, dimension)),
+    )
+
+
+def _law(arms: int) -> Law:
+    cdf, doubt = np.zeros((2, CELLS + 1))
+    return Law(Counts.blank(arms), cdf, doubt, np.zeros(1, dtype=np.int64))
+
+
+def _tickets(horizon: int) -> Tickets:
+    arm, delay, due, following = np.full((4, horizon), -1, dtype=np.int64)
+    return Tickets(arm, np.zeros(horizon), delay, due, following)

@@ -1,0 +1,175 @@
+"""Rewards that come late: any problem, with a law of delays, a window, and arrivals in time.
+
+A visitor comes, an arm is played, and its reward is told after a delay within the window; a reward
+of 0 is never told. What a player is told, and when, is the question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from belman.errors import SettingError, listing, nearest
+from belman.problems.problem import Floats, Problem
+
+#: When players are told of a reward, as kernels know it.
+TELLINGS = {"at once": 0, "window": 1, "early": 2, "naive": 3}
+#: Parts of the unit interval at whose ends quantiles of a delay are kept.
+_PARTS = 1024
+#: The last of these chances, for laws without an end.
+_TOP = 1.0 - 1e-6
+
+
+@dataclass(frozen=True)
+class Delayed(Problem):
+    """A problem whose rewards come late; made by `belman.problems.delayed`.
+
+    `quantiles` holds those of the delay at equally spaced chances from 0 to 1, straight in between:
+    one row for all arms, or a row per arm.
+    """
+
+    problem: Problem
+    quantiles: tuple[tuple[float, ...], ...]
+    window: float
+    arrivals: float
+    growth: float
+    told: str
+    looks: int
+
+    played_as = "delayed"
+    no_python_players = "late rewards are told to policies such as belman.BelMan() only"
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("window", self.window, "positive"),
+            ("arrivals", self.arrivals, "positive"),
+            ("growth", self.growth, "0 or more"),
+        ):
+            number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
+            if not number or value < 0.0 or (value == 0.0 and least == "positive"):
+                raise SettingError(f"{name}={value!r} makes no late rewards: it must be {least}")
+            object.__setattr__(self, name, float(value))
+        if self.told not in TELLINGS:
+            there = f"there are {listing(TELLINGS)}{nearest(self.told, TELLINGS)}"
+            raise SettingError(f"told={self.told!r} is unknown: {there}")
+        if self.told == "early" and not self.family.coin:
+            what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are none"
+            raise SettingError(f"{what}: told='window' counts them when their window closes")
+        whole = isinstance(self.looks, (int, np.integer)) and not isinstance(self.looks, bool)
+        if not whole or self.looks < 1:
+            allowed = "it must be a whole number from 1 up"
+            raise SettingError(f"looks={self.looks!r} shows nothing: {allowed}")
+        rows = np.array(self.quantiles)
+        if len(rows) not in (1, self.arms):
+            what = f"{len(rows)} laws of delays do not fit {self.arms} arms"
+            raise SettingError(f"{what}: give one, or one per arm")
+        inside = (rows[:, 0] >= 0.0) & (rows[:, -1] <= self.window * (1.0 + 1e-9))
+        if not (inside & (np.diff(rows) >= 0.0).all(axis=1)).all():
+            ends = f"from 0 or more to at most the window, {self.window:g}"
+            raise SettingError(f"quantiles of a delay must rise {ends}")
+
+    @property
+    def arms(self) -> int:
+        return self.problem.arms
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"arm": self.arms, "look": self.looks, "coordinate": self.family.dimension}
+
+    @property
+    def parameters(self) -> Floats:
+        return self.problem.parameters
+
+    @property
+    def world(self) -> Floats:
+        return self.problem.world
+
+    def times(self, horizon: int) -> Floats:
+        """When each of so many visitors comes: at a rate of `arrivals`·exp(`growth`·time)."""
+        numbers = np.arange(1.0, horizon + 1.0) / self.arrivals
+        return np.log1p(self.growth * numbers) / self.growth if self.growth > 0.0 else numbers
+
+
+def delayed(
+    problem: Problem,
+    delays: Any,
+    window: float,
+    *,
+    arrivals: float = 1.0,
+    growth: float = 0.0,
+    told: str = "early",
+    looks: int = 24,
+) -> Delayed:
+    """The same problem with rewards that are told after a delay, within a window.
+
+    `delays` is a frozen distribution of SciPy, a quantile function, an array of delays that were
+    seen, or a list of these, one per arm; a law that reaches beyond the window is cut there (its
+    delays are those that are not longer). Visitors come at `arrivals` per unit of time, which grow
+    by a factor exp(`growth`) in each. Players are `told` of rewards "at once", when the "window" of
+    each closes, "early" (they learn the law of the delays, and what silence says: see
+    `belman.delays`), or the "naive" way: successes when they come, failures when the window closes.
+    What players believe is kept at so many `looks`, equally spaced in time.
+
+    >>> from scipy import stats
+    >>> from belman.problems import bernoulli
+    >>> shop = delayed(bernoulli([0.04, 0.03]), stats.expon(scale=30), 120, arrivals=60)
+    >>> shop.arms, round(shop.times(86_400)[-1])
+    (2, 1440)
+    """
+    if not isinstance(problem, Problem) or problem.played_as != "bandit":
+        remedy = "write, for instance, delayed(belman.problems.bernoulli([0.04, 0.03]), …)"
+        raise SettingError(f"problem={problem!r} has no rewards that could be late: {remedy}")
+    laws = delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
+    if not (isinstance(window, (int, float, np.number)) and 0.0 < window < math.inf):
+        raise SettingError(f"window={window!r} makes no late rewards: it must be positive")
+    return Delayed(
+        family=problem.family,
+        problem=problem,
+        quantiles=tuple(_quantiles(law, float(window)) for law in laws),
+        window=window,
+        arrivals=arrivals,
+        growth=growth,
+        told=told,
+        looks=looks,
+    )
+
+
+def _numbers(given: Sequence[Any]) -> bool:
+    return all(isinstance(item, (int, float, np.number)) for item in given)
+
+
+def _quantiles(law: Any, window: float) -> tuple[float, ...]:
+    """The quantiles of a law of delays, cut at the window."""
+    chances = np.linspace(0.0, 1.0, _PARTS + 1)
+    refused = f"delays={law!r} make no law within a window of {window:g}"
+    try:
+        if hasattr(law, "ppf") and hasattr(law, "cdf"):
+            top = min(float(law.cdf(window)), _TOP)
+            found = np.asarray(law.ppf(top * chances), dtype=np.float64)
+        elif callable(law):
+            found = _cut(law, chances, window)
+        else:
+            seen = np.asarray(law, dtype=np.float64).ravel()
+            found = np.quantile(seen[seen <= window], chances)
+    except (TypeError, ValueError, IndexError) as error:
+        remedy = "give a frozen distribution of SciPy, a quantile function or delays"
+        raise SettingError(f"{refused} ({error}): {remedy}") from None
+    if not np.isfinite(found).all() or found[0] < 0.0 or (np.diff(found) < 0.0).any():
+        raise SettingError(f"{refused}: delays are numbers from 0 up, and some within the window")
+    return tuple(np.minimum(found, window).tolist())
+
+
+def _cut(quantile: Callable[[float], float], chances: Floats, window: float) -> Floats:
+    """A quantile function up to the chance of the window, found by bisection."""
+    low, high = 0.0, 1.0
+    if float(quantile(1.0)) > window:
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if float(quantile(middle)) <= window else (low, middle)
+    else:
+        low = 1.0
+    return np.array([float(quantile(min(low, _TOP) * chance)) for chance in chances])
