@@ -31,7 +31,7 @@ class Feed:
         self._lock = threading.Lock()
         self._timeline = Timeline(study.settings)
         self._snapshot: Snapshot | None = None
-        self._moment = (0, 0)
+        self._moment = (0, 0, 0)
 
     def _now(self) -> Snapshot:
         moment = self.study.moment
@@ -61,7 +61,7 @@ async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> Async
     """Server-sent events: `view` when the study moved, be it that a window closed, `trouble` while
     its storage is away.
     """
-    known, spoke, began = (-1, 0), time.monotonic(), time.monotonic()
+    known, spoke, began = (-1, 0, 0), time.monotonic(), time.monotonic()
     registry.metrics.watchers.inc()
     try:
         while not registry.stopping.is_set() and time.monotonic() - began < MAX_SECONDS:
@@ -75,7 +75,7 @@ async def stream(feed: Feed, registry: Registry, pinned: Sequence[int]) -> Async
                     spoke = time.monotonic()
                     yield b": still here\n\n"
             except StorageError:
-                known = (-1, 0)
+                known = (-1, 0, 0)
                 yield event("trouble", {"detail": "the storage cannot be reached"})
             pause = max(POLL_SECONDS, feed.seconds * (1.0 / SHARE_OF_TIME - 1.0))
             await _wait(registry.stopping, pause)

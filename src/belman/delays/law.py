@@ -82,20 +82,20 @@ class DelayLaw:
 
     def asked(self, arm: int, time: float) -> None:
         """A ticket goes out."""
-        self._asked(arm, self._cell(time))
+        self._asked(arm, self.cell(time))
 
     def told(self, arm: int, asked: float, time: float) -> None:
         """The success of an open ticket is told."""
-        self._told(arm, self._cell(asked), self._delay(time - asked), 1)
+        self._told(arm, self.cell(asked), self._delay(time - asked), 1)
 
     def untold(self, arm: int, asked: float, time: float) -> None:
         """What was told at that time is taken back while the ticket is open: silent once more."""
-        self._told(arm, self._cell(asked), self._delay(time - asked), -1)
+        self._told(arm, self.cell(asked), self._delay(time - asked), -1)
 
     def closed(self, arm: int, asked: float, told: float | None = None) -> None:
         """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
         delay = -1 if told is None else self._delay(told - asked)
-        self._done(arm, self._cell(asked), delay)
+        self._done(arm, self.cell(asked), delay)
         p_value = 1.0 if self.alarm else float(self._differ())
         if p_value < 1.0:
             number = int(self._counts.watch[CLOSED])
@@ -103,6 +103,11 @@ class DelayLaw:
                 f"delays differ between arms (log-rank test on {number:,} delays, p = "
                 f"{p_value:.1g}): open tickets count when their window closes, and not before"
             )
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return len(self._counts.successes)
 
     def add_arm(self) -> None:
         """One more arm, the last."""
@@ -114,7 +119,8 @@ class DelayLaw:
         )
         self._hold()
 
-    def _cell(self, time: float) -> int:
+    def cell(self, time: float) -> int:
+        """The cell of time that it is: a window has so many of them as there are steps of F."""
         return math.floor(time / self._width)
 
     def _delay(self, delay: float) -> int:
@@ -124,7 +130,7 @@ class DelayLaw:
 
     def cdf(self, now: float) -> Floats:
         """F at the edges of the cells of the window, from 0 to 1."""
-        self._advance(self._cell(now))
+        self._advance(self.cell(now))
         self._estimate()
         return self._cdf.copy()
 
@@ -138,12 +144,20 @@ class DelayLaw:
         rows = np.array(beliefs, dtype=np.float64).reshape(-1, 2)
         out = np.zeros((len(rows), 3))
         if self.alarm is None:
-            self._advance(self._cell(now))
+            self._advance(self.cell(now))
             self._estimate()
             part = min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0)
             laws = {"cdf": self._cdf, "doubt": self._doubt}
             entry(_count_open)(LATER, counts=self._counts, **laws, part=part, beliefs=rows, out=out)
         return out
+
+    def copied(self) -> DelayLaw:
+        """The same, to go its own way."""
+        other = object.__new__(DelayLaw)
+        vars(other).update(vars(self))
+        other._counts = Counts(*(part.copy() for part in self._counts))
+        other._hold()
+        return other
 
     # As plain data
 
