@@ -90,6 +90,12 @@ def half_width(values: Floats) -> float:
     return float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
 
 
+def ratio_half_width(values: Floats, base: Floats) -> float:
+    """Of the ratio of two means over the same runs, to first order."""
+    ratio = values.mean() / base.mean()
+    return half_width((values - ratio * base) / base.mean())
+
+
 def main(runs: int = 400, seed: int = 1) -> None:
     trial = Trial()
     outcomes = {told: in_the_lab(trial, told, runs, seed) for told in TELLINGS}
@@ -116,6 +122,11 @@ def main(runs: int = 400, seed: int = 1) -> None:
     notes = {
         "coverage": f"of {4 * runs:,} intervals an hour, a standard error of "
         f"{100.0 * np.sqrt(0.05 * 0.95 / (4 * runs)):.1f} points if arms were independent",
+        **{
+            f"lost {told}, over at once": f"{lost[told].mean() / base:.3f} ± "
+            f"{ratio_half_width(lost[told], lost['at once']):.3f}"
+            for told in ("early", "window")
+        },
         **{
             f"{told} − at once": f"{(lost[told] - lost['at once']).mean():.1f} ± "
             f"{half_width(lost[told] - lost['at once']):.1f} conversions, paired"

@@ -78,7 +78,7 @@ def test_provisional_failures_count_as_told_ones_do_and_are_taken_back():
     assert agent.beliefs()["plays"] == [1, 1]
     assert agent.recommend() == told.recommend()
     assert agent.belief("a") == told.belief("a") == (2.0, 3.0)
-    assert agent.told_belief("a") == (2.0, 1.0)
+    assert agent.learnt("a").belief == (2.0, 1.0)
     mean = "expected reward"
     assert agent.explain().row("a")[mean] == pytest.approx(told.explain().row("a")[mean])
     agent.provisional = {}
@@ -114,6 +114,19 @@ def test_arms_come_and_go():
     agent.add_arm("c")
     assert agent.provisional == {"b": (0.0, 3.0, 0.0)}
     agent.ask()
+
+
+def test_an_arm_that_is_learnt_anew_has_nothing_provisional_and_may_be_untried():
+    agent = Agent(["a", "b"], seed=1)
+    agent.tell("a", 1)
+    agent.tell("b", 1)
+    agent.ask(2)
+    agent.cancel("a")
+    agent.provisional = {"a": (0.5, 2.0)}
+    agent.relearn("a", Agent(["a"]).learnt("a"))
+    assert agent.provisional == {}
+    assert agent.belief("a") == (1.0, 1.0)
+    assert agent.ask() == "a"  # never tried, while asks are out
 
 
 @pytest.mark.parametrize(

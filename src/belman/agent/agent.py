@@ -255,7 +255,7 @@ class Agent:
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
-        >>> agent.belief("red"), agent.told_belief("red")
+        >>> agent.belief("red"), agent.learnt("red").belief
         ((1.0, 3.5), (1.0, 1.0))
         """
         rows = zip(self._arms, self._provisional.tolist(), strict=True)
@@ -354,6 +354,8 @@ class Agent:
         self._truth.beliefs[place] = learnt.belief
         self._truth.plays[place] = learnt.plays
         self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
+        self._provisional[place] = 0.0  # it was counted beside the belief that was
+        self._all_tried = False
         self._mark_stale(place)
 
     # Looking
@@ -411,10 +413,6 @@ class Agent:
         provisionally.
         """
         return tuple(map(float, self._seen().beliefs[self._place(arm)]))
-
-    def told_belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm, from the rewards told alone."""
-        return tuple(map(float, self._truth.beliefs[self._place(arm)]))
 
     def _seen(self) -> Ledger:
         """What was told, and what counts provisionally."""

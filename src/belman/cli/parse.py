@@ -158,7 +158,7 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
     >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
     ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
     >>> shop.told, round(shop.quantiles[0][512], 1)
-    ('window', 20.3)
+    ('window', 20.2)
     """
     words, window = options["delays"], options["window"]
     if (words is None) != (window is None):
