@@ -454,7 +454,7 @@ def compare(study, twin, clock, statistic, family):
     agent = study.agent()
     for arm in agent.arms:
         prior = family.natural(family.prior)
-        found = family.natural(agent.told_belief(arm))
+        found = family.natural(agent.learnt(arm).belief)
         np.testing.assert_allclose(
             found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )

@@ -136,10 +136,7 @@ class State:
         """
         if self.early is None:
             return
-        beliefs = [
-            self.retired[place].belief if place in self.retired else self.agent.told_belief(arm)
-            for place, arm in enumerate(self.register)
-        ]
+        beliefs = [self.learnt(place).belief for place in range(len(self.register))]
         count = self.early.look if looking else self.early.counts
         rows = count(max(now, self.tickets.time), beliefs).tolist()
         self.agent.provisional = {
