@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @kernel
-def _count_open(counts, cdf, doubt, part: float, beliefs, out):
+def _count_open(counts, cdf, doubt, beliefs, out, part: float):
     """What the open tickets of every arm count, and the doubt about F in it (K × 3)."""
     for a in range(len(beliefs)):
         won, lost = beliefs[a, 0], beliefs[a, 1]
@@ -76,6 +76,15 @@ class DelayLaw:
         self._advance = entry(advance).hold(LATER, counts=counts)
         self._estimate = entry(estimate).hold(
             LATER, counts=counts, prior=self.prior, cdf=self._cdf, doubt=self._doubt
+        )
+        self._beliefs, self._out = np.zeros((self.arms, 2)), np.zeros((self.arms, 3))
+        self._count = entry(_count_open).hold(
+            LATER,
+            counts=counts,
+            cdf=self._cdf,
+            doubt=self._doubt,
+            beliefs=self._beliefs,
+            out=self._out,
         )
 
     # What happens
@@ -141,15 +150,13 @@ class DelayLaw:
         variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
         what is expected of them, and hardly their order. All are 0 on an alarm.
         """
-        rows = np.array(beliefs, dtype=np.float64).reshape(-1, 2)
-        out = np.zeros((len(rows), 3))
+        self._out[:] = 0.0
         if self.alarm is None:
+            self._beliefs[:] = beliefs
             self._advance(self.cell(now))
             self._estimate()
-            part = min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0)
-            laws = {"cdf": self._cdf, "doubt": self._doubt}
-            entry(_count_open)(LATER, counts=self._counts, **laws, part=part, beliefs=rows, out=out)
-        return out
+            self._count(min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0))
+        return self._out.copy()
 
     def copied(self) -> DelayLaw:
         """The same, to go its own way."""

@@ -136,14 +136,11 @@ class State:
         """
         if self.early is None:
             return
-        beliefs = [self.learnt(place).belief for place in range(len(self.register))]
+        played = [self.places[arm] for arm in self.agent.arms]
+        beliefs = np.ones((len(self.register), 2))
+        beliefs[played] = self.agent.settled
         count = self.early.look if looking else self.early.counts
-        rows = count(max(now, self.tickets.time), beliefs).tolist()
-        self.agent.provisional = {
-            self.register[place]: row
-            for place, row in enumerate(rows)
-            if place not in self.retired and any(row)
-        }
+        self.agent.count_provisionally(count(max(now, self.tickets.time), beliefs)[played])
 
     def copied(self) -> State:
         """The same, to go its own way."""
