@@ -165,9 +165,7 @@ def early_costs(folder: str) -> list[Claim]:
     blocks = [[_cpu_seconds(study, now) for study in studies] for _ in range(15)]
     for study in studies:
         study.storage.close()
-    slower, grown = (
-        statistics.median(block[i + 1] / block[i] for block in blocks) for i in (0, 1)
-    )
+    slower, grown = (statistics.median(block[i + 1] / block[i] for block in blocks) for i in (0, 1))
     return [
         Claim("an ask that learns early, to one that waits", slower, 2.0, "×"),
         Claim(f"an ask with {MANY:,} tickets open, to few", grown, 1.5, "×"),

@@ -271,8 +271,8 @@ class Agent:
         self.count_provisionally(found)
 
     def count_provisionally(self, rows: Floats) -> None:
-        """`provisional` of all arms at once (K × 3), in their order and unchecked: for whoever works
-        it out anew at every ask.
+        """Set `provisional` of all arms at once (K × 3), in their order and unchecked: for whoever
+        works it out anew at every ask.
         """
         self._rows[:] = rows
         self._set_provisional()

@@ -92,4 +92,4 @@ class EarlyLearning:
     def from_plain(self, content: dict[str, Any]) -> None:
         """Take over what `to_plain` gave."""
         self.law = DelayLaw.from_plain(content["law"])
-        self.told = {number: time for number, time in content["told"]}
+        self.told = dict(content["told"])

@@ -225,7 +225,7 @@ class State:
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, and the rule of a window where there is one."""
         rule, tickets = self.settings, self.tickets
-        counts = {
+        counts: dict[str, Any] = {
             "family": rule.family.name,
             "policy": repr(self.agent.policy),
             "arms": len(self.agent.arms),
@@ -240,11 +240,9 @@ class State:
         }
         if rule.window is None:
             return counts
-        shown = {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
-        shown |= {"silent": len(tickets.asks) - len(tickets.answers), "early": rule.early}
-        if self.waits is not None:
-            shown |= {"early": False, "waits": self.waits}
-        return {**counts, **shown}
+        counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
+        counts |= {"silent": len(tickets.asks) - len(tickets.answers), "early": rule.early}
+        return counts if self.waits is None else {**counts, "early": False, "waits": self.waits}
 
     @property
     def waits(self) -> str | None:
