@@ -35,6 +35,7 @@ def test_a_success_counts_when_it_is_told_and_silence_as_its_age_says(opened, cl
     clock.now += 40.0
     assert study.agent().provisional == {}
     assert study.agent().belief("only") == (2.0, 3.0)
+    assert study._replica.look_now(lambda state: state.early.told) == {}  # of open tickets alone
 
 
 def test_a_study_that_waits_counts_nothing_early(opened, clock):
@@ -97,10 +98,11 @@ def test_decisions_and_reads_are_of_the_same_numbers(opened, clock):
     """What `explain` puts first at a moment is what is asked then, and waiting would differ."""
     luck, differs = random.Random(5), 0
     study = opened(arms=["a", "b", "c"], window=100, clock=clock)
+    reader = opened(arms=None, clock=clock)
     study.ask(3)
     for _ in range(60):
         clock.now += luck.choice([0.5, 3.0])
-        seen, agent = study.explain(), study.agent()
+        seen, agent = reader.explain(), reader.agent()
         agent.provisional = {}
         differs += agent.explain()["arm"][0] != seen["arm"][0]
         ticket = study.ask()
@@ -124,6 +126,18 @@ def test_reads_change_nothing_and_a_snapshot_holds_everything(opened, clock, mon
     again = opened(arms=None, clock=clock)
     assert again.agent().provisional == study.agent().provisional != {}
     assert again.check() == study.check()
+
+
+def test_the_moment_of_a_study_moves_while_silence_tells(opened, clock):
+    study, waiting = opened(window=256, clock=clock), opened("waiting", window=256, early=False)
+    empty = study.moment
+    clock.now += 1.0
+    assert study.moment == empty
+    study.ask()
+    waiting.ask()
+    moments = [study.moment, waiting.moment]
+    clock.now += 1.0
+    assert (study.moment != moments[0], waiting.moment == moments[1]) == (True, True)
 
 
 def apart(study, clock, slow):
