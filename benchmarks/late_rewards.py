@@ -2,13 +2,17 @@
 
 24 hours, 60 visitors a minute, four arms; a conversion is told after an exponential delay of mean
 30 minutes, cut at a window of two hours. The trial is plain data (`Trial`) and its outcome too
-(`Outcome`), so that whatever asks and tells can be judged: `in_the_lab` plays it here.
+(`Outcome`), so that whatever asks and tells can be judged: `in_the_lab` plays it in the lab, and
+`in_studies` through studies that are kept in SQLite. `python -m benchmarks.late_rewards [RUNS]
+[SEED] [STUDIES]` plays so many runs in the lab and lives of studies.
 """
 
 from __future__ import annotations
 
+import heapq
 import sys
-from typing import NamedTuple
+import tempfile
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +23,12 @@ from belman.delays import widened
 from belman.families import Bernoulli
 from belman.measures.best import best_probabilities
 from belman.problems.delayed import TELLINGS
+from belman.studies import Ask, Ticket
 from belman.table import Table
 from benchmarks.claim import Claim, report
 
 Floats = NDArray[np.float64]
+AT_ONCE = 10  # visitors of a transaction
 
 
 class Trial(NamedTuple):
@@ -66,6 +72,45 @@ def in_the_lab(trial: Trial, told: str, runs: int, seed: int) -> Outcome:
     return Outcome(found.regret.isel(turn=-1).values, found.belief.values, found.doubt.values)
 
 
+def in_studies(trial: Trial, runs: int, seed: int) -> Outcome:
+    """The trial through studies with the defaults, one after another; visitors come ten at once."""
+    lives = [_life(trial, np.random.default_rng([seed, run])) for run in range(runs)]
+    return Outcome(*(np.array(part) for part in zip(*lives, strict=True)))
+
+
+def _life(trial: Trial, luck: np.random.Generator) -> tuple[float, Floats, Floats]:
+    """One study: conversions lost, and what it believes at the end of each hour."""
+    now, chances = [0.0], np.array(trial.chances)
+    arms, window = range(len(chances)), 60.0 * trial.window
+    delays = stats.truncexpon(trial.window / trial.delay, scale=60.0 * trial.delay)
+    told: list[tuple[float, str]] = []
+    lost, beliefs, doubt = 0.0, [], []
+    with tempfile.TemporaryDirectory() as folder:
+        place = f"sqlite:///{folder}/shop.db?synchronous=normal"
+        number = int(luck.integers(2**31))
+        study = belman.open_study(
+            "shop", arms, storage=place, window=window, seed=number, clock=lambda: now[0]
+        )
+        for block in range(1, trial.horizon // AT_ONCE + 1):
+            moment = 60.0 * block * AT_ONCE / trial.visitors
+            while told and told[0][0] < moment:
+                now[0], ticket = heapq.heappop(told)
+                study.tell(ticket, 1)
+            now[0] = moment
+            for one in study.together([Ask()] * AT_ONCE):
+                [visitor] = cast("list[Ticket]", one)
+                lost += chances.max() - chances[visitor.arm]
+                if luck.random() < chances[visitor.arm]:
+                    delay = float(delays.rvs(random_state=luck))
+                    heapq.heappush(told, (moment + min(delay, 0.9999 * window), visitor.id))
+            if moment % 3600.0 == 0.0:
+                agent = study.agent()
+                beliefs.append([agent.belief(arm) for arm in arms])
+                doubt.append([agent.provisional.get(arm, (0.0,))[-1] for arm in arms])
+        study.storage.close()
+    return lost, np.array(beliefs), np.array(doubt)
+
+
 def coverage(trial: Trial, outcome: Outcome) -> Floats:
     """The share of 95 % intervals that hold the truth, at the end of each hour."""
     rows = widened(outcome.beliefs, outcome.doubt)
@@ -96,9 +141,10 @@ def ratio_half_width(values: Floats, base: Floats) -> float:
     return half_width((values - ratio * base) / base.mean())
 
 
-def main(runs: int = 400, seed: int = 1) -> None:
+def main(runs: int = 400, seed: int = 1, studies: int = 4) -> None:
     trial = Trial()
     outcomes = {told: in_the_lab(trial, told, runs, seed) for told in TELLINGS}
+    real = in_studies(trial, studies, seed)
     lost = {told: outcome.lost for told, outcome in outcomes.items()}
     wrong = {told: wrong_hours(trial, outcome) for told, outcome in outcomes.items()}
     cover = {told: coverage(trial, outcome) for told, outcome in outcomes.items()}
@@ -132,7 +178,11 @@ def main(runs: int = 400, seed: int = 1) -> None:
             f"{half_width(lost[told] - lost['at once']):.1f} conversions, paired"
             for told in ("early", "window", "naive")
         },
+        f"{studies} studies": f"lost {', '.join(f'{value:.0f}' for value in real.lost)}; "
+        f"wrong hours {wrong_hours(trial, real).mean():g}; coverage from hour 3 on "
+        f"{100.0 * coverage(trial, real)[2:].mean():.1f} %",
     }
+    noise = lost["early"].std(ddof=1) * np.sqrt(1.0 / studies + 1.0 / runs)
     claims = [
         Claim("lost early, over told at once", lost["early"].mean() / base, 1.1, "times"),
         Claim("lost at the window's end, over at once", lost["window"].mean() / base, 1.5, "times"),
@@ -144,6 +194,12 @@ def main(runs: int = 400, seed: int = 1) -> None:
         ),
         Claim("least coverage early, hour 3 on", 100 * cover["early"][2:].min(), 93.0, "%", True),
         Claim("most coverage early, hour 3 on", 100 * cover["early"][2:].max(), 97.0, "%"),
+        Claim(
+            "lost in studies, from the lab's early",
+            abs(real.lost.mean() - lost["early"].mean()) / noise,
+            3.0,
+            "standard errors",
+        ),
     ]
     report("late rewards", claims, notes)
 

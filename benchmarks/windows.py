@@ -29,6 +29,8 @@ DECISIONS = 5_000
 ARMS = range(5)
 WINDOW = 0.5  # seconds
 OUT = 10_000
+MANY = 100_000
+COMPILING = 30.0  # seconds that kernels have to be compiled in
 Counts = dict[str, tuple[Any, float | None]]
 
 
@@ -109,7 +111,9 @@ def costs(folder: str) -> list[Claim]:
     place = f"sqlite:///{folder}/costs.db?synchronous=normal"
     now = [time.time()]
     plain = open_study("plain", range(20), storage=place, seed=1)
-    rolling = open_study("rolling", range(20), storage=place, window=60.0, clock=lambda: now[0])
+    rolling = open_study(
+        "rolling", range(20), storage=place, window=60.0, early=False, clock=lambda: now[0]
+    )
     for study in (plain, rolling):
         study.ask(OUT // 10)
         seconds_per_pair(study, 50)
@@ -139,6 +143,44 @@ def costs(folder: str) -> list[Claim]:
     ]
 
 
+def early_costs(folder: str) -> list[Claim]:
+    """What learning before the window closes costs, and that it does not grow with open tickets;
+    CPU time, in blocks that alternate.
+    """
+    place = f"sqlite:///{folder}/early.db?synchronous=normal"
+    now = [time.time()]
+    rule: dict[str, Any] = {"storage": place, "window": 7200.0, "clock": lambda: now[0], "seed": 1}
+    waiting = open_study("waiting", ARMS, early=False, **rule)
+    early, crowded = (open_study(name, ARMS, **rule) for name in ("early", "crowded"))
+    studies = (waiting, early, crowded)
+    for study in studies:
+        study.ask(1_000)
+    compiled = time.monotonic() + COMPILING
+    while time.monotonic() < compiled:
+        for study in studies:
+            _cpu_seconds(study, now)
+    for _ in range(10):
+        now[0] += 600.0
+        crowded.ask(MANY // 10)
+    blocks = [[_cpu_seconds(study, now) for study in studies] for _ in range(15)]
+    for study in studies:
+        study.storage.close()
+    slower, grown = (statistics.median(block[i + 1] / block[i] for block in blocks) for i in (0, 1))
+    return [
+        Claim("an ask that learns early, to one that waits", slower, 2.0, "×"),
+        Claim(f"an ask with {MANY:,} tickets open, to few", grown, 1.5, "×"),
+    ]
+
+
+def _cpu_seconds(study: Study, now: list[float], asks: int = 100) -> float:
+    """CPU time of an ask, while visitors come one by one."""
+    started = time.process_time()
+    for _ in range(asks):
+        now[0] += 0.01
+        study.ask()
+    return (time.process_time() - started) / asks
+
+
 def _seconds(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
@@ -152,7 +194,7 @@ def main() -> None:
         storage = sys.argv[3] if len(sys.argv) > 3 else f"sqlite:///{folder}/studies.db"
         print(json.dumps(crowd(storage, processes, decisions)))
         if not own:
-            report("Windows", costs(folder))
+            report("Windows", costs(folder) + early_costs(folder))
 
 
 if __name__ == "__main__":

@@ -124,3 +124,16 @@ def test_a_window_and_a_correction_from_the_shell(study):
     study("create", "sums", "--arms", "a", "--family", "poisson", "--window", 60, "--accumulate")
     with pytest.warns(FutureWarning, match="window=9"):
         study("create", "old", "--arms", "a", "--expire-after", 9, "--expired-reward", 0)
+
+
+def test_a_study_learns_early_or_waits_and_says_why_it_does(study):
+    study("create", "early", "--arms", "a", "--window", 60)
+    study("create", "late", "--arms", "a", "--window", 60, "--no-early")
+    for name in ("early", "late"):
+        for reward in (1, 0.25):
+            study("tell", name, study("ask", name).split("\t")[0], reward)
+            shown = " ".join(study("show", name).split())
+            waits = "a reward of 0.25 was told" in shown
+            assert waits == (name == "early" and reward == 0.25)
+    with pytest.raises(errors.SettingError, match="early=True cannot be: there is no window"):
+        study("create", "never", "--arms", "a", "--early")

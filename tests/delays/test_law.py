@@ -70,7 +70,7 @@ def test_counts_are_those_of_a_twin_that_remembers_every_ticket(history):
     for step, kind, arm, pick in history:
         now += step
         twin.now = now
-        law._advance(law._cell(now))
+        law._advance(law.cell(now))
         silent = [i for i, ticket in enumerate(twin.tickets) if ticket[2] is None]
         if kind == "a" or not twin.tickets:
             law.asked(arm, now)

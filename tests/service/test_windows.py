@@ -59,3 +59,19 @@ def test_the_old_pair_leads_to_a_window_over_http(service):
     with pytest.warns(FutureWarning, match="lead to window=60"):
         assert service.send("POST", "/api/studies", body).status == 201
     assert Study("old", service.storage).settings.window == 60.0
+
+
+def test_early_learning_from_afar(service, client):
+    study = client.create("early", ["a", "b"], window=3600.0)
+    ticket = study.ask()
+    study.tell(ticket, 1)
+    assert (study.status()["early"], study.status()["told"]) == (True, 0)
+    assert study.beliefs().row(ticket.arm)["expected reward"] == pytest.approx(2 / 3, abs=0.01)
+    study.tell(study.ask(), 0.5)
+    assert "a reward of 0.5 was told" in study.status()["waits"]
+    assert study.beliefs().title == study.status()["waits"]
+    late = client.create("late", ["a", "b"], window=3600.0, early=False)
+    late.tell(late.ask(), 1)
+    assert late.beliefs()["expected reward"] == [0.5, 0.5]
+    with pytest.raises(SettingError, match="early=True cannot be: poisson rewards"):
+        client.create("counts", ["a"], family="poisson", window=3600.0, early=True)

@@ -23,7 +23,7 @@ def belief(study, arm):
 
 
 def test_a_ticket_counts_when_its_window_closes_with_what_was_told_last(opened, clock):
-    study = opened(arms=["only"], window=timedelta(hours=2), clock=clock)
+    study = opened(arms=["only"], window=timedelta(hours=2), early=False, clock=clock)
     told, again, silent = study.ask(3)
     assert study.tell(told, 1) is True
     assert study.tell(told, 1) is False
@@ -354,6 +354,7 @@ def normal_gamma(x):
 
 LIVES = {
     "no reward": ({"window": 10}, bernoulli, (0.0, 1.0, 0.25)),
+    "early": ({"window": 10}, bernoulli, (0.0, 1.0)),
     "forgotten": ({"window": 10, "silence": None}, bernoulli, (0.0, 1.0)),
     "sums": (
         {"window": 10, "accumulate": True, "family": "poisson"},
@@ -453,7 +454,7 @@ def compare(study, twin, clock, statistic, family):
     agent = study.agent()
     for arm in agent.arms:
         prior = family.natural(family.prior)
-        found = family.natural(agent.belief(arm))
+        found = family.natural(agent.learnt(arm).belief)
         np.testing.assert_allclose(
             found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )

@@ -277,9 +277,19 @@ class Agent:
         for arm, pair in given.items():
             place = self._place(arm)
             found[place] = doors.check_counts(arm, pair, self._truth.beliefs[place])
-        for place in np.flatnonzero((found != self._provisional).any(axis=1)).tolist():
-            self._mark_stale(place)
-        self._provisional[:] = found
+        self.count_provisionally(found)
+
+    def count_provisionally(self, rows: Floats) -> None:
+        """Set `provisional` of all arms at once (K × 3), in their order and unchecked: for whoever
+        works it out anew at every ask.
+        """
+        self._rows[:] = rows
+        self._set_provisional()
+
+    @property
+    def settled(self) -> Floats:
+        """The beliefs about all arms (K × d), in their order, from the rewards told alone."""
+        return self._truth.beliefs.copy()
 
     # Arms
 
@@ -692,10 +702,14 @@ class Agent:
         }
         self._learn: Call = entry(decide.learn, family=family).hold(LATER, **learnt, **own)
         self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
+        self._rows = np.zeros_like(self._provisional)
+        self._set_provisional: Call = entry(decide.set_provisional).hold(
+            LATER, rows=self._rows, provisional=self._provisional, stale=self._stale
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""
-        calls = ("_held", "_decide", "_learn", "_mark_stale")
+        calls = ("_held", "_decide", "_learn", "_mark_stale", "_set_provisional")
         return {name: part for name, part in vars(self).items() if name not in calls}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -62,6 +62,18 @@ def any_open(closed, limited, mind):
 
 
 @kernel
+def set_provisional(rows, provisional, stale):
+    """Replace what counts provisionally, of every arm; arms of which it is new become stale."""
+    for arm in range(len(rows)):
+        changed = False
+        for j in range(rows.shape[1]):
+            changed = changed or rows[arm, j] != provisional[arm, j]
+            provisional[arm, j] = rows[arm, j]
+        if changed:
+            mark_stale(stale, arm)
+
+
+@kernel
 def count_all_provisional(truth, provisional, working):
     """Fill a ledger with what was told and what counts provisionally, of every arm."""
     for arm in range(len(provisional)):

@@ -95,6 +95,14 @@ def create(
         bool,
         typer.Option("--accumulate", help="Rewards of a ticket add up; else the last stands."),
     ] = False,
+    early: Annotated[
+        bool | None,
+        typer.Option(
+            "--early/--no-early",
+            help="Learn before windows close (where rewards are 0 or 1), or wait for them.",
+            show_default="early where it can be",
+        ),
+    ] = None,
     expire_after: Annotated[
         float | None, typer.Option(help="Leads to --window.", hidden=True)
     ] = None,
@@ -120,6 +128,7 @@ def create(
         window=window,
         silence=None if silence.lower() == "none" else parse.numbers(silence, "silence")[0],
         accumulate=accumulate,
+        early=early,
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,

@@ -39,7 +39,7 @@ class Feed:
         self._lock = threading.Lock()
         self._timeline = Timeline(study.settings)
         self._snapshot: Snapshot | None = None
-        self._moment = (0, 0)
+        self._moment = (0, 0, 0)
         self._views: dict[Pinned, bytes] = {}  # of this snapshot
         self._watchers: Counter[Pinned] = Counter()
         self._news: dict[Pinned, bytes] = {}  # what watchers are to hear, the newest only

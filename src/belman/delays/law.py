@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 @kernel
-def _count_open(counts, cdf, doubt, part: float, beliefs, out):
+def _count_open(counts, cdf, doubt, beliefs, out, part: float):
     """What the open tickets of every arm count, and the doubt about F in it (K × 3)."""
     for a in range(len(beliefs)):
         won, lost = beliefs[a, 0], beliefs[a, 1]
@@ -77,25 +77,34 @@ class DelayLaw:
         self._estimate = entry(estimate).hold(
             LATER, counts=counts, prior=self.prior, cdf=self._cdf, doubt=self._doubt
         )
+        self._beliefs, self._out = np.zeros((self.arms, 2)), np.zeros((self.arms, 3))
+        self._count = entry(_count_open).hold(
+            LATER,
+            counts=counts,
+            cdf=self._cdf,
+            doubt=self._doubt,
+            beliefs=self._beliefs,
+            out=self._out,
+        )
 
     # What happens
 
     def asked(self, arm: int, time: float) -> None:
         """A ticket goes out."""
-        self._asked(arm, self._cell(time))
+        self._asked(arm, self.cell(time))
 
     def told(self, arm: int, asked: float, time: float) -> None:
         """The success of an open ticket is told."""
-        self._told(arm, self._cell(asked), self._delay(time - asked), 1)
+        self._told(arm, self.cell(asked), self._delay(time - asked), 1)
 
     def untold(self, arm: int, asked: float, time: float) -> None:
         """What was told at that time is taken back while the ticket is open: silent once more."""
-        self._told(arm, self._cell(asked), self._delay(time - asked), -1)
+        self._told(arm, self.cell(asked), self._delay(time - asked), -1)
 
     def closed(self, arm: int, asked: float, told: float | None = None) -> None:
         """The window of a ticket is over: what was `told` when, or nothing, is all there is."""
         delay = -1 if told is None else self._delay(told - asked)
-        self._done(arm, self._cell(asked), delay)
+        self._done(arm, self.cell(asked), delay)
         p_value = 1.0 if self.alarm else float(self._differ())
         if p_value < 1.0:
             number = int(self._counts.watch[CLOSED])
@@ -103,6 +112,11 @@ class DelayLaw:
                 f"delays differ between arms (log-rank test on {number:,} delays, p = "
                 f"{p_value:.1g}): open tickets count when their window closes, and not before"
             )
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return len(self._counts.successes)
 
     def add_arm(self) -> None:
         """One more arm, the last."""
@@ -114,7 +128,8 @@ class DelayLaw:
         )
         self._hold()
 
-    def _cell(self, time: float) -> int:
+    def cell(self, time: float) -> int:
+        """The cell of time that it is: a window has so many of them as there are steps of F."""
         return math.floor(time / self._width)
 
     def _delay(self, delay: float) -> int:
@@ -124,7 +139,7 @@ class DelayLaw:
 
     def cdf(self, now: float) -> Floats:
         """F at the edges of the cells of the window, from 0 to 1."""
-        self._advance(self._cell(now))
+        self._advance(self.cell(now))
         self._estimate()
         return self._cdf.copy()
 
@@ -135,15 +150,21 @@ class DelayLaw:
         variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
         what is expected of them, and hardly their order. All are 0 on an alarm.
         """
-        rows = np.array(beliefs, dtype=np.float64).reshape(-1, 2)
-        out = np.zeros((len(rows), 3))
+        self._out[:] = 0.0
         if self.alarm is None:
-            self._advance(self._cell(now))
+            self._beliefs[:] = beliefs
+            self._advance(self.cell(now))
             self._estimate()
-            part = min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0)
-            laws = {"cdf": self._cdf, "doubt": self._doubt}
-            entry(_count_open)(LATER, counts=self._counts, **laws, part=part, beliefs=rows, out=out)
-        return out
+            self._count(min(max(now / self._width - float(self._counts.head[0]), 0.0), 1.0))
+        return self._out.copy()
+
+    def copied(self) -> DelayLaw:
+        """The same, to go its own way."""
+        other = object.__new__(DelayLaw)
+        vars(other).update(vars(self))
+        other._counts = Counts(*(part.copy() for part in self._counts))
+        other._hold()
+        return other
 
     # As plain data
 

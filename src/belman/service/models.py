@@ -59,6 +59,10 @@ class NewStudy(_Model):
     accumulate: Annotated[
         StrictBool, Field(description="Whether rewards of a ticket add up; else the last stands.")
     ] = False
+    early: Annotated[
+        StrictBool | None,
+        Field(description="Whether to learn before windows close; null does where it can be."),
+    ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
 

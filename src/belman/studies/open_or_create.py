@@ -39,6 +39,7 @@ def open_study(
     window: float | timedelta | None = None,
     silence: float | None = 0,
     accumulate: bool = False,
+    early: bool | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     clock: Callable[[], float] = time.time,
@@ -50,8 +51,11 @@ def open_study(
     they are an Agent's. A share of traffic may be kept uniform (`uniform_share`) for an honest
     `replay`. With a `window` (seconds, or a timedelta) a ticket is open for so long after its ask
     and counts when that is over: with the reward that was told last, or the sum of all where they
-    `accumulate`; where none was told, as `silence`, or not at all if that is None. `expire_after`
-    and `expired_reward`, which counted rewards at once and silence later, lead to it.
+    `accumulate`; where none was told, as `silence`, or not at all if that is None. Until then it
+    counts as much as is known of it: with `early`, which is the default where rewards are 0 or 1
+    and silence is 0, a success that was told counts at once and silence as its age says;
+    `early=False` waits for the window. `expire_after` and `expired_reward`, which counted rewards
+    at once and silence later, lead to it.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -76,6 +80,7 @@ def open_study(
         "discount": discount,
         "seed": seed,
         "uniform_share": uniform_share,
+        "early": early,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}
@@ -170,14 +175,16 @@ def _compare(
     rule: dict[str, Any],
 ) -> None:
     """Refuse settings that are not those of the study; a window is compared as a whole."""
-    there = study.settings
+    there, early = study.settings, given["early"]
     wanted = {name: value for name, value in given.items() if value is not None}
     if rule["window"] is not None or rule["accumulate"] or rule["silence"] not in (0, None):
         wanted |= rule
     if arms is None and not wanted:
         return
-    scale = {"family": there.family, "range": there.range, "minimise": there.minimise}
-    asked = settings(there.arms if arms is None else arms, **{**scale, **wanted})
+    base = {"family": there.family, "range": there.range, "minimise": there.minimise}
+    if early is not None and there.window is not None:
+        base |= {name: getattr(there, name) for name in rule}
+    asked = settings(there.arms if arms is None else arms, **{**base, **wanted})
     compared = {"family" if name == "prior" else name for name in wanted}
     if arms is not None:
         compared.add("arms")

@@ -9,6 +9,7 @@ closed, in the order of the asks.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
@@ -83,12 +84,16 @@ class OpenTickets:
         ask = self.asks.get(number)
         return ask is not None and (self.window is None or ask[1] + self.window > now)
 
+    def closing(self, now: float) -> Iterator[tuple[int, tuple[int, float]]]:
+        """The tickets whose windows close by now, with the arm and the time of their asks."""
+        window = math.inf if self.window is None else self.window
+        return takewhile(lambda ask: ask[1][1] + window <= now, self.asks.items())
+
     def due(self, now: float) -> list[Counted]:
         """What the windows that close by now count as; nothing is changed by looking."""
         window = self.window
         if window is None:
             return []
-        closing = takewhile(lambda ask: ask[1][1] + window <= now, self.asks.items())
         return [
             Counted(
                 number,
@@ -97,7 +102,7 @@ class OpenTickets:
                 time + window,
                 number not in self.answers,
             )
-            for number, (arm, time) in closing
+            for number, (arm, time) in self.closing(now)
         ]
 
     def close(self, now: float) -> list[Counted]:

@@ -35,18 +35,19 @@ class Replica:
             return reader(self._state)
 
     def look_now(self, reader: Callable[[State], T]) -> T:
-        """What a reader makes of the state of this moment, where windows have closed since the last
-        event: on a copy, since others may yet write events of an earlier time.
+        """What a reader makes of the state of this moment. Where windows have closed since the last
+        event it is a copy's, since others may yet write events of an earlier time.
         """
 
         def read(state: State) -> T:
+            now = self.clock()
             if self._ahead is None or self._ahead.number != state.number:
-                is_due = state.tickets.due(self.clock())
-                self._ahead = state.copied() if is_due else None
-            if self._ahead is None:
-                return reader(state)
-            self._ahead.close(self.clock())
-            return reader(self._ahead)
+                self._ahead = state.copied() if state.tickets.due(now) else None
+            shown = state if self._ahead is None else self._ahead
+            if shown is not state:
+                shown.close(now)
+            shown.count_early(now, looking=True)
+            return reader(shown)
 
         return self.look(read)
 

@@ -28,6 +28,8 @@ from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
+#: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
+SHORTEST_EARLY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Settings:
     window: float | None = None
     silence: float | None = None
     accumulate: bool = False
+    early: bool = False
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -64,6 +67,8 @@ class Settings:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.window is None:  # written as ever
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
+        if not self.early:
+            del plain["early"]
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -102,6 +107,7 @@ def settings(
     window: float | timedelta | None = None,
     silence: float | None = 0,
     accumulate: bool = False,
+    early: bool | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -141,6 +147,7 @@ def settings(
         opened,
         counted,
         check_flag(accumulate, "accumulate"),
+        check_early(early, _why_not_early(agent.scale, opened, counted, accumulate)),
     )
 
 
@@ -234,3 +241,33 @@ def check_flag(given: bool, name: str) -> bool:
     if not isinstance(given, bool):
         raise SettingError(f"{name}={given!r} is neither True nor False")
     return given
+
+
+def _why_not_early(
+    scale: Scale, window: float | None, silence: float | None, accumulate: bool
+) -> str | None:
+    """Why a study cannot learn before a window closes, if it cannot."""
+    if window is None:
+        return "there is no window to learn before the end of, and every reward counts at once"
+    if not scale.base.coin:
+        return f"{scale.base.name} rewards are no successes and failures, of which silence tells"
+    if scale.minimise or scale.range is not None:
+        given = "minimise=True" if scale.minimise else f"range={scale.range!r}"
+        return f"silence tells of successes that are told as 1, and {given} counts otherwise"
+    if accumulate:
+        return "rewards that add up are known when the window closes (accumulate=True)"
+    if silence != 0.0:
+        return f"a silent ticket has to count as a failure in the end, and silence={silence!r}"
+    if window < SHORTEST_EARLY:
+        return f"window={window:g} is shorter than delays can be told apart ({SHORTEST_EARLY:g} s)"
+    return None
+
+
+def check_early(early: bool | None, why_not: str | None) -> bool:
+    """Whether a study learns before windows close: wherever it can, unless it is told."""
+    if early is None:
+        return why_not is None
+    if check_flag(early, "early") and why_not is not None:
+        remedy = "leave it out, or early=False"
+        raise SettingError(f"early=True cannot be: {why_not}; {remedy}")
+    return early

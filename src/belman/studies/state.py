@@ -17,6 +17,7 @@ from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
 from belman.studies.corrections import change, corrected
+from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
@@ -41,6 +42,9 @@ class State:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.retired: dict[int, Learnt] = {}
         self.tickets = OpenTickets(settings)
+        self.early: EarlyLearning | None = None
+        if settings.early and settings.window is not None:
+            self.early = EarlyLearning(settings.window, len(self.register))
         self.asks = [0] * len(self.register)
         self.paused = False
         self.number = 0
@@ -102,6 +106,8 @@ class State:
 
     def fold(self, event: Event, decided: bool = False) -> None:
         """Let an event happen; `decided` where the agent has counted the ask already."""
+        if self.early is not None:
+            self.early.take(event, self.tickets)
         for counted in self.tickets.take(event):
             self._count(counted)
         kind = event.kind
@@ -120,14 +126,29 @@ class State:
         """Count every ticket whose window has closed by now; an event of this time has to follow,
         unless this is a copy: another process may be about to write one of an earlier time.
         """
+        if self.early is not None:
+            self.early.close(now, self.tickets)
         for counted in self.tickets.close(now):
             self._count(counted)
+
+    def count_early(self, now: float, looking: bool = False) -> None:
+        """Let open tickets count what is known of them now, where the study learns early; an ask of
+        this time has to follow, unless this is `looking`.
+        """
+        if self.early is None:
+            return
+        played = [self.places[arm] for arm in self.agent.arms]
+        beliefs = np.ones((len(self.register), 2))
+        beliefs[played] = self.agent.settled
+        count = self.early.look if looking else self.early.counts
+        self.agent.count_provisionally(count(max(now, self.tickets.time), beliefs)[played])
 
     def copied(self) -> State:
         """The same, to go its own way."""
         other = copy.copy(self)
         other.agent = copy.deepcopy(self.agent)
         other.tickets = self.tickets.copied()
+        other.early = None if self.early is None else self.early.copied()
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
         other._prepare()
@@ -216,7 +237,7 @@ class State:
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, and the rule of a window where there is one."""
         rule, tickets = self.settings, self.tickets
-        counts = {
+        counts: dict[str, Any] = {
             "family": rule.family.name,
             "policy": repr(self.agent.policy),
             "arms": len(self.agent.arms),
@@ -231,8 +252,14 @@ class State:
         }
         if rule.window is None:
             return counts
-        shown = {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
-        return {**counts, **shown, "silent": len(tickets.asks) - len(tickets.answers)}
+        counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
+        counts |= {"silent": len(tickets.asks) - len(tickets.answers), "early": rule.early}
+        return counts if self.waits is None else {**counts, "early": False, "waits": self.waits}
+
+    @property
+    def waits(self) -> str | None:
+        """Why open tickets wait for their window in a study that learns early, if they do."""
+        return None if self.early is None else self.early.alarm
 
     # Snapshots
 
@@ -249,6 +276,7 @@ class State:
             "register": [state_file.encode_arm(arm) for arm in self.register],
             "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
             **self.tickets.to_plain(),
+            **({} if self.early is None else {"early": self.early.to_plain()}),
             "asks": self.asks,
             "paused": self.paused,
             "expired": self.expired,
@@ -277,6 +305,8 @@ class State:
         for place, prior, belief, *rest in content["retired"]:
             state.retired[place] = Learnt(tuple(prior), tuple(belief), *rest)
         state.tickets.from_plain(content)
+        if state.early is not None:
+            state.early.from_plain(content["early"])
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])

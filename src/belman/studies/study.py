@@ -265,14 +265,16 @@ class Study:
         return self._replica.look(lambda state: state.number)
 
     @property
-    def moment(self) -> tuple[int, int]:
-        """The number of the last event, and how many tickets are out, which time alone may change:
-        a study whose moment is the same is the same.
+    def moment(self) -> tuple[int, int, int]:
+        """The number of the last event, how many tickets are out, and the cell of time that it is
+        for those of which silence tells: a study whose moment is the same is the same, up to what
+        silence says within a cell.
         """
 
-        def read(state: State) -> tuple[int, int]:
-            due = state.tickets.due(self._replica.clock())
-            return state.number, len(state.tickets.asks) - len(due)
+        def read(state: State) -> tuple[int, int, int]:
+            now = self._replica.clock()
+            out = len(state.tickets.asks) - len(state.tickets.due(now))
+            return state.number, out, state.early.law.cell(now) if state.early and out else 0
 
         return self._replica.look(read)
 
@@ -287,8 +289,13 @@ class Study:
         return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
 
     def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm played: rewards told, expected reward, credible interval, P(best)."""
-        return self.agent().beliefs(level)
+        """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
+        count what is known of them now, and the title says so where they wait for their window.
+        """
+        agent, title = self._replica.look_now(
+            lambda state: (copy.deepcopy(state.agent), state.waits or "")
+        )
+        return Table(agent.beliefs(level).columns, title)
 
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""

@@ -83,6 +83,7 @@ class UnitOfWork:
             raise PausedError(f"study {self.name!r} is paused: {effect}")
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
+        self.state.count_early(self.now)
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
             key = None if request.key is None else f"{request.key}/{i}"

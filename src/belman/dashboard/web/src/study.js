@@ -27,12 +27,12 @@ export function studyPage(main, name, role, link) {
     h("div", { class: "grid" }, beliefs.element, manifold.element, traffic.element, earned.element, arms.element, whyCard),
   );
 
-  // the window of a study, where it has one, and what silence counts as
-  function windowOf({ window: seconds, silence, accumulate }) {
+  // the window of a study, where it has one, what silence counts as, and what open tickets count
+  function windowOf({ window: seconds, silence, accumulate, early, waits }) {
     if (seconds === undefined) return "";
     const [size, unit] = [[86400, "d"], [3600, "h"], [60, "min"]].find(([size]) => seconds >= size) ?? [1, "s"];
     const silent = silence === null ? "is forgotten" : `counts as ${number(silence)}`;
-    return ` · window ${number(seconds / size)} ${unit}${accumulate ? ", rewards add up" : ""}, silence ${silent}`;
+    return ` · window ${number(seconds / size)} ${unit}${accumulate ? ", rewards add up" : ""}, silence ${silent}${early ? ", learning early" : ""}${waits ? ` · ${waits}` : ""}`;
   }
 
   function show(view) {
