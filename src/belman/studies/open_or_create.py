@@ -18,6 +18,7 @@ from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
 from belman.studies.study import Study
+from belman.studies.utility import Utility
 
 LONGEST = 200  # characters of a name
 
@@ -39,6 +40,7 @@ def open_study(
     window: float | timedelta | None = None,
     silence: float | None = 0,
     accumulate: bool = False,
+    reward: str | Utility | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     clock: Callable[[], float] = time.time,
@@ -50,8 +52,10 @@ def open_study(
     they are an Agent's. A share of traffic may be kept uniform (`uniform_share`) for an honest
     `replay`. With a `window` (seconds, or a timedelta) a ticket is open for so long after its ask
     and counts when that is over: with the reward that was told last, or the sum of all where they
-    `accumulate`; where none was told, as `silence`, or not at all if that is None. `expire_after`
-    and `expired_reward`, which counted rewards at once and silence later, lead to it.
+    `accumulate`; where none was told, as `silence`, or not at all if that is None. Where a ticket
+    has no single reward, `reward` declares one over its metrics: "margin - 0.2*latency".
+    `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead to a
+    window.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -76,6 +80,7 @@ def open_study(
         "discount": discount,
         "seed": seed,
         "uniform_share": uniform_share,
+        "reward": reward,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}

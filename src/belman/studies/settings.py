@@ -26,6 +26,8 @@ from belman.errors import (
 )
 from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
+from belman.studies.metrics import check_utility
+from belman.studies.utility import Utility
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
 
@@ -48,6 +50,7 @@ class Settings:
     window: float | None = None
     silence: float | None = None
     accumulate: bool = False
+    reward: Utility | None = None  # over the metrics of a ticket, where no reward is told
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -64,6 +67,9 @@ class Settings:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.window is None:  # written as ever
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
+        plain.pop("reward")
+        if self.reward is not None:
+            plain["reward"] = self.reward.text
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -76,6 +82,7 @@ class Settings:
         """The settings of a text that `to_json` gave."""
         content = json.loads(text)
         content |= {
+            "reward": check_utility(content.get("reward")),
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
@@ -102,6 +109,7 @@ def settings(
     window: float | timedelta | None = None,
     silence: float | None = 0,
     accumulate: bool = False,
+    reward: str | Utility | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -141,6 +149,7 @@ def settings(
         opened,
         counted,
         check_flag(accumulate, "accumulate"),
+        check_utility(reward),
     )
 
 
