@@ -17,7 +17,7 @@ from belman.service.access import requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study, Tell
+from belman.studies import Ask, Study
 from belman.table import Table
 
 router = role_router(prefix="/api/studies", tags=["studies"])
@@ -105,8 +105,7 @@ async def tell(request: Request, name: StudyName, body: models.TellBody) -> Resp
 
 async def answer_tell(registry: Registry, name: str, body: models.TellBody) -> Response:
     """The answer to a tell."""
-    told = Tell(body.ticket, body.reward, body.key)
-    news = await (await registry.group_commit(name)).submit(told)
+    news = await (await registry.group_commit(name)).submit(body.request())
     registry.metrics.rewards.inc(bool(news))
     return json_response({"news": news})
 
@@ -116,7 +115,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
     registry = registry_of(request)
     commit = await registry.group_commit(name)
-    waiting = [commit.submit(Tell(one.ticket, one.reward, one.key)) for one in body.tells]
+    waiting = [commit.submit(one.request()) for one in body.tells]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
         ours = isinstance(error, BelmanError) and status_of(error) < 500
@@ -137,7 +136,8 @@ async def correct(
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
 
     def change() -> bool:
-        return study.correct(ticket, body.reward, body.reason, key=body.key)
+        said = {"metrics": body.metrics, "key": body.key}
+        return study.correct(ticket, body.reward, body.reason, **said)  # type: ignore[arg-type]
 
     return json_response({"changed": await registry_of(request).in_thread(change)})
 
@@ -156,6 +156,12 @@ def _outcome(found: Any) -> dict[str, Any]:
 async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
     return _table(await registry_of(request).in_thread(study.beliefs, level))
+
+
+@router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
+async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
+    """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+    return _table(await registry_of(request).in_thread(study.metrics, level))
 
 
 @router.get("/{name}/explain", response_model=models.TableOut, **requires(Role.READ))
