@@ -11,7 +11,7 @@ import ssl
 import time
 import uuid
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, overload
@@ -224,7 +224,7 @@ class RemoteStudy:
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
-        cells_in = {"arm": _arm_in, "metric": str}
+        cells_in: dict[str, Callable[[Any], Any]] = {"arm": _arm_in, "metric": str}
         columns = {
             name: list(map(cells_in.get(name, _number_in), cells))
             for name, cells in found["columns"].items()

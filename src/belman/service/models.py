@@ -94,7 +94,7 @@ class AskBody(_Model):
 class TellBody(_Model):
     """A ticket, its reward, and an idempotency key: under a window the same key counts once.
 
-    Metrics are numbers beside the reward; a study whose reward is declared over them takes no other.
+    Metrics are numbers beside the reward; where the study declares it over them, they go alone.
     """
 
     model_config = _example(ticket="17-hn9691", reward=1, metrics={"latency": 0.8})
