@@ -124,3 +124,22 @@ def test_a_window_and_a_correction_from_the_shell(study):
     study("create", "sums", "--arms", "a", "--family", "poisson", "--window", 60, "--accumulate")
     with pytest.warns(FutureWarning, match="window=9"):
         study("create", "old", "--arms", "a", "--expire-after", 9, "--expired-reward", 0)
+
+
+def test_metrics_from_the_shell(study):
+    study("create", "s", "--arms", "a", "--family", "gaussian", "--reward", "margin - 0.2*latency")
+    for margin in (3, 4):
+        ticket, _, _ = study("ask", "s").strip().partition("\t")
+        told = ("tell", "s", ticket, "--metric", f"margin={margin}", "--metric", "latency=0.5")
+        assert study(*told) == "learnt\n"
+        assert study(*told) == "known already\n"
+    assert "margin" in study("metrics", "s")
+    assert " 3.5 " in study("metrics", "s")
+    words = ("correct", "s", ticket, "none", "--metric", "margin=2", "--reason", "sent back")
+    assert study(*words) == "corrected\n"
+    assert " 2.5 " in study("metrics", "s")
+    for wrong, said in (("margin", "has no value"), ("margin=x", "is no number")):
+        with pytest.raises(errors.SettingError, match=said):
+            study("tell", "s", ticket, "--metric", wrong)
+    with pytest.raises(errors.SettingError, match="given twice"):
+        study("tell", "s", ticket, "--metric", "margin=1", "--metric", "margin=2")
