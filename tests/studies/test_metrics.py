@@ -162,7 +162,8 @@ def test_corrections_leave_metrics_but_for_those_given(opened):
     assert means(study) == whole
     assert study.correct(ticket, 0, "no sale") is True
     assert means(study) == whole
-    study.retire_arm("a") if len(study.arms) > 1 else study.add_arm("b")
+    study.add_arm("b")
+    study.retire_arm("a")
     assert study.correct(ticket, None, "a robot") is True
     assert means(study) == {}
     with pytest.raises(errors.RewardError, match="forgotten has no metrics"):
@@ -170,6 +171,17 @@ def test_corrections_leave_metrics_but_for_those_given(opened):
     assert study.correct(ticket, 1, "no robot") is True
     assert means(study) == whole
     assert study.check() == opened(arms=None).check()
+
+
+def test_a_correction_of_metrics_alone_leaves_the_belief_to_the_last_bit(opened):
+    study = opened(arms=["only"], family="gaussian")
+    tickets = study.ask(3)
+    for ticket, reward in zip(tickets, [0.2, 0.1, 0.6], strict=True):
+        study.tell(ticket, reward, metrics={"refund": 0})
+    before = study._replica.look(lambda state: state.learnt(0))
+    for ticket, reward in zip(tickets, [0.2, 0.1, 0.6], strict=True):
+        assert study.correct(ticket, reward, "sent back", metrics={"refund": 1}) is True
+        assert study._replica.look(lambda state: state.learnt(0)) == before
 
 
 def test_a_slip_of_the_pen_and_numbers_far_from_zero_leave_exact_sums(opened):
