@@ -136,8 +136,7 @@ async def correct(
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
 
     def change() -> bool:
-        said = {"metrics": body.metrics, "key": body.key}
-        return study.correct(ticket, body.reward, body.reason, **said)  # type: ignore[arg-type]
+        return study.correct(ticket, body.reward, body.reason, metrics=body.metrics, key=body.key)
 
     return json_response({"changed": await registry_of(request).in_thread(change)})
 
