@@ -137,3 +137,22 @@ def test_a_study_learns_early_or_waits_and_says_why_it_does(study):
             assert waits == (name == "early" and reward == 0.25)
     with pytest.raises(errors.SettingError, match="early=True cannot be: there is no window"):
         study("create", "never", "--arms", "a", "--early")
+
+
+def test_metrics_from_the_shell(study):
+    study("create", "s", "--arms", "a", "--family", "gaussian", "--reward", "margin - 0.2*latency")
+    for margin in (3, 4):
+        ticket, _, _ = study("ask", "s").strip().partition("\t")
+        told = ("tell", "s", ticket, "--metric", f"margin={margin}", "--metric", "latency=0.5")
+        assert study(*told) == "learnt\n"
+        assert study(*told) == "known already\n"
+    assert "margin" in study("metrics", "s")
+    assert " 3.5 " in study("metrics", "s")
+    words = ("correct", "s", ticket, "none", "--metric", "margin=2", "--reason", "sent back")
+    assert study(*words) == "corrected\n"
+    assert " 2.5 " in study("metrics", "s")
+    for wrong, said in (("margin", "has no value"), ("margin=x", "is no number")):
+        with pytest.raises(errors.SettingError, match=said):
+            study("tell", "s", ticket, "--metric", wrong)
+    with pytest.raises(errors.SettingError, match="given twice"):
+        study("tell", "s", ticket, "--metric", "margin=1", "--metric", "margin=2")

@@ -229,3 +229,23 @@ def output_folder(folder: Path) -> Path:
 def family_settings(given: list[str]) -> dict[str, Any]:
     """Settings of a family, `sigma=2.0` each."""
     return {key: value(text) for key, text in map(_setting, given)}
+
+
+def metrics(pairs: list[str] | None) -> dict[str, float] | None:
+    """Metrics of a ticket, `latency=0.8` each.
+
+    >>> metrics(["latency=0.8", "refund=0"])
+    {'latency': 0.8, 'refund': 0.0}
+    """
+    if not pairs:
+        return None
+    found: dict[str, float] = {}
+    for name, text in map(_setting, pairs):
+        if name in found:
+            raise SettingError(f"metric {name!r} was given twice: {listing(pairs)}")
+        try:
+            found[name] = float(text)
+        except ValueError:
+            remedy = "write, for instance, latency=0.8"
+            raise SettingError(f"metric {name}={text!r} is no number: {remedy}") from None
+    return found

@@ -30,6 +30,10 @@ StorageOption = Annotated[
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why, for the log.")]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A number beside the reward, such as latency=0.8; may be repeated."),
+]
 Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
 
 DEFAULT_STORAGE = "sqlite:///studies.db"
@@ -103,6 +107,10 @@ def create(
             show_default="early where it can be",
         ),
     ] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option(help="A reward over metrics, where none is told: 'margin - 0.2*latency'."),
+    ] = None,
     expire_after: Annotated[
         float | None, typer.Option(help="Leads to --window.", hidden=True)
     ] = None,
@@ -129,6 +137,7 @@ def create(
         silence=None if silence.lower() == "none" else parse.numbers(silence, "silence")[0],
         accumulate=accumulate,
         early=early,
+        reward=reward,
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,
@@ -161,6 +170,12 @@ def show_(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
 
 
 @app.command()
+def metrics(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
+    """Show the metrics: per arm how many tickets counted with one, mean, Student's interval."""
+    show(_open(name, storage).metrics())
+
+
+@app.command()
 def explain(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Say why this arm now: what the policy sees of each arm."""
     show(_open(name, storage).explain())
@@ -184,14 +199,17 @@ def ask(
 def tell(
     name: Name,
     ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
-    reward: Annotated[float, typer.Argument(help="What it earned.")],
+    reward: Annotated[
+        float | None, typer.Argument(help="What it earned; left out where metrics make it.")
+    ] = None,
+    metric: MetricOption = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: under a window the same key counts once.")
     ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Tell the reward of a ticket, and under a window tell it again."""
-    news = _open(name, storage).tell(ticket, reward, key=key)
+    """Tell the reward of a ticket, its metrics or both, and under a window tell them again."""
+    news = _open(name, storage).tell(ticket, reward, metrics=parse.metrics(metric), key=key)
     console.print("learnt" if news else "known already", highlight=False)
 
 
@@ -203,6 +221,7 @@ def correct(
         str, typer.Argument(help="What it should have counted as; `none` forgets it.")
     ],
     reason: Annotated[str, typer.Option("--reason", help="Why, for the log.")],
+    metric: MetricOption = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: the same key corrects once.")
     ] = None,
@@ -210,7 +229,8 @@ def correct(
 ) -> None:
     """Replace what a ticket counted as, for refunds and fraud."""
     new = None if reward.lower() == "none" else parse.numbers(reward, "reward")[0]
-    changed = _open(name, storage).correct(ticket, new, reason, key=key)
+    metrics = parse.metrics(metric)
+    changed = _open(name, storage).correct(ticket, new, reason, metrics=metrics, key=key)
     console.print("corrected" if changed else "known already", highlight=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, overload
@@ -120,11 +120,18 @@ class RemoteStudy:
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
         return tickets[0] if n is None else tickets
 
-    def tell(self, ticket: str | RemoteTicket, reward: float, *, key: str | None = None) -> bool:
-        """Learn the reward of a ticket: True if it was news, False if it was known; a request with
-        the same `key` counts once.
+    def tell(
+        self,
+        ticket: str | RemoteTicket,
+        reward: float | None = None,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        key: str | None = None,
+    ) -> bool:
+        """Learn the reward of a ticket, or its metrics, or both: True if it was news, False if it
+        was known; a request with the same `key` counts once.
         """
-        body = _tell_body(ticket, reward)
+        body = _tell_body(ticket, reward, metrics)
         return bool(self.client.call("POST", f"{self._path}/tell", body, key=key)["news"])
 
     def tell_many(
@@ -144,10 +151,12 @@ class RemoteStudy:
         reward: float | None,
         reason: str,
         *,
+        metrics: Mapping[str, float] | None = None,
         key: str | None = None,
     ) -> bool:
         """Replace what a ticket counted as (None forgets it): True if that changes anything."""
-        body = {"reward": None if reward is None else _finite(reward), "reason": reason}
+        new = None if reward is None else _finite(reward)
+        body = {"reward": new, "reason": reason, **_metrics_out(metrics)}
         path = f"{self._path}/tickets/{quote(_id(ticket), safe='')}/correct"
         return bool(self.client.call("POST", path, body, key=key)["changed"])
 
@@ -159,6 +168,10 @@ class RemoteStudy:
     def beliefs(self, level: float = 0.95) -> Table:
         """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
+
+    def metrics(self, level: float = 0.95) -> Table:
+        """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+        return self._table(f"metrics?{urlencode({'level': level})}")
 
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
@@ -211,9 +224,12 @@ class RemoteStudy:
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
-        arms, *rest = found["columns"].items()
-        columns = {name: [_number_in(cell) for cell in cells] for name, cells in rest}
-        return Table({"arm": [_arm_in(arm) for arm in arms[1]], **columns}, found["title"])
+        cells_in: dict[str, Callable[[Any], Any]] = {"arm": _arm_in, "metric": str}
+        columns = {
+            name: list(map(cells_in.get(name, _number_in), cells))
+            for name, cells in found["columns"].items()
+        }
+        return Table(columns, found["title"])
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r})"
@@ -226,22 +242,31 @@ def _told(answer: dict[str, Any]) -> bool | BelmanError:
     return _ERRORS.get(problem["type"], BelmanError)(problem["detail"])
 
 
-def _tell_body(ticket: str | RemoteTicket, reward: float) -> dict[str, Any]:
-    return {"ticket": _id(ticket), "reward": _finite(reward)}
+def _tell_body(
+    ticket: str | RemoteTicket, reward: float | None, metrics: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    told = {} if reward is None and metrics else {"reward": _finite(reward)}
+    return {"ticket": _id(ticket), **told, **_metrics_out(metrics)}
+
+
+def _metrics_out(metrics: Mapping[str, float] | None) -> dict[str, Any]:
+    if metrics is None:
+        return {}
+    return {"metrics": {name: _finite(value, "metric") for name, value in metrics.items()}}
 
 
 def _id(ticket: str | RemoteTicket) -> str:
     return ticket if isinstance(ticket, str) else ticket.id
 
 
-def _finite(reward: Any) -> float:
-    """A reward that JSON can carry; what else it has to be is known to the service."""
+def _finite(given: Any, what: str = "reward") -> float:
+    """A number that JSON can carry; what else it has to be is known to the service."""
     try:
-        number = float(reward)
+        number = float(given)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise RewardError(f"reward {reward!r} is no finite number, and nothing was told")
+        raise RewardError(f"{what} {given!r} is no finite number, and nothing was told")
     return number
 
 

@@ -13,6 +13,7 @@ from belman.exposure import Exposure
 from belman.families import Family
 from belman.policies import Policy
 from belman.service.dial import exposure_at
+from belman.studies import Tell
 
 MOST_ARMS = 10_000
 MOST_TICKETS = 1_000
@@ -23,6 +24,7 @@ Part = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | Number | Name
 Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
 Reason = Annotated[StrictStr, Field(max_length=1_000)]
+Metrics = Annotated[dict[Name, Number], Field(max_length=20)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
 _OLD = Field(deprecated=True, description="Leads to window and silence.")
 
@@ -63,6 +65,10 @@ class NewStudy(_Model):
         StrictBool | None,
         Field(description="Whether to learn before windows close; null does where it can be."),
     ] = None
+    reward: Annotated[
+        StrictStr | None,
+        Field(max_length=300, description="Over metrics, where none is told: margin - 0.2*latency"),
+    ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
 
@@ -90,23 +96,34 @@ class AskBody(_Model):
 
 
 class TellBody(_Model):
-    """A ticket, its reward, and an idempotency key: under a window the same key counts once."""
+    """A ticket, its reward, and an idempotency key: under a window the same key counts once.
 
-    model_config = _example(ticket="17-hn9691", reward=1)
+    Metrics are numbers beside the reward; where the study declares it over them, they go alone.
+    """
+
+    model_config = _example(ticket="17-hn9691", reward=1, metrics={"latency": 0.8})
 
     ticket: Name
-    reward: Number
+    reward: Number | None = None
     key: Name | None = None
+    metrics: Metrics | None = None
+
+    def request(self, key: str | None) -> Tell:
+        """The same as a study takes it, under this idempotency key."""
+        return Tell(self.ticket, self.reward, key, self.metrics)
 
 
 class CorrectBody(_Model):
-    """What a ticket that counted should have counted as (null forgets it), and why."""
+    """What a ticket that counted should have counted as (null forgets it), and why; its metrics
+    stay but for those that are given.
+    """
 
     model_config = _example(reward=0, reason="refund", key="refund-4711")
 
     reward: Number | None
     reason: Annotated[Reason, Field(min_length=1)]
     key: Name | None = None
+    metrics: Metrics | None = None
 
 
 class CorrectedOut(BaseModel):

@@ -18,7 +18,7 @@ from belman.service.access import idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study, Tell
+from belman.studies import Ask, Study
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -117,7 +117,7 @@ async def answer_tell(
     registry: Registry, scope: Scope, name: str, body: models.TellBody
 ) -> Response:
     """The answer to a tell."""
-    told = Tell(body.ticket, body.reward, idempotency_key(scope, body.key))
+    told = body.request(idempotency_key(scope, body.key))
     news = await (await registry.group_commit(name)).submit(told)
     registry.metrics.rewards.inc(bool(news))
     return json_response({"news": news})
@@ -133,7 +133,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
         idempotency_key(request.scope, one.key) if key is None else f"{key}/{i}"
         for i, one in enumerate(body.tells)
     ]
-    told = [Tell(one.ticket, one.reward, own) for one, own in zip(body.tells, keys, strict=True)]
+    told = [one.request(own) for one, own in zip(body.tells, keys, strict=True)]
     waiting = [commit.submit(one) for one in told]
     found = await asyncio.gather(*waiting, return_exceptions=True)
     for error in found:
@@ -154,7 +154,7 @@ async def correct(
 ) -> Response:
     """Replace what a ticket counted as, for refunds and fraud; `null` forgets it."""
     key = idempotency_key(request.scope, body.key)
-    change = partial(study.correct, ticket, body.reward, body.reason, key=key)
+    change = partial(study.correct, ticket, body.reward, body.reason, metrics=body.metrics, key=key)
     return json_response({"changed": await registry_of(request).change(change)})
 
 
@@ -173,6 +173,13 @@ async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Re
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
     work = partial(views.table, study.beliefs, level)
     return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
+
+
+@router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
+async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
+    """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+    work = partial(views.table, study.metrics, level)
+    return encoded_response(await registry_of(request).shared(study, ("metrics", level), work))
 
 
 @router.get("/{name}/explain", response_model=models.TableOut, **requires(Role.READ))

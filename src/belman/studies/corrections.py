@@ -20,6 +20,7 @@ from belman.agent.scale import Scale
 from belman.errors import BelmanError, RewardError
 from belman.families import Family
 from belman.studies.event_log import Event, Kind
+from belman.studies.metrics import Metrics, SumsByArm, together
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings
 
@@ -30,10 +31,16 @@ _UNSEEN = 1e-14
 _UNSEEN_SQUARES = 1e-9
 
 
-def body(reason: str, before: float | None, learnt: Learnt) -> str:
-    """What the event of a correction keeps beside the ticket and its reward."""
+def body(
+    reason: str, before: float | None, learnt: Learnt, metrics: Metrics, metrics_before: Metrics
+) -> str:
+    """What the event of a correction keeps beside the ticket and its reward; of metrics those that
+    are given, which replace those of their names, and what the ticket had.
+    """
     row = {name: getattr(learnt, name) for name in ("belief", "plays", "sum", "squares", "tells")}
     content = {"reason": reason, "before": before, "learnt": row}
+    if metrics or metrics_before:
+        content |= {"metrics": metrics, "metrics_before": metrics_before}
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
 
 
@@ -41,6 +48,23 @@ def change(event: Event) -> float:
     """What a correction adds to the sum of rewards."""
     before = json.loads(event.body or "{}")["before"]
     return (event.reward or 0.0) - (before or 0.0)
+
+
+def recount_metrics(event: Event, sums: SumsByArm) -> None:
+    """Let the metrics of a corrected ticket count as they are now, if it counts at all."""
+    content = json.loads(event.body or "{}")
+    assert event.arm is not None
+    if content["before"] is not None:
+        sums.count(event.arm, content.get("metrics_before", {}), -1)
+    sums.count(event.arm, metrics_after(event))
+
+
+def metrics_after(event: Event) -> Metrics:
+    """The metrics with which a corrected ticket counts; none if it is forgotten."""
+    content = json.loads(event.body or "{}")
+    if event.reward is None:
+        return {}
+    return together(content.get("metrics_before", {}), content.get("metrics", {}))
 
 
 def corrected(event: Event, learnt: Learnt) -> Learnt:

@@ -6,18 +6,24 @@ import csv
 import itertools
 import json
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
+from belman.studies.corrections import metrics_after
 from belman.studies.event_log import Draw, Event, Kind
-from belman.studies.open_tickets import Counted
+from belman.studies.metrics import Metrics, told_in
+from belman.studies.open_tickets import Counted, counted_between
+from belman.studies.replica import Replica
+from belman.studies.settings import Settings
+from belman.studies.state import State
 from belman.studies.tickets import ticket_id
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
+METRICS = "metrics"  # one column more, of a study to which any were told
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
@@ -62,47 +68,69 @@ def texts(register: Sequence[Hashable]) -> list[str]:
 
 
 def lines(
-    log: Iterable[Event | Counted], names: Sequence[Any], secret: str, windowed: bool
-) -> Iterator[Row]:
-    """A log as a person reads it, in the order of `COLUMNS`; None for what a line does not have.
+    replica: Replica, events: Callable[[int], Iterator[Event]], after: int, *, as_text: bool = False
+) -> tuple[Sequence[str], Iterator[Row]]:
+    """The events after a number as a person reads them: names of columns, and lines.
 
-    Arms are those of `names`: of the register, or texts for a file.
-    Where there is a window, a tell is not the last word, and a line without a number says what a
-    ticket counted as, and when.
+    None is for what a line does not have. Where there is a window, a tell is not the last word, and
+    a line without a number says what a ticket counted as, and when. A study to which metrics were
+    told has a column for them. Arms are as they are named, or `as_text` for a file.
     """
-    for one in log:
-        if isinstance(one, Event):
-            yield _line(one, names, secret, windowed)
-        else:
-            assert one.ticket is not None
-            when, ticket = datetime.fromtimestamp(one.time, UTC), ticket_id(one.ticket, secret)
-            what = "forgotten" if one.reward is None else "counted"
-            yield (None, when, what, ticket, names[one.arm], None, None, one.reward, None)
+
+    def read(state: State) -> tuple[int, list[Hashable], Settings, bool]:
+        return state.number, list(state.register), state.settings, bool(state.metric_names)
+
+    number, register, settings, has_metrics = replica.look(read)
+    start, windowed = after, settings.window is not None
+    if settings.window is not None and after:
+        with replica.storage.transaction(write=False) as transaction:
+            start = replica.log.before_open(transaction, after, settings.window)
+    log = itertools.takewhile(lambda event: event.number <= number, events(start))
+    told = counted_between(settings, log, after, replica.clock()) if windowed else log
+    names = texts(register) if as_text else register
+    rows = (_line(one, names, replica.secret, windowed) for one in told)
+    if has_metrics:
+        return (*COLUMNS, METRICS), rows
+    return COLUMNS, (row[:-1] for row in rows)
 
 
-def _line(event: Event, names: Sequence[Any], secret: str, windowed: bool) -> Row:
-    number = event.number if event.kind == Kind.ASKED else event.ticket
-    so_far = windowed and event.kind == Kind.TOLD
+def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed: bool) -> Row:
+    when = datetime.fromtimestamp(one.time, UTC)
+    if isinstance(one, Counted):
+        assert one.ticket is not None
+        ticket, metrics = ticket_id(one.ticket, secret), _json(one.metrics)
+        what = "forgotten" if one.reward is None else "counted"
+        arm = names[one.arm]
+        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics)
+    number = one.number if one.kind == Kind.ASKED else one.ticket
+    so_far = windowed and one.kind == Kind.TOLD
     return (
-        event.number,
-        datetime.fromtimestamp(event.time, UTC),
-        _SO_FAR if so_far else Kind(event.kind).name.lower().replace("_", " "),
+        one.number,
+        when,
+        _SO_FAR if so_far else Kind(one.kind).name.lower().replace("_", " "),
         None if number is None else ticket_id(number, secret),
-        None if event.arm is None else names[event.arm],
-        None if event.draw is None else Draw(event.draw).name.lower(),
-        event.probability,
-        event.reward,
-        None if event.body is None else json.loads(event.body).get("reason"),
+        None if one.arm is None else names[one.arm],
+        None if one.draw is None else Draw(one.draw).name.lower(),
+        one.probability,
+        one.reward,
+        None if one.body is None else json.loads(one.body).get("reason"),
+        _json(metrics_after(one) if one.kind == Kind.CORRECTED else told_in(one)),
     )
 
 
-def write(path: str | os.PathLike[str], rows: Iterator[Row]) -> int:
+def _json(metrics: Metrics) -> str | None:
+    return json.dumps(metrics) if metrics else None
+
+
+def write(
+    path: str | os.PathLike[str], rows: Iterator[Row], columns: Sequence[str] = COLUMNS
+) -> int:
     """Write lines of a log to a .csv or .parquet file, whole or not at all; gives their count."""
     target = _checked(path)
     writer = _write_csv if target.suffix == ".csv" else _write_parquet
     try:
         with replacing(target) as draft:
-            return writer(draft, rows)
+            return writer(draft, rows, columns)
     except OSError as error:
         raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
 
@@ -114,11 +142,11 @@ def _checked(path: str | os.PathLike[str]) -> Path:
     return checked
 
 
-def _write_csv(path: Path, rows: Iterator[Row]) -> int:
+def _write_csv(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
     count = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
+        writer.writerow(columns)
         for count, row in enumerate(rows, start=1):  # noqa: B007
             writer.writerow(
                 cell.isoformat() if isinstance(cell, datetime) else _harmless(cell) for cell in row
@@ -131,17 +159,17 @@ def _harmless(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _write_parquet(path: Path, rows: Iterator[Row]) -> int:
+def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
     arrow, parquet = _arrow()
     text, double, time = arrow.string(), arrow.float64(), arrow.timestamp("us", "UTC")
-    kinds = (arrow.int64(), time, text, text, text, text, double, double, text)
-    schema = arrow.schema(list(zip(COLUMNS, kinds, strict=True)))
+    kinds = (arrow.int64(), time, text, text, text, text, double, double, text, text)
+    schema = arrow.schema(list(zip(columns, kinds[: len(columns)], strict=True)))
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
         while chunk := list(itertools.islice(rows, _CHUNK)):
             count += len(chunk)
-            columns = dict(zip(COLUMNS, map(list, zip(*chunk, strict=True)), strict=True))
-            writer.write_table(arrow.Table.from_pydict(columns, schema))
+            cells = dict(zip(columns, map(list, zip(*chunk, strict=True)), strict=True))
+            writer.write_table(arrow.Table.from_pydict(cells, schema))
     return count
 
 

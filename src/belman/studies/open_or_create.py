@@ -18,6 +18,7 @@ from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
 from belman.studies.study import Study
+from belman.studies.utility import Utility
 
 LONGEST = 200  # characters of a name
 
@@ -40,6 +41,7 @@ def open_study(
     silence: float | None = 0,
     accumulate: bool = False,
     early: bool | None = None,
+    reward: str | Utility | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     clock: Callable[[], float] = time.time,
@@ -54,8 +56,9 @@ def open_study(
     `accumulate`; where none was told, as `silence`, or not at all if that is None. Until then it
     counts as much as is known of it: with `early`, which is the default where rewards are 0 or 1
     and silence is 0, a success that was told counts at once and silence as its age says;
-    `early=False` waits for the window. `expire_after` and `expired_reward`, which counted rewards
-    at once and silence later, lead to it.
+    `early=False` waits for the window. Where a ticket has no single reward, `reward` declares one
+    over its metrics: "margin - 0.2*latency". `expire_after` and `expired_reward`, which counted
+    rewards at once and silence later, lead to a window.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -81,6 +84,7 @@ def open_study(
         "seed": seed,
         "uniform_share": uniform_share,
         "early": early,
+        "reward": reward,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}

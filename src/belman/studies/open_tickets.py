@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from belman.studies.event_log import Event, Kind
+from belman.studies.metrics import Metrics, together, told_in
 from belman.studies.settings import Settings
 
 
@@ -29,6 +30,7 @@ class Counted(NamedTuple):
     reward: float | None
     time: float
     silent: bool
+    metrics: Metrics = {}  # noqa: RUF012 (nobody changes it)
 
 
 class OpenTickets:
@@ -39,6 +41,8 @@ class OpenTickets:
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
         self.answers: dict[int, float] = {}  # what was told so far, under a window
+        self.adds_rewards = settings.accumulate and settings.reward is None
+        self.metrics: dict[int, Metrics] = {}  # what was told so far of those with an answer
         self.silent: dict[int, dict[int, float]] = {}  # by arm: the others, with their ask times
         self.time = 0.0  # of the last event
 
@@ -55,11 +59,13 @@ class OpenTickets:
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
-                silent = kind == Kind.EXPIRED
-                counted.append(Counted(event.ticket, arm, event.reward, event.time, silent))
+                silent, told = kind == Kind.EXPIRED, told_in(event)
+                counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
             else:
                 assert event.reward is not None
                 self.answer(event.ticket, self.together(event.ticket, event.reward))
+                if told := told_in(event):
+                    self.metrics[event.ticket] = self.metrics_together(event.ticket, told)
         elif kind == Kind.RECORDED:
             assert arm is not None
             counted.append(Counted(None, arm, event.reward, event.time, False))
@@ -72,7 +78,11 @@ class OpenTickets:
 
     def together(self, number: int, reward: float) -> float:
         """What an open ticket would count as, were this told of it now."""
-        return self.answers.get(number, 0.0) + reward if self.accumulate else reward
+        return self.answers.get(number, 0.0) + reward if self.adds_rewards else reward
+
+    def metrics_together(self, number: int, metrics: Metrics) -> Metrics:
+        """The metrics of an open ticket, were these told of it now."""
+        return together(self.metrics.get(number, {}), metrics, add=self.accumulate)
 
     def answer(self, number: int, reward: float) -> None:
         """Keep what an open ticket would count as."""
@@ -101,6 +111,7 @@ class OpenTickets:
                 self.answers.get(number, self.silence),
                 time + window,
                 number not in self.answers,
+                self.metrics.get(number, {}),
             )
             for number, (arm, time) in self.closing(now)
         ]
@@ -115,6 +126,7 @@ class OpenTickets:
                 del self.silent[one.arm][one.ticket]
             else:
                 del self.answers[one.ticket]
+                self.metrics.pop(one.ticket, None)
         return closed
 
     def copied(self) -> OpenTickets:
@@ -122,6 +134,7 @@ class OpenTickets:
         other = object.__new__(OpenTickets)
         vars(other).update(vars(self))
         other.asks, other.answers = self.asks.copy(), self.answers.copy()
+        other.metrics = self.metrics.copy()
         other.silent = {arm: asks.copy() for arm, asks in self.silent.items()}
         return other
 
@@ -132,7 +145,9 @@ class OpenTickets:
         asks = {"outstanding": [[number, *ask] for number, ask in self.asks.items()]}
         if self.window is None:
             return asks
-        return {**asks, "answers": list(map(list, self.answers.items())), "time": self.time}
+        answers = list(map(list, self.answers.items()))
+        metrics = {"told_metrics": list(map(list, self.metrics.items()))} if self.metrics else {}
+        return {**asks, "answers": answers, **metrics, "time": self.time}
 
     def from_plain(self, content: dict[str, Any]) -> None:
         """Take over what `to_plain` gave."""
@@ -140,6 +155,7 @@ class OpenTickets:
             self._open(number, arm, time)
         for number, reward in content.get("answers", ()):
             self.answer(number, reward)
+        self.metrics = dict(content.get("told_metrics", ()))
         self.time = content.get("time", 0.0)
 
 

@@ -26,6 +26,8 @@ from belman.errors import (
 )
 from belman.families import Family, family_named
 from belman.policies import BelMan, Policy
+from belman.studies.metrics import check_utility
+from belman.studies.utility import Utility
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
@@ -51,6 +53,7 @@ class Settings:
     silence: float | None = None
     accumulate: bool = False
     early: bool = False
+    reward: Utility | None = None  # over the metrics of a ticket, where no reward is told
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -69,6 +72,9 @@ class Settings:
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
         if not self.early:
             del plain["early"]
+        plain.pop("reward")
+        if self.reward is not None:
+            plain["reward"] = self.reward.text
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -81,6 +87,7 @@ class Settings:
         """The settings of a text that `to_json` gave."""
         content = json.loads(text)
         content |= {
+            "reward": check_utility(content.get("reward")),
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
@@ -108,6 +115,7 @@ def settings(
     silence: float | None = 0,
     accumulate: bool = False,
     early: bool | None = None,
+    reward: str | Utility | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -148,6 +156,7 @@ def settings(
         counted,
         check_flag(accumulate, "accumulate"),
         check_early(early, _why_not_early(agent.scale, opened, counted, accumulate)),
+        check_utility(reward),
     )
 
 

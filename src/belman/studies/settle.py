@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from belman.agent.learnt import Learnt
-from belman.errors import RewardError, SettingError, TicketError
+from belman.errors import RewardError, SettingError, TicketError, listing
 from belman.studies import corrections
 from belman.studies.event_log import Event, Kind
+from belman.studies.metrics import Metrics, check_values, together, told_in
+from belman.studies.metrics import body as metrics_body
 from belman.studies.settings import Settings
-from belman.studies.tickets import Ticket, ticket_id, ticket_number, unknown
+from belman.studies.tickets import ticket_id, ticket_number, unknown
+from belman.studies.utility import Utility
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import Tell, UnitOfWork
@@ -23,52 +26,94 @@ if TYPE_CHECKING:
 def tell(unit: UnitOfWork, request: Tell) -> bool:
     """Whether the reward was news; raises TicketError where it contradicts what is known."""
     number = ticket_number(request.ticket, unit.secret, unit.name)
-    tickets = unit.state.tickets
+    tickets, metrics = unit.state.tickets, unit.check_metrics(request.metrics)
+    _check_said(unit.state.settings.reward, request.reward, metrics)
     if tickets.window is None:
-        return _tell_once(unit, request, number)
-    if request.key is not None and _known(unit, f"{request.key}/tell", number, request.reward):
+        return _tell_once(unit, request, number, metrics)
+    key = None if request.key is None else f"{request.key}/tell"
+    if key is not None and _known(unit, key, number, request.reward, metrics):
         return False
-    if tickets.is_open(number, unit.now):
-        reward = _so_far(unit, number, request.reward)
-        if not tickets.accumulate and tickets.answers.get(number) == reward:
-            return False
-        unit.state.check_reward(tickets.asks[number][0], reward)
-        told = check_number(request.reward) if tickets.accumulate else reward
-        key = None if request.key is None else f"{request.key}/tell"
-        unit.write(Kind.TOLD, arm=tickets.asks[number][0], ticket=number, reward=told, key=key)
-        return True
-    check_number(request.reward)
-    counted, ask = standing(unit, number, request.ticket), unit.event(number)
-    if not tickets.accumulate and counted.reward == unit.check_reward(request.reward):
+    if not tickets.is_open(number, unit.now):
+        return _tell_late(unit, request, number, metrics)
+    whole = check_values(tickets.metrics_together(number, metrics))
+    reward = _so_far(unit, number, request.reward, whole)
+    is_same = tickets.answers.get(number) == reward and tickets.metrics.get(number, {}) == whole
+    if is_same and not tickets.accumulate:
+        return False
+    unit.state.check_reward(tickets.asks[number][0], reward)
+    told = check_number(request.reward) if tickets.adds_rewards else reward
+    arm, text = tickets.asks[number][0], metrics_body(metrics)
+    unit.write(Kind.TOLD, arm=arm, ticket=number, reward=told, key=key, body=text)
+    return True
+
+
+def _tell_late(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
+    """After the window what counted may be told once more, and nothing else."""
+    if request.reward is not None:
+        check_number(request.reward)
+    tickets, counted = unit.state.tickets, standing(unit, number, request.ticket)
+    ask, before = unit.event(number), _standing_metrics(unit, number)
+    whole = together(before, metrics)
+    is_told = not tickets.accumulate and before == whole
+    if is_told and counted.reward == _checked(unit, request.reward, whole):
         return False
     assert ask is not None
+    assert tickets.window is not None
     closed = _when(ask.time + tickets.window)
+    told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
     raise TicketError(
         f"the window of ticket {ticket_id(number, unit.secret)!r} closed at {closed}, and it "
-        f"{_as(counted.reward)}: its reward {request.reward!r} comes too late "
+        f"{_as(counted.reward)}: {told} too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
 
 
-def _so_far(unit: UnitOfWork, number: int, reward: float) -> float:
-    """What an open ticket would count as with this reward."""
+def _check_said(utility: Utility | None, reward: object, metrics: Metrics) -> None:
+    """Refuse a reward beside a declared one, and nothing at all."""
+    if utility is not None and reward is not None:
+        remedy = f"tell the metrics {listing(utility.names)} alone"
+        said = f"reward {reward!r} was told"
+        raise RewardError(f"{said}, and the study's reward is {utility.text!r}: {remedy}")
+    if utility is not None and not metrics:
+        utility({})  # says what is missing
+    if utility is None and reward is None:
+        declared = "a study with open_study(…, reward='margin - 0.2*latency') needs none"
+        raise RewardError(f"no reward was told: give one ({declared})")
+
+
+def _checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
+    """The reward that was told, or else that of the metrics."""
+    utility = unit.state.settings.reward
+    if utility is None:
+        return unit.check_reward(reward)
+    try:
+        return unit.check_reward(utility(metrics))
+    except RewardError as error:
+        declared = f"the study's reward is {utility.text!r}"
+        shown = "" if utility.text in str(error) else f" ({declared} of {metrics})"
+        raise RewardError(f"{error}{shown}") from None
+
+
+def _so_far(unit: UnitOfWork, number: int, reward: float | None, metrics: Metrics) -> float:
+    """What an open ticket would count as with this reward, or with these metrics."""
     tickets = unit.state.tickets
     before = tickets.answers.get(number)
-    if not tickets.accumulate or before is None:
-        return unit.check_reward(reward)
+    if not tickets.adds_rewards or before is None:
+        return _checked(unit, reward, metrics)
     try:
         return unit.check_reward(tickets.together(number, check_number(reward)))
     except RewardError as error:
         raise RewardError(f"{error} ({before:g} was told before, and {reward!r} now)") from None
 
 
-def _tell_once(unit: UnitOfWork, request: Tell, number: int) -> bool:
+def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
     """The first reward stands, and counts at once."""
-    reward = unit.check_reward(request.reward)
+    reward = _checked(unit, request.reward, metrics)
     out = unit.state.tickets.asks.get(number)
     if out is not None:
         unit.state.check_reward(out[0], reward)
-        unit.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward)
+        text = metrics_body(metrics)
+        unit.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward, body=text)
         return True
     first = next(iter(unit.of_ticket(number)), None)
     if first is None:
@@ -81,17 +126,26 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int) -> bool:
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
+    if together(before := told_in(first), metrics) != before:
+        now = f"now {metrics}: the first ones stand"
+        raise TicketError(f"ticket {shown!r} was told the metrics {before} already, and {now}")
     return False
 
 
-def correct(
-    unit: UnitOfWork, ticket: str | Ticket, reward: float | None, reason: str, key: str | None
-) -> bool:
-    """Whether another reward for a ticket that counted is a change; None forgets the ticket."""
+def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
+    """Whether another reward for a ticket that counted is a change; None forgets the ticket, or
+    with metrics leaves it to them what it counts as, where the study's reward is declared so.
+    """
+    ticket, reward, key, _ = request
     number = ticket_number(ticket, unit.secret, unit.name)
+    metrics, utility = unit.check_metrics(request.metrics), unit.state.settings.reward
+    if utility is not None and reward is not None:
+        _check_said(utility, reward, metrics)
+    if utility is None and reward is None and metrics:
+        raise RewardError(f"a ticket that is forgotten has no metrics, and {metrics} were given")
     new = None if reward is None else unit.check_reward(reward)
     keyed = None if key is None else f"{key}/correct"
-    if keyed is not None and _known(unit, keyed, number, new):
+    if keyed is not None and _known(unit, keyed, number, new, metrics):
         return False
     tickets = unit.state.tickets
     if tickets.is_open(number, unit.now):
@@ -99,8 +153,11 @@ def correct(
         until = "" if tickets.window is None else _when(tickets.asks[number][1] + tickets.window)
         still = f"is open until {until}" if until else "was not told yet"
         raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
-    counted = standing(unit, number, ticket)
-    if counted.reward == new:
+    counted, before = standing(unit, number, ticket), _standing_metrics(unit, number)
+    whole = together(before, metrics)
+    if utility is not None and metrics:
+        new = _checked(unit, None, whole)
+    if counted.reward == new and before == whole:
         return False
     assert counted.arm is not None
     if new is not None:
@@ -108,7 +165,7 @@ def correct(
     unit.dirty = True
     unit.state.close(unit.now)  # the event that follows has this time
     learnt = _learnt(unit, counted, new)
-    body = corrections.body(reason, counted.reward, learnt)
+    body = corrections.body(reason, counted.reward, learnt, metrics, before)
     unit.write(Kind.CORRECTED, arm=counted.arm, ticket=number, reward=new, key=keyed, body=body)
     return True
 
@@ -118,6 +175,8 @@ def _learnt(unit: UnitOfWork, counted: Event, new: float | None) -> Learnt:
     state, arm = unit.state, counted.arm
     assert arm is not None
     agent, now = state.agent, state.learnt(arm)
+    if counted.reward == new:
+        return now
     if state.settings.discount == 1.0:
         old, put = (None if x is None else agent.scale.inward(x) for x in (counted.reward, new))
         if found := corrections.swapped(agent.family, now, old, put):
@@ -149,18 +208,30 @@ def counted_as(settings: Settings, ask: Event, events: Sequence[Event]) -> Event
     if settings.window is None:
         return told[0]
     rewards = [event.reward or 0.0 for event in told]
-    last = sum(rewards) if settings.accumulate else rewards[-1] if rewards else None
+    adds = settings.accumulate and settings.reward is None
+    last = sum(rewards) if adds else rewards[-1] if rewards else None
     reward = settings.silence if not told else last
     closed = ask._replace(time=ask.time + settings.window, ticket=ask.number, reward=reward)
     return closed._replace(kind=int(Kind.TOLD))
 
 
-def _known(unit: UnitOfWork, key: str, number: int, reward: float | None) -> bool:
+def _standing_metrics(unit: UnitOfWork, number: int) -> Metrics:
+    """The metrics of a closed ticket, by all that was told of it and how it was corrected."""
+    whole: Metrics = {}
+    for event in unit.of_ticket(number):
+        add = unit.state.settings.accumulate and event.kind != Kind.CORRECTED
+        whole = together(whole, told_in(event), add)
+    return whole
+
+
+def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
     """Whether the same request was heard before under its idempotency key."""
     before = unit.keyed(key)
     if before is None:
         return False
-    if before.ticket != number or before.reward != reward:
+    declared = unit.state.settings.reward is not None and bool(metrics)
+    is_reward = declared or before.reward == reward
+    if before.ticket != number or not is_reward or told_in(before) != metrics:
         was = f"{before.reward!r} of ticket {ticket_id(before.ticket or 0, unit.secret)!r}"
         given, _, _ = key.rpartition("/")
         raise SettingError(f"key={given!r} was given with {was} before: use a new key")

@@ -16,14 +16,16 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
-from belman.studies.corrections import change, corrected
+from belman.studies.corrections import change, corrected, recount_metrics
 from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.metrics import SumsByArm, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
 
 FORMAT = 1
+_TELLING = (Kind.TOLD, Kind.CORRECTED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
 
 
@@ -46,6 +48,8 @@ class State:
         if settings.early and settings.window is not None:
             self.early = EarlyLearning(settings.window, len(self.register))
         self.asks = [0] * len(self.register)
+        self.metrics = SumsByArm()
+        self.metric_names: set[str] = set()  # that were ever told
         self.paused = False
         self.number = 0
         self.expired = 0
@@ -120,6 +124,8 @@ class State:
             self._correct(event)
         elif kind not in _SETTLING:
             self._change(event)
+        if event.body is not None and kind in _TELLING:
+            self.metric_names.update(told_in(event))
         self.number = event.number
 
     def close(self, now: float) -> None:
@@ -147,10 +153,11 @@ class State:
         """The same, to go its own way."""
         other = copy.copy(self)
         other.agent = copy.deepcopy(self.agent)
-        other.tickets = self.tickets.copied()
+        other.tickets, other.metrics = self.tickets.copied(), self.metrics.copied()
         other.early = None if self.early is None else self.early.copied()
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
+        other.metric_names = self.metric_names.copy()
         other._prepare()
         return other
 
@@ -170,6 +177,8 @@ class State:
             self._learn(counted.arm, counted.reward)
         except RewardError:
             self._await(counted.arm, -1)
+            return
+        self.metrics.count(counted.arm, counted.metrics)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -204,6 +213,7 @@ class State:
         after = corrected(event, before)
         self.told += after.tells - before.tells
         self.reward += change(event)
+        recount_metrics(event, self.metrics)
         if event.arm in self.retired:
             self.retired[event.arm] = after
         else:
@@ -283,6 +293,9 @@ class State:
             "told": self.told,
             "reward": self.reward,
         }
+        if self.metric_names:
+            content["metric_names"] = sorted(self.metric_names)
+            content["metrics"] = self.metrics.to_plain()
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return f"{_digest(text)}\n{text}"
 
@@ -307,6 +320,8 @@ class State:
         state.tickets.from_plain(content)
         if state.early is not None:
             state.early.from_plain(content["early"])
+        state.metric_names = set(content.get("metric_names", ()))
+        state.metrics.from_plain(content.get("metrics", []))
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from belman.agent import Agent, doors, state_file
-from belman.errors import ArmError, BelmanError, PolicyError, StateError, StudyError
+from belman.agent import Agent, doors
+from belman.errors import BelmanError, PolicyError, StateError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, import_export
+from belman.studies import change_keys, changes, import_export
 from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
-from belman.studies.open_tickets import counted_between
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
 from belman.studies.settings import Settings, check_arm, check_policy, kept
@@ -66,8 +64,18 @@ class Study:
         tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key)))
         return tickets[0] if n is None else tickets
 
-    def tell(self, ticket: str | Ticket, reward: float, *, key: str | None = None) -> bool:
+    def tell(
+        self,
+        ticket: str | Ticket,
+        reward: float | None = None,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        key: str | None = None,
+    ) -> bool:
         """Learn the reward of a ticket, hours later and from another process if need be.
+
+        With it go `metrics`, such as {"latency": 0.8, "refund": 0}, of which the study keeps the
+        sums (see `metrics`); where the study's reward is declared over them, they go alone.
 
         True if it was news. The same reward once more changes nothing and gives False; another one
         raises TicketError. In a study with a window it is welcome while the window is open: the
@@ -75,18 +83,27 @@ class Study:
         sent again carries an idempotency `key` of its own. Once the window has closed it raises
         TicketError; see `correct`.
         """
-        return self._replica.transact(lambda unit: unit.tell(Tell(ticket, reward, key)))
+        request = Tell(ticket, reward, key, metrics)
+        return self._replica.transact(lambda unit: unit.tell(request))
 
     def correct(
-        self, ticket: str | Ticket, reward: float | None, reason: str, *, key: str | None = None
+        self,
+        ticket: str | Ticket,
+        reward: float | None,
+        reason: str,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        key: str | None = None,
     ) -> bool:
         """Replace what a ticket counted as, for refunds and fraud; None forgets it.
 
         True if that changes anything. The belief is as if the ticket had counted so at its time
         (under a discount, what is left of it is corrected). It is for tickets that counted: those
-        whose window has closed, or that were told where there is no window.
+        whose window has closed, or that were told where there is no window. Its `metrics` stay as
+        they are but for those that are given; where they make the reward, that is None.
         """
-        return self._replica.transact(lambda unit: unit.correct(ticket, reward, reason, key))
+        request = Tell(ticket, reward, key, metrics)
+        return self._replica.transact(lambda unit: unit.correct(request, reason))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
         """Many asks and tells in one transaction (group commit), which costs one wait for the disk.
@@ -146,30 +163,13 @@ class Study:
         name = check_arm(arm)
 
         def body(state: State) -> dict[str, Any]:
-            doors.check_new(name, state.agent.arms)
-            if name in state.places:
-                if prior is not None:
-                    back = f"arm {name!r} was retired and comes back with what was learnt of it"
-                    raise ArmError(f"{back}: it takes no prior")
-                return {"arm": state.places[name]}
-            family = state.agent.family
-            belief = family.check_belief(family.prior if prior is None else prior)
-            state.agent.policy.check(family, len(state.agent.arms) + 1)
-            encoded = state_file.encode_arm(name)
-            return {"arm": len(state.register), "name": encoded, "prior": belief}
+            return changes.added(state, name, prior)
 
         self._change(Kind.ARM_ADDED, reason, body, key, name, prior)
 
     def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
         """Play an arm no more; rewards of its tickets still count, and it may come back."""
-
-        def body(state: State) -> dict[str, Any]:
-            state.agent.belief(arm)  # refuses an arm that it does not play
-            if len(state.agent.arms) == 1:
-                raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
-            return {"arm": state.places[arm]}
-
-        self._change(Kind.ARM_RETIRED, reason, body, key, arm)
+        self._change(Kind.ARM_RETIRED, reason, lambda state: changes.retired(state, arm), key, arm)
 
     def set_exposure(self, exposure: Exposure, reason: str = "", *, key: str | None = None) -> None:
         """Explore more or less from here on, under a policy that has an exposure."""
@@ -297,6 +297,18 @@ class Study:
         )
         return Table(agent.beliefs(level).columns, title)
 
+    def metrics(self, level: float = 0.95) -> Table:
+        """Per arm that ever was and metric: how many tickets counted with it, mean, interval.
+
+        The interval is Student's for the mean of n independent values. It is for one look at a
+        moment fixed ahead: whoever looks until it says something is misled more often than 1 -
+        `level`. It rests on the central limit theorem, so that it is too narrow where few values
+        make the mean, such as rare refunds; values that are all the same leave it no width. Windows
+        that have closed by now are counted; tickets that nobody told have no metrics.
+        """
+        checked = doors.check_level(level)
+        return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
+
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
         return self.agent().explain()
@@ -315,27 +327,14 @@ class Study:
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason; or the `last` so many."""
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
-        rows, names = list(self._lines(after)), import_export.COLUMNS
+        names, lines = import_export.lines(self._replica, self.events, after)
+        rows = list(lines)
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
-        names = import_export.texts(self.register)
-        return import_export.write(path, self._lines(0, names))
-
-    def _lines(self, after: int, texts: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
-        """Events after a number as lines; with them, where there is a window, what counted."""
-        number, register = self._replica.look(lambda state: (state.number, list(state.register)))
-        secret, settings, names = self._replica.secret, self.settings, texts or register
-        start = after
-        if settings.window is not None and after:
-            with self.storage.transaction(write=False) as transaction:
-                start = self._replica.log.before_open(transaction, after, settings.window)
-        events = itertools.takewhile(lambda event: event.number <= number, self.events(start))
-        if settings.window is None:
-            return import_export.lines(events, names, secret, False)
-        told = counted_between(settings, events, after, self._replica.clock())
-        return import_export.lines(told, names, secret, True)
+        columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
+        return import_export.write(path, rows, columns)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belman.agent import doors
@@ -17,6 +17,7 @@ from belman.errors import (
 )
 from belman.studies import change_keys, settle
 from belman.studies.event_log import Event, EventLog, Kind
+from belman.studies.metrics import Metrics, check_metrics
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
@@ -34,13 +35,15 @@ class Ask(NamedTuple):
 
 
 class Tell(NamedTuple):
-    """The reward of a ticket; an idempotency `key` makes it safe to send again under a window,
-    within which a ticket may be told several times (without one a tell is safe by itself).
+    """The reward of a ticket, its metrics, or both; an idempotency `key` makes it safe to send
+    again under a window, within which a ticket may be told several times (without one a tell is
+    safe by itself).
     """
 
     ticket: str | Ticket
-    reward: float
+    reward: float | None = None
     key: str | None = None
+    metrics: Mapping[str, float] | None = None
 
 
 class UnitOfWork:
@@ -106,15 +109,13 @@ class UnitOfWork:
             check_key(request.key)
         return settle.tell(self, request)
 
-    def correct(
-        self, ticket: str | Ticket, reward: float | None, reason: str, key: str | None
-    ) -> bool:
+    def correct(self, request: Tell, reason: str) -> bool:
         """Whether another reward for a ticket that counted is a change."""
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
-        if key is not None:
-            check_key(key)
-        return settle.correct(self, ticket, reward, reason, key)
+        if request.key is not None:
+            check_key(request.key)
+        return settle.correct(self, request, reason)
 
     def record(
         self, rows: Sequence[tuple[Hashable, float]], reason: str, key: str | None = None
@@ -155,6 +156,12 @@ class UnitOfWork:
         """A reward of the study's family as the log keeps it."""
         self.state.agent.scale.inward(reward)
         return float(reward) + 0.0  # a log has one zero
+
+    def check_metrics(self, given: object) -> Metrics:
+        """Metrics as the log keeps them, of names that are few."""
+        declared = self.state.settings.reward
+        known = self.state.metric_names.union(() if declared is None else declared.names)
+        return check_metrics(given, known)
 
     def _ticket(self, event: Event) -> Ticket:
         return ticket_of(event, self.state.register, self.secret)

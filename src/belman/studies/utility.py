@@ -96,7 +96,7 @@ def _check(node: ast.expr, text: str) -> None:
     children: list[ast.expr] = []
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name) and node.id not in _FUNCTIONS:
         return
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         children = [node.left, node.right]
