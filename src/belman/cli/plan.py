@@ -57,4 +57,4 @@ def plan(
     with replacing(path) as draft:
         style.save(picture(found), draft, format="png")
     if not as_json:
-        console.print(f"wrote {path}")
+        console.print(f"wrote {path}", soft_wrap=True)

@@ -90,7 +90,7 @@ def report(
     whole = report_page.page(f"Report on {data.name}", [report_page.section(found), *tables])
     write_atomically(page, whole)
     if not as_json:
-        console.print(f"wrote {page}")
+        console.print(f"wrote {page}", soft_wrap=True)
     if open_:
         typer.launch(str(page.resolve()))
 
