@@ -5,9 +5,10 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from belman.studies.storage import Transaction
+if TYPE_CHECKING:
+    from belman.studies.storage import Transaction
 
 
 class Kind(IntEnum):
@@ -47,6 +48,7 @@ class Event(NamedTuple):
     reward: float | None = None
     key: str | None = None
     body: str | None = None
+    link: bytes | None = None  # to the event before it, see chain.py
 
 
 _COLUMNS = ", ".join(Event._fields)
@@ -113,15 +115,16 @@ class EventLog:
         """Write events down."""
         transaction.execute_many(_APPEND, [(self.study, *event) for event in new])
 
-    def newest_snapshot(self, transaction: Transaction) -> str | None:
-        """The text of the last snapshot."""
+    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes | None, str] | None:
+        """The number and the link of the event that the last snapshot follows, and its text."""
         newest = "WHERE study = ? ORDER BY number DESC LIMIT 1"
-        rows = transaction.rows(f"SELECT content FROM belman_snapshots {newest}", self.study)
-        return rows[0][0] if rows else None
+        what = f"SELECT number, link, content FROM belman_snapshots {newest}"
+        rows = transaction.rows(what, self.study)
+        return rows[0] if rows else None
 
-    def keep_snapshot(self, transaction: Transaction, number: int, content: str) -> None:
-        """Write a snapshot down, and drop those before it."""
+    def keep_snapshot(self, transaction: Transaction, last: Event, content: str) -> None:
+        """Write down a snapshot that follows an event, and drop those before it."""
         drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
-        insert = "INSERT INTO belman_snapshots (study, number, content) VALUES (?, ?, ?)"
-        transaction.execute(drop, self.study, number)
-        transaction.execute(insert, self.study, number, content)
+        insert = "INSERT INTO belman_snapshots (study, number, link, content) VALUES (?, ?, ?, ?)"
+        transaction.execute(drop, self.study, last.number)
+        transaction.execute(insert, self.study, last.number, last.link, content)

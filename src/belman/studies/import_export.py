@@ -13,6 +13,7 @@ from typing import Any
 
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
+from belman.studies.chain import mark
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.open_tickets import Counted
 from belman.studies.tickets import ticket_id
@@ -39,7 +40,8 @@ def lines(
             yield _line(one, register, secret, windowed)
         else:
             assert one.ticket is not None
-            when, ticket = datetime.fromtimestamp(one.time, UTC), ticket_id(one.ticket, secret)
+            when = datetime.fromtimestamp(one.time, UTC)
+            ticket = ticket_id(one.ticket, secret, one.mark)
             what = "forgotten" if one.reward is None else "counted"
             yield (None, when, what, ticket, register[one.arm], None, None, one.reward, None)
 
@@ -51,7 +53,7 @@ def _line(event: Event, register: Sequence[Hashable], secret: str, windowed: boo
         event.number,
         datetime.fromtimestamp(event.time, UTC),
         _SO_FAR if so_far else Kind(event.kind).name.lower().replace("_", " "),
-        None if number is None else ticket_id(number, secret),
+        None if number is None else ticket_id(number, secret, mark(event)),
         None if event.arm is None else register[event.arm],
         None if event.draw is None else Draw(event.draw).name.lower(),
         event.probability,

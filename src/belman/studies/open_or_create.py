@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import timedelta
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from belman.errors import SettingError
 from belman.families import Family
 from belman.policies import Policy
+from belman.studies.chain import NO_MARK, Head
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
@@ -41,7 +41,8 @@ def open_study(
     accumulate: bool = False,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
-    clock: Callable[[], float] = time.time,
+    read_only: bool = False,
+    clock: Callable[[], float] | None = None,
 ) -> Study:
     """The study of that name, created with these settings where there is none.
 
@@ -51,7 +52,9 @@ def open_study(
     `replay`. With a `window` (seconds, or a timedelta) a ticket is open for so long after its ask
     and counts when that is over: with the reward that was told last, or the sum of all where they
     `accumulate`; where none was told, as `silence`, or not at all if that is None. `expire_after`
-    and `expired_reward`, which counted rewards at once and silence later, lead to it.
+    and `expired_reward`, which counted rewards at once and silence later, lead to it. Time is the
+    storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
+    `read_only` opens a copy to look at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -64,7 +67,7 @@ def open_study(
     Study('checkout-button', 2 arms, 1 reward told, 0 tickets out)
     >>> study.storage.close(); folder.cleanup()
     """
-    place = storage if isinstance(storage, Storage) else Storage(storage)
+    place = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
     check_name(name)
     given: dict[str, Any] = {
         "family": family,
@@ -84,7 +87,7 @@ def open_study(
         arms = list(arms) if not isinstance(arms, (str, bytes)) else arms
         if name not in place.names():
             chosen = settings(arms, **given, **(leads or rule))
-            if create(name, chosen, place, clock()):
+            if create(name, chosen, place, clock() if clock is not None else place.now()):
                 _warn(leads)
                 return Study(name, place, clock=clock)
     study = Study(name, place, clock=clock)
@@ -147,7 +150,7 @@ def check_name(name: object) -> str:
 
 def create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    first = Event(1, int(Kind.CREATED), now, body=chosen.to_json())
+    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=chosen.to_json()), NO_MARK)
 
     insert = (
         "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from belman.studies.chain import NO_MARK, mark
 from belman.studies.event_log import Event, Kind
 from belman.studies.settings import Settings
 
@@ -28,6 +29,7 @@ class Counted(NamedTuple):
     reward: float | None
     time: float
     silent: bool
+    mark: bytes = NO_MARK
 
 
 class OpenTickets:
@@ -37,6 +39,7 @@ class OpenTickets:
         self.window, self.silence = settings.window, settings.silence
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
+        self.marks: dict[int, bytes] = {}  # of those that have one, as their events bear it
         self.answers: dict[int, float] = {}  # what was told so far, under a window
         self.silent: dict[int, dict[int, float]] = {}  # by arm: the others, with their ask times
         self.time = 0.0  # of the last event
@@ -48,12 +51,13 @@ class OpenTickets:
         kind, arm = event.kind, event.arm
         if kind == Kind.ASKED:
             assert arm is not None
-            self._open(event.number, arm, event.time)
+            self._open(event.number, arm, event.time, mark(event))
         elif kind == Kind.TOLD or kind == Kind.EXPIRED:
             assert arm is not None
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
+                self.marks.pop(event.ticket, None)
                 silent = kind == Kind.EXPIRED
                 counted.append(Counted(event.ticket, arm, event.reward, event.time, silent))
             else:
@@ -64,8 +68,10 @@ class OpenTickets:
             counted.append(Counted(None, arm, event.reward, event.time, False))
         return counted
 
-    def _open(self, number: int, arm: int, time: float) -> None:
+    def _open(self, number: int, arm: int, time: float, mark: bytes) -> None:
         self.asks[number] = (arm, time)
+        if mark != NO_MARK:
+            self.marks[number] = mark
         if self.window is not None:
             self.silent.setdefault(arm, {})[number] = time
 
@@ -96,6 +102,7 @@ class OpenTickets:
                 self.answers.get(number, self.silence),
                 time + window,
                 number not in self.answers,
+                self.marks.get(number, NO_MARK),
             )
             for number, (arm, time) in closing
         ]
@@ -106,6 +113,7 @@ class OpenTickets:
         for one in closed:
             assert one.ticket is not None
             del self.asks[one.ticket]
+            self.marks.pop(one.ticket, None)
             if one.silent:
                 del self.silent[one.arm][one.ticket]
             else:
@@ -117,6 +125,7 @@ class OpenTickets:
         other = object.__new__(OpenTickets)
         vars(other).update(vars(self))
         other.asks, other.answers = self.asks.copy(), self.answers.copy()
+        other.marks = self.marks.copy()
         other.silent = {arm: asks.copy() for arm, asks in self.silent.items()}
         return other
 
@@ -124,7 +133,11 @@ class OpenTickets:
 
     def to_plain(self) -> dict[str, Any]:
         """For a snapshot; without a window just what is out."""
-        asks = {"outstanding": [[number, *ask] for number, ask in self.asks.items()]}
+        asks: dict[str, Any] = {
+            "outstanding": [[number, *ask] for number, ask in self.asks.items()]
+        }
+        if self.marks:
+            asks["marks"] = [[number, own.hex()] for number, own in self.marks.items()]
         if self.window is None:
             return asks
         return {**asks, "answers": list(map(list, self.answers.items())), "time": self.time}
@@ -132,7 +145,8 @@ class OpenTickets:
     def from_plain(self, content: dict[str, Any]) -> None:
         """Take over what `to_plain` gave."""
         for number, arm, time in content["outstanding"]:
-            self._open(number, arm, time)
+            self._open(number, arm, time, NO_MARK)
+        self.marks = {number: bytes.fromhex(own) for number, own in content.get("marks", ())}
         for number, reward in content.get("answers", ()):
             self.answer(number, reward)
         self.time = content.get("time", 0.0)

@@ -14,7 +14,7 @@ from belman.errors import RewardError, SettingError, TicketError
 from belman.studies import corrections
 from belman.studies.event_log import Event, Kind
 from belman.studies.settings import Settings
-from belman.studies.tickets import Ticket, ticket_id, ticket_number, unknown
+from belman.studies.tickets import Ticket, unknown
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import Tell, UnitOfWork
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def tell(unit: UnitOfWork, request: Tell) -> bool:
     """Whether the reward was news; raises TicketError where it contradicts what is known."""
-    number = ticket_number(request.ticket, unit.secret, unit.name)
+    number = unit.number_of(request.ticket)
     tickets = unit.state.tickets
     if tickets.window is None:
         return _tell_once(unit, request, number)
@@ -43,7 +43,7 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     assert ask is not None
     closed = _when(ask.time + tickets.window)
     raise TicketError(
-        f"the window of ticket {ticket_id(number, unit.secret)!r} closed at {closed}, and it "
+        f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
         f"{_as(counted.reward)}: its reward {request.reward!r} comes too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
@@ -71,7 +71,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int) -> bool:
     first = next(iter(unit.of_ticket(number)), None)
     if first is None:
         raise unknown(request.ticket, unit.name)
-    shown = ticket_id(number, unit.secret)
+    shown = unit.shown(number)
     if first.kind == Kind.EXPIRED:
         late = f"its reward {reward:g} comes too late"
         how = _as(first.reward, "was counted as")
@@ -86,14 +86,14 @@ def correct(
     unit: UnitOfWork, ticket: str | Ticket, reward: float | None, reason: str, key: str | None
 ) -> bool:
     """Whether another reward for a ticket that counted is a change; None forgets the ticket."""
-    number = ticket_number(ticket, unit.secret, unit.name)
+    number = unit.number_of(ticket)
     new = None if reward is None else unit.check_reward(reward)
     keyed = None if key is None else f"{key}/correct"
     if keyed is not None and _known(unit, keyed, number, new):
         return False
     tickets = unit.state.tickets
     if tickets.is_open(number, unit.now):
-        shown = ticket_id(number, unit.secret)
+        shown = unit.shown(number)
         until = "" if tickets.window is None else _when(tickets.asks[number][1] + tickets.window)
         still = f"is open until {until}" if until else "was not told yet"
         raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
@@ -157,7 +157,7 @@ def _known(unit: UnitOfWork, key: str, number: int, reward: float | None) -> boo
     if before is None:
         return False
     if before.ticket != number or before.reward != reward:
-        was = f"{before.reward!r} of ticket {ticket_id(before.ticket or 0, unit.secret)!r}"
+        was = f"{before.reward!r} of ticket {unit.shown(before.ticket or 0)!r}"
         given, _, _ = key.rpartition("/")
         raise SettingError(f"key={given!r} was given with {was} before: use a new key")
     return True

@@ -6,7 +6,6 @@ import copy
 import itertools
 import json
 import os
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, overload
@@ -44,7 +43,7 @@ class Study:
     when it raises, nothing has happened. Objects are safe to share between threads.
     """
 
-    def __init__(self, name: str, storage: Storage, *, clock: Clock = time.time) -> None:
+    def __init__(self, name: str, storage: Storage, *, clock: Clock | None = None) -> None:
         self._replica = Replica(name, storage, clock)
         self._replica.look(lambda state: None)
 
@@ -257,8 +256,9 @@ class Study:
         """
 
         def read(state: State) -> tuple[int, int]:
-            due = state.tickets.due(self._replica.clock())
-            return state.number, len(state.tickets.asks) - len(due)
+            tickets = state.tickets
+            due = () if tickets.window is None else tickets.due(self._replica.now())
+            return state.number, len(tickets.asks) - len(due)
 
         return self._replica.look(read)
 
@@ -312,14 +312,14 @@ class Study:
         events = itertools.takewhile(lambda event: event.number <= number, self.events(start))
         if settings.window is None:
             return import_export.lines(events, register, secret, False)
-        told = counted_between(settings, events, after, self._replica.clock())
+        told = counted_between(settings, events, after, self._replica.now())
         return import_export.lines(told, register, secret, True)
 
     def replay(self, policy: Policy, seed: int = 0) -> Estimate:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
         family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
         doors.check_policy(policy, family, arms)
-        return replay(self.settings, self.events(), policy, seed, self._replica.clock())
+        return replay(self.settings, self.events(), policy, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -17,11 +18,12 @@ from belman.errors import (
     nearest,
 )
 from belman.studies import settle
+from belman.studies.chain import NO_MARK, Head, mark
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
-from belman.studies.tickets import Ticket, ticket_of
+from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 200  # characters of an idempotency key
@@ -52,13 +54,14 @@ class UnitOfWork:
         name: str,
         secret: str,
         state: State,
+        head: Head,
         log: EventLog,
         transaction: Transaction,
         now: float,
     ) -> None:
-        self.name, self.secret, self.state = name, secret, state
-        # the times of a study with windows never go back, whatever a writer's clock says
-        self.now = now if state.tickets.window is None else max(now, state.tickets.time)
+        self.name, self.secret, self.state, self.head = name, secret, state, head
+        self.now = max(now, state.tickets.time)  # never goes back, whatever a writer's clock says
+        self._mark = secrets.token_bytes(8)  # of the tickets that are given here
         self._log, self._transaction = log, transaction
         self._before = state.number
         self.new: list[Event] = []
@@ -153,6 +156,9 @@ class UnitOfWork:
         """Let an event happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
+        ticket = event.ticket
+        own = self._mark if kind == Kind.ASKED else ticket and self.mark_of(ticket)
+        event, self.head = self.head.joined(event, own or NO_MARK)
         self.state.fold(event, decided=True)
         self.new.append(event)
 
@@ -161,7 +167,7 @@ class UnitOfWork:
         if self.new:
             self._log.append(self._transaction, self.new)
             if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-                self._log.keep_snapshot(self._transaction, self.state.number, self.state.to_text())
+                self._log.keep_snapshot(self._transaction, self.new[-1], self.state.to_text())
 
     def _expire(self) -> int:
         """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
@@ -176,6 +182,24 @@ class UnitOfWork:
             self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
             count += 1
         return count
+
+    # Tickets
+
+    def number_of(self, ticket: object) -> int:
+        """The number of the ask that a ticket is for."""
+        return ticket_number(ticket, self.secret, self.name, self.mark_of)
+
+    def shown(self, number: int) -> str:
+        """The id of the ticket of an ask."""
+        return ticket_id(number, self.secret, self.mark_of(number) or NO_MARK)
+
+    def mark_of(self, number: int) -> bytes | None:
+        """The mark of a ticket that was given, by the number of its ask."""
+        tickets = self.state.tickets
+        if number in tickets.asks:
+            return tickets.marks.get(number, NO_MARK)
+        ask = self.event(number)
+        return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 
     # Reading the log, with what is about to be written down
 
