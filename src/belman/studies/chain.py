@@ -77,12 +77,12 @@ class Head(NamedTuple):
     def check(self, found: Event | None, study: str) -> None:
         """StateError where the log does not hold this event any more."""
         if found is None:
-            what = f"event {self.number}, which this process knows, is not in it any more"
+            what = f"event {self.number} was its last, and is not in it any more"
         elif found.link != self.link:
-            what = f"event {self.number} is not the one that this process knows"
+            what = f"event {self.number} was its last, and is now another one"
         else:
             return
-        cause = "restored from a backup, or edited, while this process had it open"
+        cause = "restored from a backup, or edited"
         raise StateError(f"the log of study {study!r} was {cause}: {what}. {RESTORED}")
 
 

@@ -55,6 +55,7 @@ _COLUMNS = ", ".join(Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
 _APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
+_LAST = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
 _LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
 _CHUNK = 10_000
 
@@ -112,8 +113,14 @@ class EventLog:
         return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
 
     def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
-        """Write events down."""
-        transaction.execute_many(_APPEND, [(self.study, *event) for event in new])
+        """Write events down, and which of them is the last."""
+        rows = [(self.study, *event) for event in new]
+        transaction.execute_together(_APPEND, rows, _LAST, (new[-1].number, new[-1].link, self.study))
+
+    def last(self, transaction: Transaction) -> tuple[int, bytes]:
+        """The number and the link of the event that was written last."""
+        rows = transaction.rows("SELECT last, link FROM belman_studies WHERE id = ?", self.study)
+        return rows[0] if rows else (0, b"")
 
     def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes | None, str] | None:
         """The number and the link of the event that the last snapshot follows, and its text."""

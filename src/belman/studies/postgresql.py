@@ -71,6 +71,19 @@ class PostgreSQL:
     def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         connection.cursor().executemany(_with_percents(sql), rows)
 
+    def execute_together(
+        self,
+        connection: Any,
+        sql: str,
+        rows: Sequence[Sequence[Any]],
+        then: str,
+        values: Sequence[Any],
+    ) -> None:
+        with connection.pipeline():
+            for row in rows:
+                self.execute(connection, sql, row)
+            self.execute(connection, then, values)
+
     def execute_locked(
         self, connection: Any, lock: str, sql: str, values: Sequence[Any]
     ) -> tuple[Any, float]:

@@ -99,8 +99,9 @@ class Replica:
 
     def _opened(self, transaction: Transaction) -> tuple[State, Head]:
         """The state of the newest snapshot, or of the first event where none can be read."""
-        if self._head is not None:
-            self._head.check(self.log.find(transaction, "number", self._head.number), self.name)
+        for known in (self._head, Head(*self.log.last(transaction))):
+            if known is not None:
+                known.check(self.log.find(transaction, "number", known.number), self.name)
         snapshot = self.log.newest_snapshot(transaction)
         if snapshot is not None:
             number, link, text = snapshot
@@ -127,6 +128,8 @@ class Replica:
         """
 
         def fold(transaction: Transaction) -> State:
+            last = Head(*self.log.last(transaction))
+            last.check(self.log.find(transaction, "number", last.number), self.name)
             state, head = self._first(transaction)
             for event in self.log.after(transaction, 1):
                 if event.number > until:

@@ -65,10 +65,12 @@ STEPS = {
         DROP INDEX belman_events_settled;
         CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
             WHERE ticket IS NOT NULL""",
-    # events are chained, and a snapshot names the event that it follows
+    # events are chained; a snapshot names the event that it follows, a study its last one
     "0004": """
         ALTER TABLE belman_events ADD COLUMN link {driver.bytes};
-        ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes}""",
+        ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};
+        ALTER TABLE belman_studies ADD COLUMN last BIGINT;
+        ALTER TABLE belman_studies ADD COLUMN link {driver.bytes}""",
 }
 #: The version of the tables that this code reads and writes.
 HEAD = max(STEPS)
@@ -130,6 +132,8 @@ def _chain(transaction: Transaction) -> None:
             transaction.execute_many(put.format("belman_events"), rows)
             of_snapshots = [row for row in rows if row[2] in kept]
             transaction.execute_many(put.format("belman_snapshots"), of_snapshots)
+            last = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
+            transaction.execute(last, chunk[-1].number, chunk[-1].link, study)
 
 
 def _rows(transaction: Transaction, study: int) -> Iterator[tuple[Any, ...]]:

@@ -87,6 +87,17 @@ class SQLite:
     def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         connection.executemany(sql, rows)
 
+    def execute_together(
+        self,
+        connection: Any,
+        sql: str,
+        rows: Sequence[Sequence[Any]],
+        then: str,
+        values: Sequence[Any],
+    ) -> None:
+        connection.executemany(sql, rows)
+        connection.execute(then, values)
+
     def execute_locked(
         self, connection: Any, lock: str, sql: str, values: Sequence[Any]
     ) -> tuple[Any, float]:
