@@ -17,34 +17,31 @@ from belman.errors import StateError
 from belman.studies.event_log import Event
 
 NO_MARK = bytes(8)
-_ROW = struct.Struct("<BqqdqqdqdqQ")  # what is None, nine values, and the lengths of two texts
+_ROW = struct.Struct("<qqdqqdqdqq")  # its numbers, and the lengths of its two texts
+_NAN = float("nan")  # no reward: as a reward it is refused
 
 
 def link(before: bytes, event: Event, mark: bytes = NO_MARK) -> bytes:
     """The link of an event that follows one with the link `before`.
 
     >>> link(b"", Event(1, 1, 0.0)).hex()
-    '000000000000000071197865a5b02cd7de320b5e29944756'
+    '0000000000000000504d3348f85d7502861261d907dc87d9'
     """
     number, kind, time, arm, draw, probability, ticket, reward, key, body, _ = event
-    absent = 0
-    for i, value in enumerate((arm, draw, probability, ticket, reward, key, body)):
-        absent |= (value is None) << i
-    first, second = (key or "").encode(), (body or "").encode()
     row = _ROW.pack(
-        absent,
         number,
         kind,
         time,
-        arm or 0,
-        draw or 0,
-        probability or 0.0,
-        ticket or 0,
-        reward or 0.0,
-        len(first),
-        len(second),
+        -1 if arm is None else arm,
+        -1 if draw is None else draw,
+        -1.0 if probability is None else probability,
+        -1 if ticket is None else ticket,
+        _NAN if reward is None else reward,
+        -1 if key is None else len(key),
+        -1 if body is None else len(body),
     )
-    digest = hashlib.blake2b(before + mark + row + first + second, digest_size=16).digest()
+    text = (key or "") + (body or "")
+    digest = hashlib.blake2b(before + mark + row + text.encode(), digest_size=16).digest()
     return mark + digest
 
 

@@ -49,16 +49,6 @@ class Driver(Protocol):
     def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement for every row of values."""
 
-    def execute_together(
-        self,
-        connection: Any,
-        sql: str,
-        rows: Sequence[Sequence[Any]],
-        then: str,
-        values: Sequence[Any],
-    ) -> None:
-        """Run a statement for every row of values, and then another one."""
-
     def execute_locked(
         self, connection: Any, lock: str, sql: str, values: Sequence[Any]
     ) -> tuple[Any, float]:

@@ -15,9 +15,10 @@ from belman.families import Family
 from belman.policies import Policy
 from belman.studies.chain import NO_MARK, Head
 from belman.studies.event_log import Event, EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
-from belman.studies.study import Study
+from belman.studies.study import LIMITS, Study
 
 LONGEST = 200  # characters of a name
 
@@ -41,6 +42,7 @@ def open_study(
     accumulate: bool = False,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
+    limits: Limits = LIMITS,
     read_only: bool = False,
     clock: Callable[[], float] | None = None,
 ) -> Study:
@@ -54,7 +56,8 @@ def open_study(
     `accumulate`; where none was told, as `silence`, or not at all if that is None. `expire_after`
     and `expired_reward`, which counted rewards at once and silence later, lead to it. Time is the
     storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
-    `read_only` opens a copy to look at, and refuses every change.
+    `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a copy to look
+    at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -89,8 +92,8 @@ def open_study(
             chosen = settings(arms, **given, **(leads or rule))
             if create(name, chosen, place, clock() if clock is not None else place.now()):
                 _warn(leads)
-                return Study(name, place, clock=clock)
-    study = Study(name, place, clock=clock)
+                return Study(name, place, clock=clock, limits=limits)
+    study = Study(name, place, clock=clock, limits=limits)
     if study.settings.expire_after is not None:
         _compare(study, arms, {**given, **old}, rule)
     else:

@@ -43,7 +43,9 @@ class PostgreSQL:
         self._shown, self._read_only = shown, read_only
         self._level = psycopg.IsolationLevel.READ_COMMITTED
         timeouts = {"lock_timeout": lock_timeout, "statement_timeout": statement_timeout}
-        settings = (f"set_config('{name}', '{s * 1000:.0f}', false)" for name, s in timeouts.items())
+        settings = (
+            f"set_config('{name}', '{s * 1000:.0f}', false)" for name, s in timeouts.items()
+        )
         self._set_timeouts = f"SELECT {', '.join(settings)}"
         # what libpq knows, and no argument of psycopg's, which could turn off transactions
         self._open = lambda: psycopg.connect(make_conninfo(**parameters))
@@ -70,19 +72,6 @@ class PostgreSQL:
 
     def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         connection.cursor().executemany(_with_percents(sql), rows)
-
-    def execute_together(
-        self,
-        connection: Any,
-        sql: str,
-        rows: Sequence[Sequence[Any]],
-        then: str,
-        values: Sequence[Any],
-    ) -> None:
-        with connection.pipeline():
-            for row in rows:
-                self.execute(connection, sql, row)
-            self.execute(connection, then, values)
 
     def execute_locked(
         self, connection: Any, lock: str, sql: str, values: Sequence[Any]

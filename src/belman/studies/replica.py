@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from belman.errors import BelmanError, StateError
 from belman.studies.chain import Head
 from belman.studies.event_log import EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.settings import Settings
 from belman.studies.state import State
 from belman.studies.storage import Storage, Transaction
@@ -20,11 +21,17 @@ T = TypeVar("T")
 class Replica:
     """What the log says of a study, never more than is committed; read anew after a failure."""
 
-    def __init__(self, name: str, storage: Storage, clock: Callable[[], float] | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        storage: Storage,
+        clock: Callable[[], float] | None,
+        limits: Limits,
+    ) -> None:
         self.name, self.storage = name, storage
         self.id, self.secret = storage.find(name)
         self.log = EventLog(self.id)
-        self.clock = clock
+        self.clock, self.limits = clock, limits
         self._lock = threading.RLock()
         self._state: State | None = None
         self._head: Head | None = None  # of what was ever seen here; the log has to go on from it
@@ -65,7 +72,9 @@ class Replica:
             state, head = self._caught_up(transaction, lock=True)
             result, refusal = None, None
             now = transaction.time if self.clock is None else self.clock()
-            unit = UnitOfWork(self.name, self.secret, state, head, self.log, transaction, now)
+            unit = UnitOfWork(
+                self.name, self.secret, state, head, self.log, transaction, now, self.limits
+            )
             try:
                 result = work(unit)
             except BelmanError as error:
@@ -99,7 +108,7 @@ class Replica:
 
     def _opened(self, transaction: Transaction) -> tuple[State, Head]:
         """The state of the newest snapshot, or of the first event where none can be read."""
-        for known in (self._head, Head(*self.log.last(transaction))):
+        for known in (self._head, Head(*self.log.noted(transaction))):
             if known is not None:
                 known.check(self.log.find(transaction, "number", known.number), self.name)
         snapshot = self.log.newest_snapshot(transaction)
@@ -128,7 +137,7 @@ class Replica:
         """
 
         def fold(transaction: Transaction) -> State:
-            last = Head(*self.log.last(transaction))
+            last = Head(*self.log.noted(transaction))
             last.check(self.log.find(transaction, "number", last.number), self.name)
             state, head = self._first(transaction)
             for event in self.log.after(transaction, 1):

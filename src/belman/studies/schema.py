@@ -65,7 +65,7 @@ STEPS = {
         DROP INDEX belman_events_settled;
         CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
             WHERE ticket IS NOT NULL""",
-    # events are chained; a snapshot names the event that it follows, a study its last one
+    # events are chained; a snapshot names the event that it follows, a study one of its last
     "0004": """
         ALTER TABLE belman_events ADD COLUMN link {driver.bytes};
         ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};

@@ -17,9 +17,12 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows whether the file has a write-ahead log by now."""
+    """A connection that knows whether the file has a write-ahead log by now, and whether others
+    wanted to write when it last began.
+    """
 
     has_wal = False
+    has_rivals = False
 
 
 class SQLite:
@@ -50,9 +53,7 @@ class SQLite:
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
         place = self._address() if self._read_only else self._path
-        connection = sqlite3.connect(
-            place, check_same_thread=False, uri=self._read_only, **options
-        )
+        connection = sqlite3.connect(place, check_same_thread=False, uri=self._read_only, **options)
         try:
             # the first of them reads the file, for which it may have to wait
             set_up = f"PRAGMA synchronous={self._synchronous}"
@@ -76,7 +77,14 @@ class SQLite:
         if not connection.has_wal:
             self._patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").close())
             connection.has_wal = True
-        self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+        if connection.has_rivals:  # who wrote just now is no sooner back than who waits
+            time.sleep(random.uniform(0.0, LONGEST_NAP))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.has_rivals = False
+        except sqlite3.OperationalError:
+            connection.has_rivals = True
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
 
     def execute(self, connection: Any, sql: str, values: Sequence[Any]) -> Any:
         if connection.in_transaction:
@@ -86,17 +94,6 @@ class SQLite:
 
     def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         connection.executemany(sql, rows)
-
-    def execute_together(
-        self,
-        connection: Any,
-        sql: str,
-        rows: Sequence[Sequence[Any]],
-        then: str,
-        values: Sequence[Any],
-    ) -> None:
-        connection.executemany(sql, rows)
-        connection.execute(then, values)
 
     def execute_locked(
         self, connection: Any, lock: str, sql: str, values: Sequence[Any]

@@ -111,12 +111,6 @@ class Transaction:
         else:
             self.driver.execute_many(self._connection, sql, rows)
 
-    def execute_together(
-        self, sql: str, rows: Sequence[Sequence[Any]], then: str, values: Sequence[Any]
-    ) -> None:
-        """Run a statement for every row of values, and then another one."""
-        self.driver.execute_together(self._connection, sql, rows, then, values)
-
     def __enter__(self) -> Transaction:
         try:
             self._connection = self._pool.take()

@@ -20,6 +20,7 @@ from belman.policies import Policy
 from belman.studies import import_export
 from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
+from belman.studies.limits import Limits
 from belman.studies.open_tickets import counted_between
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
@@ -32,6 +33,7 @@ from belman.table import Table
 
 Clock = Callable[[], float]
 Change = Callable[[State], dict[str, Any] | None]
+LIMITS = Limits()
 PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
 
 
@@ -43,8 +45,15 @@ class Study:
     when it raises, nothing has happened. Objects are safe to share between threads.
     """
 
-    def __init__(self, name: str, storage: Storage, *, clock: Clock | None = None) -> None:
-        self._replica = Replica(name, storage, clock)
+    def __init__(
+        self,
+        name: str,
+        storage: Storage,
+        *,
+        clock: Clock | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self._replica = Replica(name, storage, clock, limits)
         self._replica.look(lambda state: None)
 
     # Deciding and learning
@@ -87,16 +96,24 @@ class Study:
         return self._replica.transact(lambda unit: unit.correct(ticket, reward, reason, key))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
-        """Many asks and tells in one transaction (group commit), which costs one wait for the disk.
+        """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
+        in several where they ask for more tickets than one may give.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
 
-        def answers(unit: UnitOfWork) -> list[list[Ticket] | bool | BelmanError]:
-            return [unit.answer(request) for request in requests]
+        def answers(
+            unit: UnitOfWork, batch: list[Ask | Tell]
+        ) -> list[list[Ticket] | bool | BelmanError]:
+            return [unit.answer(request) for request in batch]
 
-        return self._replica.transact(answers) if requests else []
+        most = self._replica.limits.tickets
+        return [
+            answer
+            for batch in _batches(requests, most)
+            for answer in self._replica.transact(lambda unit, batch=batch: answers(unit, batch))  # type: ignore[misc]
+        ]
 
     def record(self, rewards: PastData, reason: str = "") -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
@@ -341,3 +358,21 @@ class Study:
         counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
         words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
+
+
+def _batches(requests: Sequence[Ask | Tell], most: int) -> Iterator[list[Ask | Tell]]:
+    """The requests in their order, with at most so many tickets at a time (one ask may be more,
+    which it alone is refused).
+    """
+    batch: list[Ask | Tell] = []
+    total = 0
+    for request in requests:
+        tickets = request.tickets if isinstance(request, Ask) else 0
+        size = tickets if isinstance(tickets, int) else 0
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(request)
+        total += size
+    if batch:
+        yield batch

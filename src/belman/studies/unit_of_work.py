@@ -20,6 +20,7 @@ from belman.errors import (
 from belman.studies import settle
 from belman.studies.chain import NO_MARK, Head, mark
 from belman.studies.event_log import Event, EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
@@ -58,11 +59,12 @@ class UnitOfWork:
         log: EventLog,
         transaction: Transaction,
         now: float,
+        limits: Limits,
     ) -> None:
         self.name, self.secret, self.state, self.head = name, secret, state, head
         self.now = max(now, state.tickets.time)  # never goes back, whatever a writer's clock says
         self._mark = secrets.token_bytes(8)  # of the tickets that are given here
-        self._log, self._transaction = log, transaction
+        self._log, self._transaction, self._limits = log, transaction, limits
         self._before = state.number
         self.new: list[Event] = []
         self.overdue = self._expire()
@@ -85,6 +87,10 @@ class UnitOfWork:
         if self.state.paused:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
+        tickets = self.state.tickets
+        self._limits.check(
+            request.tickets, len(tickets.asks) - len(tickets.due(self.now)), self.name
+        )
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
         first = self.state.number + 1
