@@ -54,11 +54,11 @@ class Head(NamedTuple):
     """The last event that somebody knows of a log."""
 
     number: int = 0
-    link: bytes = b""
+    link: bytes | None = b""
 
     def joined(self, event: Event, own: bytes) -> tuple[Event, Head]:
         """The event that follows, with its link, and the head that it is then."""
-        new = link(self.link, event, own)
+        new = link(self.link or b"", event, own)
         return Event._make((*event[:-1], new)), Head(event.number, new)
 
     def follow(self, event: Event, study: str) -> Head:
@@ -66,7 +66,7 @@ class Head(NamedTuple):
         if event.number != self.number + 1:
             gap = f"event {self.number + 1} is missing, and {event.number} is there"
             raise StateError(f"the log of study {study!r} was edited: {gap}. {REMEDY}")
-        if event.link is None or event.link != link(self.link, event, event.link[:8]):
+        if event.link is None or event.link != link(self.link or b"", event, event.link[:8]):
             what = f"event {event.number} is not as it was written, or what was before it is not"
             raise StateError(f"the log of study {study!r} was edited: {what}. {REMEDY}")
         return Head(event.number, event.link)
