@@ -165,3 +165,9 @@ fields = st.builds(
 def test_different_events_have_different_links(one, other):
     assert (link(b"", one) == link(b"", other)) == (one == other)
     assert link(b"x", one) != link(b"", one) != link(b"", one, b"12345678")
+
+
+def test_a_link_is_of_what_a_database_gives_back():
+    """SQLite keeps NaN as NULL, and -0.0 as 0.0: a policy may know no probability."""
+    written = Event(1, 2, -0.0, 0, 0, float("nan"), None, -0.0)
+    assert link(b"", written) == link(b"", Event(1, 2, 0.0, 0, 0, None, None, 0.0))

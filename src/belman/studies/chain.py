@@ -18,31 +18,36 @@ from belman.studies.event_log import Event
 
 NO_MARK = bytes(8)
 _ROW = struct.Struct("<qqdqqdqdqq")  # its numbers, and the lengths of its two texts
-_NAN = float("nan")  # no reward: as a reward it is refused
+_NAN = float("nan")
 
 
 def link(before: bytes, event: Event, mark: bytes = NO_MARK) -> bytes:
     """The link of an event that follows one with the link `before`.
 
     >>> link(b"", Event(1, 1, 0.0)).hex()
-    '0000000000000000504d3348f85d7502861261d907dc87d9'
+    '0000000000000000b8849c73451e83e0f800c3367abf5fdd'
     """
     number, kind, time, arm, draw, probability, ticket, reward, key, body, _ = event
     row = _ROW.pack(
         number,
         kind,
-        time,
+        time + 0.0,
         -1 if arm is None else arm,
         -1 if draw is None else draw,
-        -1.0 if probability is None else probability,
+        _kept(probability),
         -1 if ticket is None else ticket,
-        _NAN if reward is None else reward,
+        _kept(reward),
         -1 if key is None else len(key),
         -1 if body is None else len(body),
     )
     text = (key or "") + (body or "")
     digest = hashlib.blake2b(before + mark + row + text.encode(), digest_size=16).digest()
     return mark + digest
+
+
+def _kept(number: float | None) -> float:
+    """A number as every database gives it back: SQLite has no NaN, and one zero."""
+    return _NAN if number is None or number != number else number + 0.0
 
 
 def mark(event: Event) -> bytes:
