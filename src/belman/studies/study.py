@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ from belman.studies.settings import Settings, check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket, ticket_of
-from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_reason
+from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_reason
 from belman.table import Table
 
 Clock = Callable[[], float]
@@ -46,12 +47,7 @@ class Study:
     """
 
     def __init__(
-        self,
-        name: str,
-        storage: Storage,
-        *,
-        clock: Clock | None = None,
-        limits: Limits = LIMITS,
+        self, name: str, storage: Storage, *, clock: Clock | None = None, limits: Limits = LIMITS
     ) -> None:
         self._replica = Replica(name, storage, clock, limits)
         self._replica.look(lambda state: None)
@@ -102,18 +98,10 @@ class Study:
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
-
-        def answers(
-            unit: UnitOfWork, batch: list[Ask | Tell]
-        ) -> list[list[Ticket] | bool | BelmanError]:
-            return [unit.answer(request) for request in batch]
-
-        most = self._replica.limits.tickets
-        return [
-            answer
-            for batch in _batches(requests, most)
-            for answer in self._replica.transact(lambda unit, batch=batch: answers(unit, batch))  # type: ignore[misc]
-        ]
+        found: list[list[Ticket] | bool | BelmanError] = []
+        for batch in batches(requests, self._replica.limits.tickets):
+            found += self._replica.transact(partial(UnitOfWork.answers, requests=batch))
+        return found
 
     def record(self, rewards: PastData, reason: str = "") -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
@@ -358,21 +346,3 @@ class Study:
         counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
         words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
-
-
-def _batches(requests: Sequence[Ask | Tell], most: int) -> Iterator[list[Ask | Tell]]:
-    """The requests in their order, with at most so many tickets at a time (one ask may be more,
-    which it alone is refused).
-    """
-    batch: list[Ask | Tell] = []
-    total = 0
-    for request in requests:
-        tickets = request.tickets if isinstance(request, Ask) else 0
-        size = tickets if isinstance(tickets, int) else 0
-        if batch and total + size > most:
-            yield batch
-            batch, total = [], 0
-        batch.append(request)
-        total += size
-    if batch:
-        yield batch

@@ -79,6 +79,10 @@ class UnitOfWork:
         except BelmanError as error:
             return error
 
+    def answers(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
+        """What each of several requests gets."""
+        return [self.answer(request) for request in requests]
+
     def ask(self, request: Ask) -> list[Ticket]:
         """Tickets for the arms to try now, or those that the same key was given before."""
         doors.check_count(request.tickets)
@@ -257,3 +261,21 @@ def check_reason(reason: object) -> str:
         allowed = "it must be a string of at most 10,000 characters"
         raise SettingError(f"reason={str(reason)[:80]!r} is no reason: {allowed}")
     return reason
+
+
+def batches(requests: Sequence[Ask | Tell], most: int) -> Iterator[list[Ask | Tell]]:
+    """The requests in their order, with at most so many tickets at a time (one ask may be more,
+    which it alone is refused).
+    """
+    batch: list[Ask | Tell] = []
+    total = 0
+    for request in requests:
+        tickets = request.tickets if isinstance(request, Ask) else 0
+        size = tickets if isinstance(tickets, int) else 0
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(request)
+        total += size
+    if batch:
+        yield batch
