@@ -50,11 +50,19 @@ def brought_up_to_date(sample: Sample) -> Storage:
     return Storage(sample.url)
 
 
+def as_ever(going_on: dict[str, Any]) -> dict[str, Any]:
+    """How studies go on, but for the marks of the tickets that they give."""
+    for study in (plain := json.loads(json.dumps(going_on))).values():
+        for ticket in study["afterwards"]["tickets"]:
+            ticket[0] = ticket[0].partition("-")[0]
+    return plain
+
+
 def test_studies_know_what_they_knew_and_go_on_as_they_would_have(sample):
     storage = brought_up_to_date(sample)
     for name, known in sample.known["studies"].items():
         assert json.loads(json.dumps(seen(open_study(name, storage=storage)))) == known
-    assert json.loads(json.dumps(continued(storage))) == sample.known["continued"]
+    assert as_ever(continued(storage)) == as_ever(sample.known["continued"])
     open_study("one more", ["a", "b"], storage=storage).ask()
     storage.close()
 
@@ -79,7 +87,7 @@ def test_the_first_tables_are_brought_up_to_date_on_request(sample):
     assert migrate(sample.url) == migrate(sample.url) == schema.HEAD
     storage = Storage(sample.url)
     assert Keys(storage).all() == []
-    assert json.loads(json.dumps(continued(storage))) == sample.known["continued"]
+    assert as_ever(continued(storage)) == as_ever(sample.known["continued"])
     storage.close()
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from belman import errors
 from belman.studies import Kind, Storage, open_study
-from belman.studies.drivers import SQLite
+from belman.studies.sqlite import SQLite
 from tests.waiting import HANG, wait_until
 
 ROUNDS = 6  # 200 in benchmarks/survival.py

@@ -35,6 +35,9 @@ MetricOption = Annotated[
     typer.Option(help="A number beside the reward, such as latency=0.8; may be repeated."),
 ]
 Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
+ReadOnly = Annotated[
+    bool, typer.Option("--read-only", help="Change nothing at all: for a copy, or a backup.")
+]
 
 DEFAULT_STORAGE = "sqlite:///studies.db"
 
@@ -44,10 +47,10 @@ def root() -> None:
     """Run a durable study: decisions that survive."""
 
 
-def _open(name: str, storage: str) -> Study:
+def _open(name: str, storage: str, read_only: bool = False) -> Study:
     from belman.studies import open_study
 
-    return open_study(name, storage=storage)
+    return open_study(name, storage=storage, read_only=read_only)
 
 
 def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
@@ -146,11 +149,11 @@ def create(
 
 
 @app.command("list")
-def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
+def list_(storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False) -> None:
     """Name every study, with its counts."""
     from belman.studies import Storage, open_study
 
-    place = Storage(storage)
+    place = Storage(storage, read_only=read_only)
     rows = []
     for name in place.names():
         try:
@@ -162,23 +165,29 @@ def list_(storage: StorageOption = DEFAULT_STORAGE) -> None:
 
 
 @app.command("show")
-def show_(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
+def show_(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
     """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
-    study = _open(name, storage)
+    study = _open(name, storage, read_only)
     console.print(repr(study), highlight=False)
     show(study.beliefs())
 
 
 @app.command()
-def metrics(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
+def metrics(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
     """Show the metrics: per arm how many tickets counted with one, mean, Student's interval."""
-    show(_open(name, storage).metrics())
+    show(_open(name, storage, read_only).metrics())
 
 
 @app.command()
-def explain(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
+def explain(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
     """Say why this arm now: what the policy sees of each arm."""
-    show(_open(name, storage).explain())
+    show(_open(name, storage, read_only).explain())
 
 
 @app.command()
@@ -288,9 +297,10 @@ def history(
     name: Name,
     last: Annotated[int, typer.Option(help="How many events.")] = 20,
     storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
 ) -> None:
     """Show the last events of the log."""
-    table = _open(name, storage).history(last)
+    table = _open(name, storage, read_only).history(last)
     table.columns["time"] = [time.isoformat(sep=" ", timespec="seconds") for time in table["time"]]
     for column, cells in table.columns.items():
         table.columns[column] = ["" if cell is None else cell for cell in cells]
@@ -302,9 +312,12 @@ def export(
     name: Name,
     path: Annotated[Path, typer.Argument(help="A file whose name ends in .csv or .parquet.")],
     storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
 ) -> None:
     """Write the log to a file."""
-    console.print(f"wrote {_open(name, storage).export(path):,} events to {path}", highlight=False)
+    console.print(
+        f"wrote {_open(name, storage, read_only).export(path):,} events to {path}", highlight=False
+    )
 
 
 @app.command("import")
@@ -327,17 +340,20 @@ def replay(
         str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")
     ],
     storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
 ) -> None:
     """Estimate what another policy would have earned."""
-    study = _open(name, storage)
+    study = _open(name, storage, read_only)
     estimate = study.replay(parse.policy(policy, horizon=10_000))
     show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
 
 
 @app.command()
-def check(name: Name, storage: StorageOption = DEFAULT_STORAGE) -> None:
+def check(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
     """Fold the whole log anew and compare it with the state, bit by bit."""
-    study = _open(name, storage)
+    study = _open(name, storage, read_only)
     console.print(f"{study.number:,} events, state {study.check()}", highlight=False)
 
 

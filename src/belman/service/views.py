@@ -60,7 +60,8 @@ def history(study: Study, after: int, limit: int) -> bytes:
     register = study.register
     rows = []
     for event in lines:
-        there = {name: value for name, value in event._asdict().items() if value is not None}
+        told = event._replace(link=None)._asdict()  # a link is the log's own affair
+        there = {name: value for name, value in told.items() if value is not None}
         row = {name: value for name, value in there.items() if name not in ("body", "key")}
         row["kind"] = Kind(event.kind).name.lower()
         row["time"] = datetime.fromtimestamp(event.time, UTC).isoformat()

@@ -1,6 +1,7 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL; a study is the fold of one."""
 
 from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.limits import Limits
 from belman.studies.open_or_create import open_study
 from belman.studies.replay import Estimate
 from belman.studies.settings import Settings
@@ -9,5 +10,5 @@ from belman.studies.study import Study
 from belman.studies.tickets import Ticket
 from belman.studies.unit_of_work import Ask, Tell
 
-__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Settings", "Storage", "Study", "Tell"]
-__all__ += ["Ticket", "migrate", "open_study"]
+__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Settings", "Storage", "Study"]
+__all__ += ["Tell", "Ticket", "migrate", "open_study"]

@@ -13,6 +13,7 @@ from typing import Any
 
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
+from belman.studies.chain import mark
 from belman.studies.corrections import metrics_after
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.metrics import Metrics, told_in
@@ -86,7 +87,7 @@ def lines(
         with replica.storage.transaction(write=False) as transaction:
             start = replica.log.before_open(transaction, after, settings.window)
     log = itertools.takewhile(lambda event: event.number <= number, events(start))
-    told = counted_between(settings, log, after, replica.clock()) if windowed else log
+    told = counted_between(settings, log, after, replica.now()) if windowed else log
     names = texts(register) if as_text else register
     rows = (_line(one, names, replica.secret, windowed) for one in told)
     if has_metrics:
@@ -98,7 +99,7 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
     when = datetime.fromtimestamp(one.time, UTC)
     if isinstance(one, Counted):
         assert one.ticket is not None
-        ticket, metrics = ticket_id(one.ticket, secret), _json(one.metrics)
+        ticket, metrics = ticket_id(one.ticket, secret, one.mark), _json(one.metrics)
         what = "forgotten" if one.reward is None else "counted"
         arm = names[one.arm]
         return (None, when, what, ticket, arm, None, None, one.reward, None, metrics)
@@ -108,7 +109,7 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         one.number,
         when,
         _SO_FAR if so_far else Kind(one.kind).name.lower().replace("_", " "),
-        None if number is None else ticket_id(number, secret),
+        None if number is None else ticket_id(number, secret, mark(one)),
         None if one.arm is None else names[one.arm],
         None if one.draw is None else Draw(one.draw).name.lower(),
         one.probability,

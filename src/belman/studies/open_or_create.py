@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import timedelta
@@ -14,10 +13,12 @@ from numpy.typing import ArrayLike
 from belman.errors import SettingError
 from belman.families import Family
 from belman.policies import Policy
+from belman.studies.chain import NO_MARK, Head
 from belman.studies.event_log import Event, EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.settings import Settings, check_seconds, settings
 from belman.studies.storage import Storage, Transaction
-from belman.studies.study import Study
+from belman.studies.study import LIMITS, Study
 from belman.studies.utility import Utility
 
 LONGEST = 200  # characters of a name
@@ -44,7 +45,9 @@ def open_study(
     reward: str | Utility | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
-    clock: Callable[[], float] = time.time,
+    limits: Limits = LIMITS,
+    read_only: bool = False,
+    clock: Callable[[], float] | None = None,
 ) -> Study:
     """The study of that name, created with these settings where there is none.
 
@@ -58,7 +61,9 @@ def open_study(
     and silence is 0, a success that was told counts at once and silence as its age says;
     `early=False` waits for the window. Where a ticket has no single reward, `reward` declares one
     over its metrics: "margin - 0.2*latency". `expire_after` and `expired_reward`, which counted
-    rewards at once and silence later, lead to a window.
+    rewards at once and silence later, lead to a window. Time is the storage's: PostgreSQL's own,
+    and for SQLite that of this machine; a `clock` replaces it. `limits` bounds the tickets of one
+    ask, and those that are out. `read_only` opens a copy to look at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -71,7 +76,7 @@ def open_study(
     Study('checkout-button', 2 arms, 1 reward told, 0 tickets out)
     >>> study.storage.close(); folder.cleanup()
     """
-    place = storage if isinstance(storage, Storage) else Storage(storage)
+    place = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
     check_name(name)
     given: dict[str, Any] = {
         "family": family,
@@ -93,10 +98,10 @@ def open_study(
         arms = list(arms) if not isinstance(arms, (str, bytes)) else arms
         if name not in place.names():
             chosen = settings(arms, **given, **(leads or rule))
-            if create(name, chosen, place, clock()):
+            if create(name, chosen, place, clock() if clock is not None else place.now()):
                 _warn(leads)
-                return Study(name, place, clock=clock)
-    study = Study(name, place, clock=clock)
+                return Study(name, place, clock=clock, limits=limits)
+    study = Study(name, place, clock=clock, limits=limits)
     if study.settings.expire_after is not None:
         _compare(study, arms, {**given, **old}, rule)
     else:
@@ -156,7 +161,7 @@ def check_name(name: object) -> str:
 
 def create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    first = Event(1, int(Kind.CREATED), now, body=chosen.to_json())
+    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=chosen.to_json()), NO_MARK)
 
     insert = (
         "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from belman.studies.chain import NO_MARK, mark
 from belman.studies.event_log import Event, Kind
 from belman.studies.metrics import Metrics, together, told_in
 from belman.studies.settings import Settings
@@ -31,6 +32,7 @@ class Counted(NamedTuple):
     time: float
     silent: bool
     metrics: Metrics = {}  # noqa: RUF012 (nobody changes it)
+    mark: bytes = NO_MARK
 
 
 class OpenTickets:
@@ -40,6 +42,7 @@ class OpenTickets:
         self.window, self.silence = settings.window, settings.silence
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
+        self.marks: dict[int, bytes] = {}  # of those that have one, as their events bear it
         self.answers: dict[int, float] = {}  # what was told so far, under a window
         self.adds_rewards = settings.accumulate and settings.reward is None
         self.metrics: dict[int, Metrics] = {}  # what was told so far of those with an answer
@@ -53,12 +56,13 @@ class OpenTickets:
         kind, arm = event.kind, event.arm
         if kind == Kind.ASKED:
             assert arm is not None
-            self._open(event.number, arm, event.time)
+            self._open(event.number, arm, event.time, mark(event))
         elif kind == Kind.TOLD or kind == Kind.EXPIRED:
             assert arm is not None
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
+                self.marks.pop(event.ticket, None)
                 silent, told = kind == Kind.EXPIRED, told_in(event)
                 counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
             else:
@@ -71,8 +75,10 @@ class OpenTickets:
             counted.append(Counted(None, arm, event.reward, event.time, False))
         return counted
 
-    def _open(self, number: int, arm: int, time: float) -> None:
+    def _open(self, number: int, arm: int, time: float, mark: bytes) -> None:
         self.asks[number] = (arm, time)
+        if mark != NO_MARK:
+            self.marks[number] = mark
         if self.window is not None:
             self.silent.setdefault(arm, {})[number] = time
 
@@ -112,6 +118,7 @@ class OpenTickets:
                 time + window,
                 number not in self.answers,
                 self.metrics.get(number, {}),
+                self.marks.get(number, NO_MARK),
             )
             for number, (arm, time) in self.closing(now)
         ]
@@ -122,6 +129,7 @@ class OpenTickets:
         for one in closed:
             assert one.ticket is not None
             del self.asks[one.ticket]
+            self.marks.pop(one.ticket, None)
             if one.silent:
                 del self.silent[one.arm][one.ticket]
             else:
@@ -134,7 +142,7 @@ class OpenTickets:
         other = object.__new__(OpenTickets)
         vars(other).update(vars(self))
         other.asks, other.answers = self.asks.copy(), self.answers.copy()
-        other.metrics = self.metrics.copy()
+        other.metrics, other.marks = self.metrics.copy(), self.marks.copy()
         other.silent = {arm: asks.copy() for arm, asks in self.silent.items()}
         return other
 
@@ -142,7 +150,11 @@ class OpenTickets:
 
     def to_plain(self) -> dict[str, Any]:
         """For a snapshot; without a window just what is out."""
-        asks = {"outstanding": [[number, *ask] for number, ask in self.asks.items()]}
+        asks: dict[str, Any] = {
+            "outstanding": [[number, *ask] for number, ask in self.asks.items()]
+        }
+        if self.marks:
+            asks["marks"] = [[number, own.hex()] for number, own in self.marks.items()]
         if self.window is None:
             return asks
         answers = list(map(list, self.answers.items()))
@@ -152,7 +164,8 @@ class OpenTickets:
     def from_plain(self, content: dict[str, Any]) -> None:
         """Take over what `to_plain` gave."""
         for number, arm, time in content["outstanding"]:
-            self._open(number, arm, time)
+            self._open(number, arm, time, NO_MARK)
+        self.marks = {number: bytes.fromhex(own) for number, own in content.get("marks", ())}
         for number, reward in content.get("answers", ()):
             self.answer(number, reward)
         self.metrics = dict(content.get("told_metrics", ()))

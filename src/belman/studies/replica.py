@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from belman.errors import BelmanError, StateError
+from belman.studies.chain import Head
 from belman.studies.event_log import EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.settings import Settings
 from belman.studies.state import State
 from belman.studies.storage import Storage, Transaction
@@ -19,19 +21,30 @@ T = TypeVar("T")
 class Replica:
     """What the log says of a study, never more than is committed; read anew after a failure."""
 
-    def __init__(self, name: str, storage: Storage, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        storage: Storage,
+        clock: Callable[[], float] | None,
+        limits: Limits,
+    ) -> None:
         self.name, self.storage = name, storage
         self.id, self.secret = storage.find(name)
         self.log = EventLog(self.id)
-        self.clock = clock
+        self.clock, self.limits = clock, limits
         self._lock = threading.RLock()
         self._state: State | None = None
+        self._head: Head | None = None  # of what was ever seen here; the log has to go on from it
         self._ahead: State | None = None  # of the log, by windows that closed after the last event
+
+    def now(self) -> float:
+        """The time, by the clock of the study or of its storage."""
+        return self.storage.now() if self.clock is None else self.clock()
 
     def look(self, reader: Callable[[State], T]) -> T:
         """What a reader makes of the state, with everything that is committed."""
         with self._lock:
-            self._state = self.storage.run(self._caught_up, write=False)
+            self._state, self._head = self.storage.run(self._caught_up, write=False)
             return reader(self._state)
 
     def look_now(self, reader: Callable[[State], T]) -> T:
@@ -40,7 +53,9 @@ class Replica:
         """
 
         def read(state: State) -> T:
-            now = self.clock()
+            if state.tickets.window is None:
+                return reader(state)
+            now = self.now()
             if self._ahead is None or self._ahead.number != state.number:
                 self._ahead = state.copied() if state.tickets.due(now) else None
             shown = state if self._ahead is None else self._ahead
@@ -54,10 +69,13 @@ class Replica:
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
-        def attempt(transaction: Transaction) -> tuple[State, T | None, BelmanError | None]:
-            state = self._caught_up(transaction, lock=True)
+        def attempt(transaction: Transaction) -> tuple[State, Head, T | None, BelmanError | None]:
+            state, head = self._caught_up(transaction, lock=True)
             result, refusal = None, None
-            unit = UnitOfWork(self.name, self.secret, state, self.log, transaction, self.clock())
+            now = transaction.time if self.clock is None else self.clock()
+            unit = UnitOfWork(
+                self.name, self.secret, state, head, self.log, transaction, now, self.limits
+            )
             try:
                 result = work(unit)
             except BelmanError as error:
@@ -65,48 +83,68 @@ class Replica:
                     raise
                 refusal = error
             unit.flush()
-            return state, result, refusal
+            return state, unit.head, result, refusal
 
         with self._lock:
-            self._state, result, refusal = self.storage.run(attempt)
+            self._state, self._head, result, refusal = self.storage.run(attempt)
         if refusal is not None:
             raise refusal
         return cast("T", result)
 
-    def _caught_up(self, transaction: Transaction, lock: bool = False) -> State:
+    def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
+        """The state with all that is committed; StateError where the log is not the one it was."""
         state, self._state = self._state, None  # it comes back when what it holds is committed
-        if state is None:
-            state = self._opened(transaction)
-        for event in self.log.after(transaction, state.number, lock=lock):
+        head = self._head
+        if state is None or head is None:
+            state, head = self._opened(transaction)
+        events = self.log.after(transaction, head.number - 1, lock=lock)
+        last = next(events, None)
+        head.check(last, self.name)
+        assert last is not None
+        state.tickets.time = last.time
+        for event in events:
+            head = head.follow(event, self.name)
             state.fold(event)
-        return state
+        return state, head
 
-    def _opened(self, transaction: Transaction) -> State:
+    def _opened(self, transaction: Transaction) -> tuple[State, Head]:
         """The state of the newest snapshot, or of the first event where none can be read."""
-        text = self.log.newest_snapshot(transaction)
-        if text is not None:
+        for known in (self._head, Head(*self.log.noted(transaction))):
+            if known is not None:
+                known.check(self.log.find(transaction, "number", known.number), self.name)
+        snapshot = self.log.newest_snapshot(transaction)
+        if snapshot is not None:
+            number, link, text = snapshot
             try:
-                return State.from_text(text)
+                state = State.from_text(text)
             except StateError:
                 pass  # the log holds everything that the snapshot did
+            else:
+                return state, Head(number, link)
         return self._first(transaction)
 
-    def _first(self, transaction: Transaction) -> State:
+    def _first(self, transaction: Transaction) -> tuple[State, Head]:
         created = self.log.find(transaction, "number", 1)
         if created is None or created.kind != Kind.CREATED or created.body is None:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
+        head = Head().follow(created, self.name)
         state = State(Settings.from_json(created.body))
         state.fold(created)
-        return state
+        return state, head
 
     def folded(self, until: int) -> State:
-        """The state that the log alone gives, up to number `until`, whatever the snapshots say."""
+        """The state that the log alone gives, up to number `until`, whatever the snapshots say;
+        StateError where the log was edited.
+        """
 
         def fold(transaction: Transaction) -> State:
-            state = self._first(transaction)
+            last = Head(*self.log.noted(transaction))
+            last.check(self.log.find(transaction, "number", last.number), self.name)
+            state, head = self._first(transaction)
             for event in self.log.after(transaction, 1):
                 if event.number > until:
                     break
+                head = head.follow(event, self.name)
                 state.fold(event)
             return state
 

@@ -7,9 +7,13 @@ the same numbers, and a request that carries an idempotency key is answered once
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from belman.errors import StorageError
+from belman.studies.chain import linked
+from belman.studies.event_log import Event
 
 if TYPE_CHECKING:
     from belman.studies.storage import Storage, Transaction
@@ -61,6 +65,12 @@ STEPS = {
         DROP INDEX belman_events_settled;
         CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
             WHERE ticket IS NOT NULL""",
+    # events are chained; a snapshot names the event that it follows, a study one of its last
+    "0004": """
+        ALTER TABLE belman_events ADD COLUMN link {driver.bytes};
+        ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};
+        ALTER TABLE belman_studies ADD COLUMN last BIGINT;
+        ALTER TABLE belman_studies ADD COLUMN link {driver.bytes}""",
 }
 #: The version of the tables that this code reads and writes.
 HEAD = max(STEPS)
@@ -77,6 +87,8 @@ def version(transaction: Transaction) -> str | None:
 def prepare(storage: Storage) -> None:
     """Create the tables in a database that has none; refuse tables of another version."""
     found = storage.run(version, write=False)
+    if found is None and storage.read_only:
+        raise StorageError(f"{storage} holds no studies, and was opened with read_only=True")
     if found is None:
         upgrade(storage)
     elif found != HEAD:
@@ -102,11 +114,41 @@ def upgrade(storage: Storage) -> None:
             if number > (found or ""):
                 for statement in step.format(driver=transaction.driver).split(";"):
                     transaction.execute(statement)
+                if number == "0004":
+                    _chain(transaction)
         transaction.execute("UPDATE belman_version SET version_num = ?", HEAD)
 
     storage.run(work)
 
 
+def _chain(transaction: Transaction) -> None:
+    """Give a link to every event and snapshot that was written without."""
+    put = "UPDATE {} SET link = ? WHERE study = ? AND number = ?"
+    for (study,) in transaction.rows("SELECT id FROM belman_studies"):
+        snapshots = "SELECT number FROM belman_snapshots WHERE study = ?"
+        kept = {number for (number,) in transaction.rows(snapshots, study)}
+        events = linked(Event._make((*row, None)) for row in _rows(transaction, study))
+        while chunk := list(itertools.islice(events, _CHUNK)):
+            rows = [(event.link, study, event.number) for event in chunk]
+            transaction.execute_many(put.format("belman_events"), rows)
+            of_snapshots = [row for row in rows if row[2] in kept]
+            transaction.execute_many(put.format("belman_snapshots"), of_snapshots)
+            last = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
+            transaction.execute(last, chunk[-1].number, chunk[-1].link, study)
+
+
+def _rows(transaction: Transaction, study: int) -> Iterator[tuple[Any, ...]]:
+    """The events as the tables had them before there were links."""
+    columns = "number, kind, time, arm, draw, probability, ticket, reward, key, body"
+    after = "WHERE study = ? AND number > ? ORDER BY number LIMIT ?"
+    rows: list[tuple[Any, ...]] = [(0,)]
+    while rows:
+        sql = f"SELECT {columns} FROM belman_events {after}"
+        rows = transaction.rows(sql, study, rows[-1][0], _CHUNK)
+        yield from rows
+
+
+_CHUNK = 10_000
 _NEWER = "install a newer belman"
 
 

@@ -16,7 +16,7 @@ from belman.studies.event_log import Event, Kind
 from belman.studies.metrics import Metrics, check_values, together, told_in
 from belman.studies.metrics import body as metrics_body
 from belman.studies.settings import Settings
-from belman.studies.tickets import ticket_id, ticket_number, unknown
+from belman.studies.tickets import unknown
 from belman.studies.utility import Utility
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def tell(unit: UnitOfWork, request: Tell) -> bool:
     """Whether the reward was news; raises TicketError where it contradicts what is known."""
-    number = ticket_number(request.ticket, unit.secret, unit.name)
+    number = unit.number_of(request.ticket)
     tickets, metrics = unit.state.tickets, unit.check_metrics(request.metrics)
     _check_said(unit.state.settings.reward, request.reward, metrics)
     if tickets.window is None:
@@ -62,7 +62,7 @@ def _tell_late(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
     closed = _when(ask.time + tickets.window)
     told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
     raise TicketError(
-        f"the window of ticket {ticket_id(number, unit.secret)!r} closed at {closed}, and it "
+        f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
         f"{_as(counted.reward)}: {told} too late "
         "(correct(ticket, reward, reason) corrects what counted)"
     )
@@ -118,7 +118,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
     first = next(iter(unit.of_ticket(number)), None)
     if first is None:
         raise unknown(request.ticket, unit.name)
-    shown = ticket_id(number, unit.secret)
+    shown = unit.shown(number)
     if first.kind == Kind.EXPIRED:
         late = f"its reward {reward:g} comes too late"
         how = _as(first.reward, "was counted as")
@@ -137,7 +137,7 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
     with metrics leaves it to them what it counts as, where the study's reward is declared so.
     """
     ticket, reward, key, _ = request
-    number = ticket_number(ticket, unit.secret, unit.name)
+    number = unit.number_of(ticket)
     metrics, utility = unit.check_metrics(request.metrics), unit.state.settings.reward
     if utility is not None and reward is not None:
         _check_said(utility, reward, metrics)
@@ -149,7 +149,7 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
         return False
     tickets = unit.state.tickets
     if tickets.is_open(number, unit.now):
-        shown = ticket_id(number, unit.secret)
+        shown = unit.shown(number)
         until = "" if tickets.window is None else _when(tickets.asks[number][1] + tickets.window)
         still = f"is open until {until}" if until else "was not told yet"
         raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
@@ -232,7 +232,7 @@ def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metric
     declared = unit.state.settings.reward is not None and bool(metrics)
     is_reward = declared or before.reward == reward
     if before.ticket != number or not is_reward or told_in(before) != metrics:
-        was = f"{before.reward!r} of ticket {ticket_id(before.ticket or 0, unit.secret)!r}"
+        was = f"{before.reward!r} of ticket {unit.shown(before.ticket or 0)!r}"
         given, _, _ = key.rpartition("/")
         raise SettingError(f"key={given!r} was given with {was} before: use a new key")
     return True

@@ -82,6 +82,7 @@ class Transaction:
 
     def __init__(self, pool: Pool, write: bool) -> None:
         self.driver = pool.driver
+        self.time = 0.0  # when the lock was given, by the clock of the database
         self.committing = False  # whether nobody knows, if it fails now, what has happened
         self._pool, self._write = pool, write
         self._connection: Any = None
@@ -92,7 +93,12 @@ class Transaction:
 
     def rows_locked(self, lock: str, sql: str, *values: Any) -> list[Any]:
         """The rows that a query finds once nobody else writes to what its first value names."""
-        return self.driver.execute_locked(self._connection, lock, sql, values).fetchall()
+        found, self.time = self.driver.execute_locked(self._connection, lock, sql, values)
+        return found.fetchall()
+
+    def now(self) -> float:
+        """The time by the clock of the database."""
+        return self.driver.now(self._connection)
 
     def execute(self, sql: str, *values: Any) -> int:
         """Change something: how many rows were."""
@@ -143,11 +149,13 @@ class Storage:
     version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
     and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
     (not a crash of the program) may take the last moments with it. A storage may be shared by
-    threads, and by processes that are forked.
+    threads, and by processes that are forked. Opening one that is there writes nothing, and with
+    `read_only` nothing is ever written: for a copy to look at.
     """
 
-    def __init__(self, url: str, *, migrating: bool = False) -> None:
-        self._pool = Pool(driver_for(url))
+    def __init__(self, url: str, *, migrating: bool = False, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self._pool = Pool(driver_for(url, read_only))
         (schema.upgrade if migrating else schema.prepare)(self)
 
     def __str__(self) -> str:
@@ -162,6 +170,8 @@ class Storage:
 
     def transaction(self, *, write: bool = True) -> Transaction:
         """A transaction, committed at the end; on SQLite it is the only one that writes."""
+        if write and self.read_only:
+            raise StorageError(f"{self} was opened with read_only=True: nothing can be changed")
         return Transaction(self._pool, write)
 
     def run(self, work: Callable[[Transaction], T], *, write: bool = True) -> T:
@@ -187,6 +197,10 @@ class Storage:
     def execute(self, sql: str, *values: Any) -> int:
         """Change something: how many rows were."""
         return self.run(lambda transaction: transaction.execute(sql, *values))
+
+    def now(self) -> float:
+        """The time by the clock of the database: PostgreSQL's own, SQLite's is this machine's."""
+        return self.run(Transaction.now, write=False)
 
     def names(self) -> list[str]:
         """The names of the studies kept here."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import os
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
@@ -20,17 +20,19 @@ from belman.policies import Policy
 from belman.studies import change_keys, changes, import_export
 from belman.studies.event_log import Event, Kind
 from belman.studies.import_export import past_data
+from belman.studies.limits import Limits
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
 from belman.studies.settings import Settings, check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket, ticket_of
-from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, check_key, check_reason
+from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_key, check_reason
 from belman.table import Table
 
 Clock = Callable[[], float]
 Change = Callable[[State], dict[str, Any] | None]
+LIMITS = Limits()
 PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
 
 
@@ -43,8 +45,10 @@ class Study:
     `key` of its own: it is made once. Objects are safe to share between threads.
     """
 
-    def __init__(self, name: str, storage: Storage, *, clock: Clock = time.time) -> None:
-        self._replica = Replica(name, storage, clock)
+    def __init__(
+        self, name: str, storage: Storage, *, clock: Clock | None = None, limits: Limits = LIMITS
+    ) -> None:
+        self._replica = Replica(name, storage, clock, limits)
         self._replica.look(lambda state: None)
 
     # Deciding and learning
@@ -106,16 +110,16 @@ class Study:
         return self._replica.transact(lambda unit: unit.correct(request, reason))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
-        """Many asks and tells in one transaction (group commit), which costs one wait for the disk.
+        """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
+        in several where they ask for more tickets than one may give.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
-
-        def answers(unit: UnitOfWork) -> list[list[Ticket] | bool | BelmanError]:
-            return [unit.answer(request) for request in requests]
-
-        return self._replica.transact(answers) if requests else []
+        found: list[list[Ticket] | bool | BelmanError] = []
+        for batch in batches(requests, self._replica.limits.tickets):
+            found += self._replica.transact(partial(UnitOfWork.answers, requests=batch))
+        return found
 
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
@@ -272,8 +276,11 @@ class Study:
         """
 
         def read(state: State) -> tuple[int, int, int]:
-            now = self._replica.clock()
-            out = len(state.tickets.asks) - len(state.tickets.due(now))
+            tickets = state.tickets
+            if tickets.window is None:
+                return state.number, len(tickets.asks), 0
+            now = self._replica.now()
+            out = len(tickets.asks) - len(tickets.due(now))
             return state.number, out, state.early.law.cell(now) if state.early and out else 0
 
         return self._replica.look(read)
@@ -340,7 +347,7 @@ class Study:
         """What another policy would have earned by the log; ReplayError where it cannot tell."""
         family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
         doors.check_policy(policy, family, arms)
-        return replay(self.settings, self.events(), policy, seed, self._replica.clock())
+        return replay(self.settings, self.events(), policy, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """The log, from the event that follows number `after`."""

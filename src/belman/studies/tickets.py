@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from belman.errors import UnknownTicketError
+from belman.studies.chain import NO_MARK, mark
 from belman.studies.event_log import Draw, Event
 
 
@@ -29,28 +30,35 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     assert event.arm is not None
     assert event.probability is not None
     arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
-    return Ticket(ticket_id(event.number, secret), arm, event.probability, uniform, event.time)
+    shown = ticket_id(event.number, secret, mark(event))
+    return Ticket(shown, arm, event.probability, uniform, event.time)
 
 
-def ticket_id(number: int, secret: str) -> str:
-    """An ask's number in the log, and a check that other studies and slips of the pen get wrong.
+def ticket_id(number: int, secret: str, mark: bytes) -> str:
+    """An ask's number in the log, and a check that other studies, other histories of this one and
+    slips of the pen get wrong; tickets from before there were marks have a shorter one.
 
-    >>> ticket_id(17, "secret")
-    '17-hn9691'
+    >>> ticket_id(17, "secret", b"12345678"), ticket_id(17, "secret", NO_MARK)
+    ('17-pht2ghxb8k', '17-hn9691')
     """
-    digest = hashlib.blake2b(str(number).encode(), digest_size=8, key=secret.encode()).digest()
+    is_old = mark == NO_MARK
+    text = str(number).encode() if is_old else b"%d %b" % (number, mark)
+    digest = hashlib.blake2b(text, digest_size=8, key=secret.encode()).digest()
     value = int.from_bytes(digest, "big")
-    return f"{number}-{''.join(_LETTERS[value >> 5 * i & 31] for i in range(6))}"
+    return f"{number}-{''.join(_LETTERS[value >> 5 * i & 31] for i in range(6 if is_old else 10))}"
 
 
-def ticket_number(ticket: object, secret: str, study: str) -> int:
-    """The number of the ask that a ticket is for."""
+def ticket_number(
+    ticket: object, secret: str, study: str, mark_of: Callable[[int], bytes | None]
+) -> int:
+    """The number of the ask that a ticket is for, given the mark of an ask by its number."""
     text = ticket.id if isinstance(ticket, Ticket) else ticket
     if isinstance(text, str):
         head, dash, _ = text.partition("-")
-        is_number = dash and head.isascii() and head.isdigit() and len(head) < 19
-        if is_number and ticket_id(int(head), secret) == text:
-            return int(head)
+        if dash and head.isascii() and head.isdigit() and len(head) < 19:
+            own = mark_of(int(head))
+            if own is not None and ticket_id(int(head), secret, own) == text:
+                return int(head)
     raise unknown(ticket, study)
 
 
@@ -58,8 +66,9 @@ def unknown(ticket: object, study: str) -> UnknownTicketError:
     """The error for a ticket that a study never gave."""
     shown = repr(ticket.id if isinstance(ticket, Ticket) else ticket)
     shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-    looks = "a ticket looks like '17-hn9691'"
-    return UnknownTicketError(f"unknown ticket {shown}: study {study!r} never gave it ({looks})")
+    looks = "a ticket looks like '17-pht2ghxb8k'"
+    never = f"study {study!r} never gave it, or its log was restored to a time before it did"
+    return UnknownTicketError(f"unknown ticket {shown}: {never} ({looks})")
 
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"

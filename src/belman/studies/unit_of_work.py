@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,12 +17,14 @@ from belman.errors import (
     nearest,
 )
 from belman.studies import change_keys, settle
+from belman.studies.chain import NO_MARK, Head, mark
 from belman.studies.event_log import Event, EventLog, Kind
+from belman.studies.limits import Limits
 from belman.studies.metrics import Metrics, check_metrics
 from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
-from belman.studies.tickets import Ticket, ticket_of
+from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 250  # characters of an idempotency key
@@ -54,14 +57,16 @@ class UnitOfWork:
         name: str,
         secret: str,
         state: State,
+        head: Head,
         log: EventLog,
         transaction: Transaction,
         now: float,
+        limits: Limits,
     ) -> None:
-        self.name, self.secret, self.state = name, secret, state
-        # the times of a study with windows never go back, whatever a writer's clock says
-        self.now = now if state.tickets.window is None else max(now, state.tickets.time)
-        self._log, self._transaction = log, transaction
+        self.name, self.secret, self.state, self.head = name, secret, state, head
+        self.now = max(now, state.tickets.time)  # never goes back, whatever a writer's clock says
+        self._mark = secrets.token_bytes(8)  # of the tickets that are given here
+        self._log, self._transaction, self._limits = log, transaction, limits
         self._before = state.number
         self.new: list[Event] = []
         self.overdue = self._expire()
@@ -76,6 +81,10 @@ class UnitOfWork:
         except BelmanError as error:
             return error
 
+    def answers(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
+        """What each of several requests gets."""
+        return [self.answer(request) for request in requests]
+
     def ask(self, request: Ask) -> list[Ticket]:
         """Tickets for the arms to try now, or those that the same key was given before."""
         doors.check_count(request.tickets)
@@ -84,6 +93,10 @@ class UnitOfWork:
         if self.state.paused:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
+        tickets = self.state.tickets
+        self._limits.check(
+            request.tickets, len(tickets.asks) - len(tickets.due(self.now)), self.name
+        )
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
         self.state.count_early(self.now)
@@ -172,6 +185,9 @@ class UnitOfWork:
         """Let an event happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
+        ticket = event.ticket
+        own = self._mark if kind == Kind.ASKED else ticket and self.mark_of(ticket)
+        event, self.head = self.head.joined(event, own or NO_MARK)
         self.state.fold(event, decided=True)
         self.new.append(event)
 
@@ -180,7 +196,7 @@ class UnitOfWork:
         if self.new:
             self._log.append(self._transaction, self.new)
             if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-                self._log.keep_snapshot(self._transaction, self.state.number, self.state.to_text())
+                self._log.keep_snapshot(self._transaction, self.new[-1], self.state.to_text())
 
     def _expire(self) -> int:
         """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
@@ -195,6 +211,24 @@ class UnitOfWork:
             self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
             count += 1
         return count
+
+    # Tickets
+
+    def number_of(self, ticket: object) -> int:
+        """The number of the ask that a ticket is for."""
+        return ticket_number(ticket, self.secret, self.name, self.mark_of)
+
+    def shown(self, number: int) -> str:
+        """The id of the ticket of an ask."""
+        return ticket_id(number, self.secret, self.mark_of(number) or NO_MARK)
+
+    def mark_of(self, number: int) -> bytes | None:
+        """The mark of a ticket that was given, by the number of its ask."""
+        tickets = self.state.tickets
+        if number in tickets.asks:
+            return tickets.marks.get(number, NO_MARK)
+        ask = self.event(number)
+        return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 
     # Reading the log, with what is about to be written down
 
@@ -246,3 +280,21 @@ def check_reason(reason: object) -> str:
         allowed = "it must be a string of at most 10,000 characters"
         raise SettingError(f"reason={str(reason)[:80]!r} is no reason: {allowed}")
     return reason
+
+
+def batches(requests: Sequence[Ask | Tell], most: int) -> Iterator[list[Ask | Tell]]:
+    """The requests in their order, with at most so many tickets at a time (one ask may be more,
+    which it alone is refused).
+    """
+    batch: list[Ask | Tell] = []
+    total = 0
+    for request in requests:
+        tickets = request.tickets if isinstance(request, Ask) else 0
+        size = tickets if isinstance(tickets, int) else 0
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(request)
+        total += size
+    if batch:
+        yield batch

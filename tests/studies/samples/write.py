@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -106,7 +107,7 @@ def seen(study: Study) -> dict[str, Any]:
     """What a study knows, down to the last bit."""
     study.check()
     agent = study.agent()
-    log = "\n".join(map(str, study.events()))
+    log = "\n".join(re.sub(r", link=.*\)$", ")", str(event)) for event in study.events())
     return {
         "status": {name: value for name, value in study.status().items() if name != "policy"},
         "register": [repr(arm) for arm in study.register],

@@ -1,0 +1,119 @@
+"""Studies in a file: SQLite, by Python's own `sqlite3`."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+LONGEST_NAP = 0.002  # seconds between two tries to be the one that writes
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows whether the file has a write-ahead log by now, and whether others
+    wanted to write when it last began.
+    """
+
+    has_wal = False
+    has_rivals = False
+
+
+class SQLite:
+    """A file with a write-ahead log (WAL); whoever writes is alone until the transaction ends.
+
+    Readers wait for nobody. Writers try again after short naps of random length: SQLite's own
+    naps grow longer with every try, so that whoever waited longest would go on waiting.
+    """
+
+    error: type[Exception] = sqlite3.Error
+    serial = "INTEGER"
+    bytes = "BLOB"
+    clustered = "WITHOUT ROWID"
+    then_key = ""  # its indices hold the primary key; named again, they are passed over for it
+    find_table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    lock_schema = "SELECT 1"  # whoever writes is alone
+
+    def __init__(
+        self, shown: str, path: str, synchronous: str, lock_timeout: float, read_only: bool
+    ) -> None:
+        self._shown, self._path, self._synchronous = shown, os.path.abspath(path), synchronous
+        self._lock_timeout, self._read_only = lock_timeout, read_only
+
+    def __str__(self) -> str:
+        return self._shown
+
+    def connect(self) -> sqlite3.Connection:
+        # without an isolation level, since the driver would begin transactions of its own
+        options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
+        place = self._address() if self._read_only else self._path
+        connection = sqlite3.connect(place, check_same_thread=False, uri=self._read_only, **options)
+        try:
+            # the first of them reads the file, for which it may have to wait
+            set_up = f"PRAGMA synchronous={self._synchronous}"
+            self._patiently(lambda: connection.execute(set_up))
+            connection.execute("PRAGMA foreign_keys=ON")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _address(self) -> str:
+        """The file as one that is only read; where its folder cannot be written and there is no
+        write-ahead log beside it, also as one that nobody changes, since it is then a copy.
+        """
+        address = f"{Path(self._path).as_uri()}?mode=ro"
+        is_copy = not os.path.exists(f"{self._path}-wal")
+        writable = os.access(os.path.dirname(self._path), os.W_OK)
+        return f"{address}&immutable=1" if is_copy and not writable else address
+
+    def begin(self, connection: Any) -> None:
+        if not connection.has_wal:
+            self._patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").close())
+            connection.has_wal = True
+        if connection.has_rivals:  # who wrote just now is no sooner back than who waits
+            time.sleep(random.uniform(0.0, LONGEST_NAP))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.has_rivals = False
+        except sqlite3.OperationalError:
+            connection.has_rivals = True
+            self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+
+    def execute(self, connection: Any, sql: str, values: Sequence[Any]) -> Any:
+        if connection.in_transaction:
+            return connection.execute(sql, values)
+        # a reader waits only while somebody mends, or ends, the write-ahead log
+        return self._patiently(lambda: connection.execute(sql, values))
+
+    def execute_many(self, connection: Any, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        connection.executemany(sql, rows)
+
+    def execute_locked(
+        self, connection: Any, lock: str, sql: str, values: Sequence[Any]
+    ) -> tuple[Any, float]:
+        return connection.execute(sql, values), time.time()
+
+    def now(self, connection: Any) -> float:
+        return time.time()
+
+    def is_lost(self, connection: Any) -> bool:
+        return False
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """What a statement gives once the file is free for it."""
+        until = None
+        while True:
+            try:
+                return work()
+            except sqlite3.OperationalError as error:
+                until = until or time.monotonic() + self._lock_timeout
+                if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(random.uniform(0.0, LONGEST_NAP))

@@ -1,0 +1,159 @@
+"""Who waits for whom, and whose clock is asked: readers, writers, isolation, timeouts, time."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+import pytest
+
+from belman import errors
+from belman.service.keys import Keys, Role
+from belman.studies import Ask, Limits, Storage, open_study
+
+YEAR = 365.25 * 86400.0
+
+
+def test_readers_do_not_wait_for_a_writer(tmp_path):
+    """With the least patience there is, every read succeeds while another program writes."""
+    path = tmp_path / "studies.db"
+    url = f"sqlite:///{path}?lock_timeout=0.001"
+    study = open_study("study", ["a", "b"], storage=url)
+    key = Keys(study.storage).add("name", Role.PLAY)
+    study.ask()
+    study.storage.close()
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("UPDATE belman_studies SET created = 0.0")
+    storage = Storage(url)
+    assert storage.names() == ["study"]
+    found = Keys(storage).find(key)
+    assert found is not None
+    assert Keys(storage).any()
+    again = open_study("study", ["a", "b"], storage=storage)
+    assert again.status()["asked"] == 1
+    assert len(again.history()) == len(again.tickets()) + 1 == 2
+    assert again.check() == study.check()
+    with pytest.raises(errors.StorageError, match="locked"):
+        again.ask()
+    writer.rollback()
+    writer.close()
+    again.ask()
+    storage.close()
+    study.storage.close()
+
+
+def test_opening_what_is_there_writes_nothing(tmp_path):
+    """Not even the mode of a file that a backup left without a write-ahead log."""
+    path = tmp_path / "studies.db"
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{path}")
+    digest = study.check()
+    study.storage.close()
+    copy = tmp_path / "copy.db"
+    source = sqlite3.connect(path)
+    source.execute(f"VACUUM INTO '{copy}'")
+    source.close()
+    for file in (path, copy):
+        before = file.read_bytes()
+        again = open_study("study", ["a", "b"], storage=f"sqlite:///{file}")
+        assert again.check() == digest
+        again.storage.close()
+        assert file.read_bytes() == before
+        again.ask()
+        again.storage.close()
+        assert file.read_bytes() != before
+
+
+@pytest.mark.parametrize("level", ["serializable", "repeatable read", "read uncommitted"])
+def test_the_isolation_of_a_server_is_set_by_us(postgres, level):
+    """Whoever waited for the lock sees what its last holder wrote."""
+    options = f"options=-c%20default_transaction_isolation={level.replace(' ', '%5C%20')}"
+    url = f"{postgres.database('isolation_' + level.replace(' ', '_'))}?{options}"
+    one, other = (open_study("study", ["a", "b"], storage=url) for _ in range(2))
+    shown = one.storage.rows("SHOW transaction_isolation")
+    assert shown == [("read committed",)]
+    for _ in range(5):
+        one.tell(other.ask().id, 1)
+        other.tell(one.ask().id, 0)
+    assert one.check() == other.check()
+    one.storage.close()
+    other.storage.close()
+
+
+def test_a_lock_that_nobody_gives_back_is_waited_for_so_long(postgres):
+    study = open_study("held", ["a", "b"], storage=f"{postgres.url}?lock_timeout=0.05")
+    with study.storage.transaction() as holder:
+        holder.rows("SELECT id FROM belman_studies WHERE name = ? FOR UPDATE", "held")
+        with pytest.raises(errors.StorageError, match="lock timeout"):
+            study.ask()
+        assert study.status()["asked"] == 0  # which waits for nobody
+    study.ask()
+    study.storage.close()
+
+
+def test_a_statement_that_never_ends_is_given_up(postgres):
+    storage = Storage(f"{postgres.url}?statement_timeout=0.05")
+    with pytest.raises(errors.StorageError, match="statement timeout"):
+        storage.rows("SELECT pg_sleep(60)")
+    assert storage.rows("SELECT 1") == [(1,)]
+    storage.close()
+
+
+@pytest.mark.parametrize("given", ["never", "0", "-1", "nan", "1e9"])
+@pytest.mark.parametrize("place", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
+def test_a_timeout_that_is_none_is_refused(place, given):
+    with pytest.raises(errors.SettingError, match=r"lock_timeout=.* is no time"):
+        Storage(f"{place}?lock_timeout={given}")
+
+
+@pytest.mark.parametrize("wrong", [-YEAR, YEAR])
+def test_the_clock_of_a_server_decides_whatever_a_caller_thinks(postgres, monkeypatch, wrong):
+    storage = Storage(postgres.url)
+    right = time.time()
+    study = open_study(f"time {wrong}", ["a", "b"], storage=storage, window=3600)
+    tickets = study.ask(3)
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda: right + wrong)
+        other = open_study(f"time {wrong}", storage=storage)
+        assert other.tell(tickets[0].id, 1) is True
+        assert abs(other.ask().time - right) < 600.0
+        assert (other.outstanding, other.status()["expired"]) == (4, 0)
+    assert study.tell(tickets[1].id, 1) is True
+    assert study.outstanding == 4
+    study.check()
+    storage.close()
+
+
+def test_time_never_goes_back(opened, clock):
+    """A clock that is set back by a year neither expires nor holds up anything."""
+    study = opened(clock=clock, window=10.0, silence=0)
+    study.ask()
+    clock.now -= YEAR
+    assert opened("study", None, clock=clock).ask().time == 1_000_000.0
+    clock.now += YEAR + 10.0
+    assert study.outstanding == 0
+    plain = opened("plain", clock=clock)
+    first = plain.ask()
+    clock.now -= YEAR
+    assert opened("plain", None, clock=clock).ask().time == first.time
+
+
+def test_tickets_of_an_ask_and_tickets_out_are_bounded(opened, clock):
+    study = opened(clock=clock, window=10.0, limits=Limits(tickets=3, out=5))
+    with pytest.raises(errors.SettingError, match=r"4 tickets were asked for.*at most 3"):
+        study.ask(4, key="once")
+    assert study.number == 1
+    first = study.ask(3, key="once")
+    with pytest.raises(errors.StudyError, match=r"3 tickets out, and 3 more.*limit of 5"):
+        study.ask(3)
+    assert study.ask(3, key="once") == first  # known, and given again
+    study.ask(2)
+    with pytest.raises(errors.StudyError, match="over the limit"):
+        study.ask()
+    clock.now += 10.0
+    answers = study.together([Ask(2), Ask(2), Ask(4), Ask(1), Ask(1)])
+    found = [len(one) if isinstance(one, list) else type(one).__name__ for one in answers]
+    assert found == [2, 2, "SettingError", 1, "StudyError"]
+    with pytest.raises(errors.SettingError, match="tickets=0 must be"):
+        opened("study", None, limits=Limits(tickets=0)).ask()
+    study.check()
