@@ -14,7 +14,8 @@ import belman
 from belman.cli.main import app as command_line
 from belman.errors import BelmanError, ServiceError, SettingError, StorageError
 from belman.service.app import bind
-from belman.studies import Storage, open_study
+from belman.studies import Event, Storage, open_study
+from belman.studies.chain import link
 from belman.studies.drivers import driver_for, without_password
 from tests.service.running import running
 
@@ -91,9 +92,11 @@ def test_tables_of_another_version_are_refused_in_our_words(tmp_path, sql):
 
 def test_an_event_of_a_newer_belman_is_said_in_the_log_of_the_service(tmp_path, caplog):
     with running(tmp_path) as service:
-        open_study("newer", ["a", "b"], storage=service.storage)
-        insert = "INSERT INTO belman_events (study, number, kind, time) VALUES (1, 2, 99, 0.0)"
-        change(tmp_path / "studies.db", insert)
+        study = open_study("newer", ["a", "b"], storage=service.storage)
+        (created,) = study.events()
+        unknown = link(created.link, Event(2, 99, 0.0)).hex()
+        insert = "INSERT INTO belman_events (study, number, kind, time, link)"
+        change(tmp_path / "studies.db", f"{insert} VALUES (1, 2, 99, 0.0, x'{unknown}')")
         for path in ("", "/history", "/beliefs", "/view"):
             answer = service.send("GET", f"/api/studies/newer{path}")
             assert (answer.status, answer.json["type"]) == (500, "urn:belman:state"), path
