@@ -16,11 +16,11 @@ from benchmarks.claim import Claim, best_cpu_seconds, report
 
 
 @belman.kernel
-def play(family, law, ledger, theta, dials, nature, policy_call):
+def play(family, law, ledger, theta, turn_values, nature, policy_call):
     """The bare loop: choose, draw, learn."""
     arm = NO_ARM
-    for t in range(dials.size):
-        arm = call_address(policy_call, arm, t + 1, dials[t])
+    for t in range(turn_values.size):
+        arm = call_address(policy_call, arm, t + 1, turn_values[t])
         play_arm(family, law, theta, nature, ledger, arm)
 
 
@@ -31,7 +31,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
     family = belman.Bernoulli()
     theta = np.linspace(0.01, 0.25, arms).reshape(-1, 1)
     ledger = Ledger.blank(np.zeros((arms, 2)))
-    dials = policy.dial(np.arange(1.0, turns + 1.0), arms)
+    turn_values = policy.turn_values(np.arange(1.0, turns + 1.0), arms)
     nature, mind = chance.generator(1, 0), chance.generator(1, 1)
     call = bind_policy(
         call_choose,
@@ -54,7 +54,7 @@ def microseconds(policy: Policy, arms: int, turns: int, repeats: int = 7) -> flo
         law=family.law,
         ledger=ledger,
         theta=theta,
-        dials=dials,
+        turn_values=turn_values,
         nature=nature,
         policy_call=call.address,
     )

@@ -168,7 +168,7 @@ def test_belman_takes_any_of_them():
         assert isinstance(BelMan(given).schedule, Exposure)
     assert BelMan().schedule == Evidence()
     assert BelMan.paper().schedule == Paper(C=15.0)
-    assert BelMan(lambda t: 0.25).dial(np.array([1.0, 2.0]), 2).tolist() == [4.0, 4.0]
+    assert BelMan(lambda t: 0.25).turn_values(np.array([1.0, 2.0]), 2).tolist() == [4.0, 4.0]
 
 
 @pytest.mark.parametrize(

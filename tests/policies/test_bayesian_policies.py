@@ -58,21 +58,33 @@ EXTREMES = np.array(
 
 @kernel
 def _act(
-    policy, family, law, params, ledger, memory, turn, dial, mind, index, counts, shares, closed
+    policy,
+    family,
+    law,
+    params,
+    ledger,
+    memory,
+    turn,
+    turn_value,
+    mind,
+    index,
+    counts,
+    shares,
+    closed,
 ):
     """Refresh every arm, then decide again and again; count the arms and keep the chance that was
     said of each.
     """
     for a in range(index.size):
         policy.refresh(family, law, params, ledger, memory, a)
-    policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
     for _ in range(int(counts[-1])):
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, turn, dial, mind, index
+            policy, family, law, params, ledger, memory, turn, turn_value, mind, index
         )
         counts[arm] += 1.0
         shares[arm] = policy.propensity(
-            family, law, params, ledger, memory, turn, dial, closed, arm, ties
+            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
 
 
@@ -95,14 +107,14 @@ class Seen:
         self.memory = policy.memory(arms, family.dimension)
         self.index, self.shares, counts = np.empty(arms), np.full(arms, np.nan), np.zeros(arms + 1)
         counts[-1] = decisions
-        dial = float(policy.dial(np.array([float(turn)]), arms)[0])
+        turn_value = float(policy.turn_values(np.array([float(turn)]), arms)[0])
         entry(_act, policy=policy.kernels, family=family.kernels)(
             law=family.law,
             params=policy.params(family),
             ledger=self.ledger,
             memory=self.memory,
             turn=turn,
-            dial=dial,
+            turn_value=turn_value,
             mind=chance.generator(5),
             index=self.index,
             counts=counts,
@@ -150,7 +162,7 @@ def test_bayes_ucb_index_is_the_quantile(name: str) -> None:
 
 
 def test_bayes_ucb_tail_knows_the_horizon() -> None:
-    tail = BayesUCB(c=2.0, horizon=1000).dial(np.array([1.0, 50.0]), 3)
+    tail = BayesUCB(c=2.0, horizon=1000).turn_values(np.array([1.0, 50.0]), 3)
     assert tail == pytest.approx(1.0 / (np.array([1.0, 50.0]) * math.log(1000) ** 2))
     with pytest.raises(PolicyError, match=r"needs the horizon: give horizon=T"):
         BayesUCB(c=2.0).check(Bernoulli(), 3)
@@ -158,7 +170,19 @@ def test_bayes_ucb_tail_knows_the_horizon() -> None:
 
 @kernel
 def _compare(
-    policy, family, law, params, ledger, memory, dials, means, index, other, mind, twin, nature
+    policy,
+    family,
+    law,
+    params,
+    ledger,
+    memory,
+    turn_values,
+    means,
+    index,
+    other,
+    mind,
+    twin,
+    nature,
 ):
     """Play, and count the turns at which `choose` differs from the largest index, in its arm, its
     ties or its draws.
@@ -166,13 +190,13 @@ def _compare(
     wrong = 0
     for a in range(index.size):
         policy.refresh(family, law, params, ledger, memory, a)
-    for t in range(dials.size):
+    for t in range(turn_values.size):
         for i in range(4):
             twin[i] = mind[i]
-        policy.indices(family, law, params, ledger, memory, t + 1, dials[t], twin, other)
+        policy.indices(family, law, params, ledger, memory, t + 1, turn_values[t], twin, other)
         expected, expected_ties = pick(other, twin)
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, t + 1, dials[t], mind, index
+            policy, family, law, params, ledger, memory, t + 1, turn_values[t], mind, index
         )
         wrong += arm != expected or ties != expected_ties or mind[0] != twin[0]
         played = chance.below(nature, index.size) if chance.uniform(nature) < 0.1 else arm
@@ -198,7 +222,7 @@ def test_bayes_ucb_is_lazy_but_exact(name: str, prior: tuple[float, float]) -> N
         params=policy.params(family),
         ledger=ledger,
         memory=memory,
-        dials=policy.dial(np.arange(1.0, turns + 1.0), arms),
+        turn_values=policy.turn_values(np.arange(1.0, turns + 1.0), arms),
         means=means,
         index=np.empty(arms),
         other=np.empty(arms),

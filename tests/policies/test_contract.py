@@ -49,7 +49,7 @@ def test_compiled_policies_keep_the_contract(family):
 
 
 @kernel
-def first_arm(family, law, params, ledger, memory, turn, dial, mind, index):
+def first_arm(family, law, params, ledger, memory, turn, turn_value, mind, index):
     for a in range(index.size):
         index[a] = -a
 
@@ -59,7 +59,7 @@ KERNELS = PolicyKernels(no_refresh, first_arm, choose_by_index, share_of_ties)
 
 @dataclass(frozen=True)
 class Careless(Policy):
-    """Prefers the first arm, cannot be a key, and its dial is no function of the turn."""
+    """Prefers the first arm, cannot be a key, and its turn_value is no function of the turn."""
 
     seen: dict[str, int] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Careless(Policy):
     def kernels(self):
         return KERNELS
 
-    def dial(self, turns, arms):
+    def turn_values(self, turns, arms):
         self.seen["calls"] = self.seen.get("calls", 0) + 1
         return np.full(len(turns), float(self.seen["calls"]))
 

@@ -57,7 +57,8 @@ def test_the_published_policies():
     assert belman.q_ths(3.0) == Forced(Thompson(), 3.0, 3.0)
     assert belman.qbelman().policy == BelMan(Paper(C=200.0), "natural")
     assert np.allclose(
-        belman.LogUCB().dial(np.array([1.0, 100.0]), 5), [0.0, math.log(100.0) / math.sqrt(2.0)]
+        belman.LogUCB().turn_values(np.array([1.0, 100.0]), 5),
+        [0.0, math.log(100.0) / math.sqrt(2.0)],
     )
 
 

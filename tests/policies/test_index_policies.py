@@ -98,21 +98,34 @@ REFRESH, INDICES, CHOOSE, PROPENSITY = range(4)
 
 @kernel
 def _act(
-    policy, family, law, params, ledger, memory, what, turn, dial, mind, index, closed, arm, ties
+    policy,
+    family,
+    law,
+    params,
+    ledger,
+    memory,
+    what,
+    turn,
+    turn_value,
+    mind,
+    index,
+    closed,
+    arm,
+    ties,
 ):
     """One entry for all kernels of a policy, so that it is compiled once."""
     chance = 0.0
     if what == REFRESH:
         policy.refresh(family, law, params, ledger, memory, arm)
     elif what == INDICES:
-        policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
     elif what == CHOOSE:
         arm, ties = policy.choose(
-            policy, family, law, params, ledger, memory, turn, dial, mind, index
+            policy, family, law, params, ledger, memory, turn, turn_value, mind, index
         )
     else:
         chance = policy.propensity(
-            family, law, params, ledger, memory, turn, dial, closed, arm, ties
+            family, law, params, ledger, memory, turn, turn_value, closed, arm, ties
         )
     return arm, ties, chance
 
@@ -138,7 +151,7 @@ class Table:
         ties: int = 1,
     ) -> tuple[Any, ...]:
         """The arm, the number of ties, the chance and the indices that a kernel gives."""
-        dial = float(self.policy.dial(np.array([float(turn)]), self.arms)[0])
+        turn_value = float(self.policy.turn_values(np.array([float(turn)]), self.arms)[0])
         index = np.zeros(self.arms)
         found = self._entry(
             law=self.family.law,
@@ -147,7 +160,7 @@ class Table:
             memory=self.memory,
             what=what,
             turn=turn,
-            dial=dial,
+            turn_value=turn_value,
             mind=chance.generator(1) if mind is None else mind,
             index=index,
             closed=np.array(closed, dtype=np.bool_),

@@ -31,7 +31,7 @@ from belman.table import Table
 
 Floats = NDArray[np.float64]
 
-_DIALS = 256  # turns for which the dial is tabulated at a time
+_TABULATED = 256  # turns whose values are tabulated at a time
 _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 
 
@@ -106,7 +106,7 @@ class Agent:
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
         self._provisional = np.zeros((len(self._arms), 3))
-        self._dial_start, self._dials = 0, list[float]()
+        self._first_turn, self._turn_values = 0, list[float]()
         self._last: list[
             tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
         ] = []
@@ -166,7 +166,7 @@ class Agent:
         limited = closed.size > 0
         if limited:
             self._shut[:] = closed
-        arm, probability = self._decide(limited, turn, self._dial(turn))
+        arm, probability = self._decide(limited, turn, self._turn_value(turn))
         drawn = (
             (self._working.beliefs.copy(), self._policy.acting(self._memory))
             if math.isnan(probability)
@@ -176,15 +176,15 @@ class Agent:
         self._waiting += 1
         return arm
 
-    def _dial(self, turn: int) -> float:
-        if not 0 <= turn - self._dial_start < len(self._dials):
-            turns = np.arange(turn, turn + _DIALS, dtype=np.float64)
+    def _turn_value(self, turn: int) -> float:
+        if not 0 <= turn - self._first_turn < len(self._turn_values):
+            turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
             try:
-                dials = self._policy.dial(turns, len(self._arms))
+                turn_values = self._policy.turn_values(turns, len(self._arms))
             except Exception:  # a schedule of the user's may not reach so far ahead
-                dials = self._policy.dial(turns[:1], len(self._arms))
-            self._dials, self._dial_start = dials.tolist(), turn
-        return self._dials[turn - self._dial_start]
+                turn_values = self._policy.turn_values(turns[:1], len(self._arms))
+            self._turn_values, self._first_turn = turn_values.tolist(), turn
+        return self._turn_values[turn - self._first_turn]
 
     @property
     def last(self) -> list[Choice]:
@@ -490,18 +490,18 @@ class Agent:
         red            0.3333              0.1931    0.3985  0.6433
         """
         turn = self.turn
-        dial = self._dial(turn)
+        turn_value = self._turn_value(turn)
         held = {
             name: with_leaves(part, (array.copy() for array in leaves(part)))
             for name, part in self._held.items()
         }
         kernels = {"policy": self._policy.kernels, "family": self._family.kernels}
-        entry(decide.survey, **kernels)(LATER, **held, turn=turn, dial=dial)
+        entry(decide.survey, **kernels)(LATER, **held, turn=turn, turn_value=turn_value)
         working, memory, index = held["working"], held["memory"], held["index"]
         order = np.argsort(-index, kind="stable")
         columns: dict[str, Any] = {
             self._scale.quantity: self._expected(working.beliefs),
-            **self._policy.explanation(self._family, working, memory, dial, index),
+            **self._policy.explanation(self._family, working, memory, turn_value, index),
         }
         ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
         title = f"turn {turn}: the arm with the largest index is played"
@@ -665,7 +665,7 @@ class Agent:
         self._memory = self._policy.memory(len(self._arms), self._family.dimension)
         self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
         self._stale[0] = len(self._arms)
-        self._dial_start, self._dials = 0, []
+        self._first_turn, self._turn_values = 0, []
         self._waiting = int(self._pending.sum())
         self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)

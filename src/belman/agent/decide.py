@@ -83,39 +83,41 @@ def count_all_provisional(truth, provisional, working):
 @kernel
 def decide(
     policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
-    index, mind, closed, limited: bool, turn: int, dial: float,
+    index, mind, closed, limited: bool, turn: int, turn_value: float,
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
     renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     for a in range(index.size):
         index[a] = np.nan if limited and closed[a] else 0.0
     if limited:
-        policy.indices(family, law, params, working, memory, turn, dial, mind, index)
+        policy.indices(family, law, params, working, memory, turn, turn_value, mind, index)
         for a in range(index.size):
             if closed[a]:
                 index[a] = np.nan
         arm, ties = pick(index, mind)
     else:
         arm, ties = policy.choose(
-            policy, family, law, params, working, memory, turn, dial, mind, index
+            policy, family, law, params, working, memory, turn, turn_value, mind, index
         )
     if ties == 0:  # no index is a number
         arm, ties = any_open(closed, limited, mind)
     pending[arm] += 1
     mark_stale(stale, arm)
     shut = closed[: closed.size if limited else 0]
-    return arm, policy.propensity(family, law, params, working, memory, turn, dial, shut, arm, ties)
+    return arm, policy.propensity(
+        family, law, params, working, memory, turn, turn_value, shut, arm, ties
+    )
 
 
 @kernel
 def survey(
     policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch,
-    index, mind, turn, dial,
+    index, mind, turn, turn_value,
 ):  # fmt: skip
     """The index of every arm, without choosing."""
     renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
     index[:] = 0.0
-    policy.indices(family, law, params, working, memory, turn, dial, mind, index)
+    policy.indices(family, law, params, working, memory, turn, turn_value, mind, index)
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Where Python enters compiled code, and what compiled code calls by address.
 
-An *entry* is a template such as `decide(policy, family, ledger, …, turn, dial)` closed over its
+An *entry* is a template such as `decide(policy, family, ledger, …, turn)` closed over its
 bundles. It *holds* arrays, records of them, and numbers, given by keyword. They lie in a *frame*,
 an array of 64-bit words with the address and the shape of each, so that a call hands over one
 address and what changes from call to call: numbers, typed by the annotations of the template.

@@ -68,10 +68,11 @@ def count_plays(ledger, plays):
 @kernel
 def play_runs(
     family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators,
-    dials, checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays, stop,
+    turn_values, checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays,
+    stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon = dials.size
+    horizon = turn_values.size
     for r in range(len(regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
         nature = generators[NATURE]
@@ -81,7 +82,7 @@ def play_runs(
         reset(policy_call, prior, ledger, block, blank)
         lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
         for t in range(horizon):
-            arm = call_address(policy_call, arm, t + 1, dials[t])
+            arm = call_address(policy_call, arm, t + 1, turn_values[t])
             earned += play_arm(family, law, theta, nature, ledger, arm)
             if means[arm] < best:
                 lost += best - means[arm]
@@ -131,8 +132,8 @@ class BanditRunner:
         family = problem.family
         self._policy, self._problem = policy, problem
         self._memory = policy.memory(problem.arms, family.dimension)
-        dials = policy.dial(np.arange(1.0, horizon + 1.0), problem.arms)
-        self._dials = np.ascontiguousarray(dials, dtype=np.float64)
+        turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), problem.arms)
+        self._turn_values = np.ascontiguousarray(turn_values, dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
         self._entry = entry(play_runs, family=family.kernels)
 
@@ -159,7 +160,7 @@ class BanditRunner:
             theta=problem.parameters,
             means=np.zeros(arms),
             generators=generators,
-            dials=self._dials,
+            turn_values=self._turn_values,
             checkpoints=self._marks,
             seed=chance.generator(seed),
             first=first,

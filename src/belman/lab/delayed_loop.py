@@ -67,7 +67,7 @@ class Law(NamedTuple):
     alarm: NDArray[np.int64]  # (1)
 
 
-class Desk(NamedTuple):
+class Knowledge(NamedTuple):
     """What a player works with: the truth, what counts provisionally, and the policy's view."""
 
     truth: Ledger
@@ -90,18 +90,18 @@ class Clock(NamedTuple):
 
 
 @kernel
-def clear(desk, law, tickets, prior):
+def clear(knowledge, law, tickets, prior):
     """As it is before the first turn."""
-    for a in range(desk.pending.size):
+    for a in range(knowledge.pending.size):
         for i in range(prior.size):
-            desk.truth.beliefs[a, i] = prior[i]
-        desk.truth.plays[a] = 0.0
-        desk.truth.sums[a] = 0.0
-        desk.truth.squares[a] = 0.0
-        desk.provisional[a, 0] = 0.0
-        desk.provisional[a, 1] = 0.0
-        desk.pending[a] = 0
-        desk.stale[a] = False
+            knowledge.truth.beliefs[a, i] = prior[i]
+        knowledge.truth.plays[a] = 0.0
+        knowledge.truth.sums[a] = 0.0
+        knowledge.truth.squares[a] = 0.0
+        knowledge.provisional[a, 0] = 0.0
+        knowledge.provisional[a, 1] = 0.0
+        knowledge.pending[a] = 0
+        knowledge.stale[a] = False
         law.counts.successes[a] = 0
         law.counts.silent[a, :] = 0
         law.counts.complete[a, :] = 0
@@ -114,21 +114,21 @@ def clear(desk, law, tickets, prior):
 
 
 @kernel
-def learn(family, numbers, desk, arm, reward):
+def learn(family, numbers, knowledge, arm, reward):
     """A reward becomes part of the truth."""
-    record(family, numbers, desk.truth, arm, reward)
-    desk.pending[arm] -= 1
-    desk.stale[arm] = True
+    record(family, numbers, knowledge.truth, arm, reward)
+    knowledge.pending[arm] -= 1
+    knowledge.stale[arm] = True
 
 
 @kernel
-def tell(family, numbers, telling, desk, law, tickets, clock, turn):
+def tell(family, numbers, telling, knowledge, law, tickets, clock, turn):
     """Rewards that come now; how many were learnt."""
     learnt, ticket = 0, tickets.due[turn]
     while ticket != NONE:
         arm = tickets.arm[ticket]
         if telling == NAIVE:
-            learn(family, numbers, desk, arm, tickets.reward[ticket])
+            learn(family, numbers, knowledge, arm, tickets.reward[ticket])
             learnt += 1
         else:
             asked = clock.times[ticket]
@@ -136,58 +136,58 @@ def tell(family, numbers, telling, desk, law, tickets, clock, turn):
             tickets.delay[ticket] = late
             count_told(law.counts, arm, int(asked / clock.width), late, 1)
             if law.alarm[0] != OFF:
-                desk.provisional[arm, 0] += 1.0
-                desk.stale[arm] = True
+                knowledge.provisional[arm, 0] += 1.0
+                knowledge.stale[arm] = True
         ticket = tickets.following[ticket]
     return learnt
 
 
 @kernel
-def close(family, numbers, telling, desk, law, tickets, clock, ticket):
+def close(family, numbers, telling, knowledge, law, tickets, clock, ticket):
     """The window of a ticket is over; whether it was learnt now."""
     arm, reward = tickets.arm[ticket], tickets.reward[ticket]
     if telling == NAIVE and reward != 0.0:
         return 0
-    learn(family, numbers, desk, arm, reward)
+    learn(family, numbers, knowledge, arm, reward)
     if telling == EARLY:
         cell = int(clock.times[ticket] / clock.width)
         count_closed(law.counts, arm, cell, tickets.delay[ticket])
         if law.alarm[0] != OFF:
             # its part of what counts provisionally, all but exactly, until the next estimate
             side = 0 if reward != 0.0 else 1
-            desk.provisional[arm, side] = max(desk.provisional[arm, side] - 1.0, 0.0)
+            knowledge.provisional[arm, side] = max(knowledge.provisional[arm, side] - 1.0, 0.0)
             if difference_found(law.counts) < 1.0:
                 law.alarm[0] = OFF
-                desk.provisional[:] = 0.0
-                desk.stale[:] = True
+                knowledge.provisional[:] = 0.0
+                knowledge.stale[:] = True
     return 1
 
 
 @kernel
-def count_open(desk, law, clock, now):
+def count_open(knowledge, law, clock, now):
     """Estimate the law of the delays, and count the open tickets of every arm by it."""
     advance(law.counts, int(now / clock.width))
     estimate(law.counts, clock.prior, law.cdf, law.doubt)
     part = now / clock.width - law.counts.head[0]
-    for a in range(desk.pending.size):
-        belief = desk.truth.beliefs[a]
-        count_silence(law.counts, law.cdf, part, a, belief[0], belief[1], desk.provisional[a])
-        desk.stale[a] = True
+    for a in range(knowledge.pending.size):
+        belief = knowledge.truth.beliefs[a]
+        count_silence(law.counts, law.cdf, part, a, belief[0], belief[1], knowledge.provisional[a])
+        knowledge.stale[a] = True
     return part
 
 
 @kernel
-def untried_arm(desk, mind):
+def untried_arm(knowledge, mind):
     """One of the arms that were never tried, drawn uniformly, while rewards are out; or none."""
     untried, out = 0, 0
-    for a in range(desk.pending.size):
-        untried += desk.truth.plays[a] + desk.pending[a] == 0.0
-        out += desk.pending[a]
+    for a in range(knowledge.pending.size):
+        untried += knowledge.truth.plays[a] + knowledge.pending[a] == 0.0
+        out += knowledge.pending[a]
     if untried == 0 or out == 0:
         return NO_ARM
     rank = chance.below(mind, untried)
-    for a in range(desk.pending.size):
-        if desk.truth.plays[a] + desk.pending[a] == 0.0:
+    for a in range(knowledge.pending.size):
+        if knowledge.truth.plays[a] + knowledge.pending[a] == 0.0:
             if rank == 0:
                 return a
             rank -= 1
@@ -208,11 +208,11 @@ def due_turn(times, turn, moment):
 
 
 @kernel
-def send_out(telling, desk, law, tickets, clock, quantiles, turn, arm, reward, luck):
+def send_out(telling, knowledge, law, tickets, clock, quantiles, turn, arm, reward, luck):
     """A ticket goes out, and its reward, if there is one, will be told in time."""
     tickets.arm[turn], tickets.reward[turn], tickets.delay[turn] = arm, reward, NONE
-    desk.pending[arm] += 1
-    desk.stale[arm] = True
+    knowledge.pending[arm] += 1
+    knowledge.stale[arm] = True
     if telling == EARLY:
         count_asked(law.counts, arm, int(clock.times[turn] / clock.width))
     if telling != WINDOW and reward != 0.0:
@@ -225,68 +225,71 @@ def send_out(telling, desk, law, tickets, clock, quantiles, turn, arm, reward, l
 
 
 @kernel
-def show(family, telling, desk, law, clock, now, belief, doubt):
+def show(family, telling, knowledge, law, clock, now, belief, doubt):
     """What a player believes now, and what of it is doubt about the delays."""
     part = 0.0
     early = telling == EARLY and law.alarm[0] != OFF
     if early:
-        part = count_open(desk, law, clock, now)
-    for a in range(desk.pending.size):
-        count_provisional(desk.truth, desk.provisional, desk.working, a)
+        part = count_open(knowledge, law, clock, now)
+    for a in range(knowledge.pending.size):
+        count_provisional(knowledge.truth, knowledge.provisional, knowledge.working, a)
         for i in range(belief.shape[1]):
-            belief[a, i] = desk.working.beliefs[a, i]
+            belief[a, i] = knowledge.working.beliefs[a, i]
         if early:
             worth = belief[a, 0] + belief[a, 1]
             doubt[a] = relative_doubt(law.counts, law.cdf, law.doubt, part, a, worth)
-        desk.stale[a] = True
+        knowledge.stale[a] = True
 
 
 @kernel
 def play_delayed(
-    family, law, params, reveal, prior, desk, block, blank, world, theta, means, generators, dials,
-    telling, clock, quantiles, delays, tickets, seed, first, policy_call, results, stop,
+    family, law, params, reveal, prior, knowledge, block, blank, world, theta, means, generators,
+    turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call, results,
+    stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon = dials.size
+    horizon = turn_values.size
     for r in range(len(results.regret)):
         best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
         chance.fork(seed, first + r, DELAYS, generators[DELAYS])
         if reveal:
             for a in range(means.size):
                 params[a] = means[a]
-        clear(desk, delays, tickets, prior)
-        reset(policy_call, prior, desk.working, block, blank)
+        clear(knowledge, delays, tickets, prior)
+        reset(policy_call, prior, knowledge.working, block, blank)
         lost, missed, earned, mark, look = 0.0, 0, 0.0, 0, 0
         known, closing, cell = 0, 0, 0
         for t in range(horizon):
             now = clock.times[t]
             if telling >= EARLY:
-                known += tell(family, law, telling, desk, delays, tickets, clock, t)
+                known += tell(family, law, telling, knowledge, delays, tickets, clock, t)
             while telling != AT_ONCE and closing < t and clock.times[closing] + clock.window <= now:
-                known += close(family, law, telling, desk, delays, tickets, clock, closing)
+                known += close(family, law, telling, knowledge, delays, tickets, clock, closing)
                 closing += 1
             if telling == EARLY and int(now / clock.width) > cell and delays.alarm[0] != OFF:
                 cell = int(now / clock.width)
-                count_open(desk, delays, clock, now)
+                count_open(knowledge, delays, clock, now)
             for a in range(means.size):
-                if desk.stale[a]:
+                if knowledge.stale[a]:
                     renew_row(
-                        family, law, desk.truth, desk.provisional, desk.pending, desk.working,
-                        desk.scratch, a,
+                        family, law, knowledge.truth, knowledge.provisional, knowledge.pending,
+                        knowledge.working, knowledge.scratch, a,
                     )  # fmt: skip
                     call_address(policy_call, a, NO_TURN, 0.0)
-                    desk.stale[a] = False
-            arm = untried_arm(desk, generators[MIND])
+                    knowledge.stale[a] = False
+            arm = untried_arm(knowledge, generators[MIND])
             if arm == NO_ARM:
-                arm = call_address(policy_call, NO_ARM, known + 1, dials[known])
+                arm = call_address(policy_call, NO_ARM, known + 1, turn_values[known])
             reward = family.reward(law, theta[arm], chance.uniform(generators[NATURE]))
             luck = chance.uniform(generators[DELAYS])
             if telling == AT_ONCE:
-                record(family, law, desk.truth, arm, reward)
-                desk.stale[arm] = True
+                record(family, law, knowledge.truth, arm, reward)
+                knowledge.stale[arm] = True
                 known += 1
             else:
-                send_out(telling, desk, delays, tickets, clock, quantiles, t, arm, reward, luck)
+                send_out(
+                    telling, knowledge, delays, tickets, clock, quantiles, t, arm, reward, luck
+                )
             earned += reward
             results.plays[r, arm] += 1
             if means[arm] < best:
@@ -298,7 +301,7 @@ def play_delayed(
                 mark += 1
             if t + 1 == clock.looks[look]:
                 show(
-                    family, telling, desk, delays, clock, now, results.belief[r, look],
+                    family, telling, knowledge, delays, clock, now, results.belief[r, look],
                     results.doubt[r, look],
                 )  # fmt: skip
                 look += 1

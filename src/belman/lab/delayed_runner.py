@@ -11,7 +11,7 @@ from belman.delays.estimate import PRIOR
 from belman.engine import entry
 from belman.lab.bandit_runner import FIELDS as BANDIT_FIELDS
 from belman.lab.bandit_runner import MIND, in_one_block
-from belman.lab.delayed_loop import Clock, DelayedResults, Desk, Law, Tickets, play_delayed
+from belman.lab.delayed_loop import Clock, DelayedResults, Knowledge, Law, Tickets, play_delayed
 from belman.lab.design import Field, Stop, blank, checkpoints
 from belman.lab.policy_call import bind_policy, call_choose
 from belman.policies.policy import Floats, Ledger, Policy
@@ -39,7 +39,9 @@ class DelayedRunner:
     def __init__(self, policy: Policy, problem: Delayed, horizon: int) -> None:
         self._policy, self._problem, self._horizon = policy, problem, horizon
         turns = np.arange(1.0, horizon + 1.0)
-        self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
+        self._turn_values = np.ascontiguousarray(
+            policy.turn_values(turns, problem.arms), dtype=np.float64
+        )
         times = problem.times(horizon)
         self._clock = Clock(
             times=times,
@@ -57,24 +59,24 @@ class DelayedRunner:
         sizes = {**problem.sizes, "turn": len(self._clock.checkpoints) - 1}
         results = blank(DelayedResults, FIELDS, runs, sizes)
         block, memory = in_one_block(self._policy.memory(arms, family.dimension))
-        desk = _desk(arms, family.dimension)
+        knowledge = _knowledge(arms, family.dimension)
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((4, 4), dtype=np.uint64)
-        given = (family, params, desk.working, memory, generators[MIND], np.zeros(arms))
+        given = (family, params, knowledge.working, memory, generators[MIND], np.zeros(arms))
         call = bind_policy(call_choose, self._policy, *given)
         done = self._entry(
             law=family.law,
             params=params,
             reveal=self._policy.sees_truth,
             prior=np.array(family.prior),
-            desk=desk,
+            knowledge=knowledge,
             block=block,
             blank=block.copy(),
             world=problem.world,
             theta=problem.parameters,
             means=np.zeros(arms),
             generators=generators,
-            dials=self._dials,
+            turn_values=self._turn_values,
             telling=TELLINGS[problem.told],
             clock=self._clock,
             quantiles=np.array(problem.quantiles),
@@ -89,9 +91,9 @@ class DelayedRunner:
         return results if done == runs else None
 
 
-def _desk(arms: int, dimension: int) -> Desk:
+def _knowledge(arms: int, dimension: int) -> Knowledge:
     truth, working = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(2))
-    return Desk(
+    return Knowledge(
         truth=truth,
         provisional=np.zeros((arms, 2)),
         pending=np.zeros(arms, dtype=np.int64),

@@ -287,8 +287,8 @@ def _recommend(advice_call, m, luck, score, chosen):
 @kernel
 def explore_runs(
     family, law, prior, ledger, block, blank, world, theta, means, index, chosen, doubt, generators,
-    dials, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call, simple_regret,
-    error, turns, plays, stop,
+    turn_values, marks, rule, thresholds, needed, m, seed, first, policy_call, advice_call,
+    simple_regret, error, turns, plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … until the budget or the stopping rule ends them: how many."""
     for r in range(len(turns)):
@@ -297,9 +297,9 @@ def explore_runs(
         total, least = _best_sum(means, m, luck, index, chosen)
         reset(policy_call, prior, ledger, block, blank)
         mark, t, over = 0, 0, False
-        while t < dials.size and not over:
+        while t < turn_values.size and not over:
             index[:] = 0.0  # picking has left its marks
-            arm = call_address(policy_call, NO_ARM, t + 1, dials[t])
+            arm = call_address(policy_call, NO_ARM, t + 1, turn_values[t])
             if rule == OWN and call_address(advice_call, FINISHED, 0, 0.0) != 0:
                 break
             play_arm(family, law, theta, nature, ledger, arm)
@@ -345,7 +345,9 @@ class ExplorationRunner:
         elif question.delta is not None:
             self._rule, self._thresholds = EVIDENCE, _enough(question, problem.arms)
         self._memory = policy.memory(problem.arms, family.dimension)
-        self._dials = np.ascontiguousarray(policy.dial(turns, problem.arms), dtype=np.float64)
+        self._turn_values = np.ascontiguousarray(
+            policy.turn_values(turns, problem.arms), dtype=np.float64
+        )
         self._entry = entry(explore_runs, family=family.kernels)
 
     def play(self, first: int, runs: int, seed: int, stop: Stop) -> ExplorationResults | None:
@@ -372,7 +374,7 @@ class ExplorationRunner:
             chosen=np.zeros(arms),
             doubt=np.zeros(2, dtype=np.int64),
             generators=generators,
-            dials=self._dials,
+            turn_values=self._turn_values,
             marks=self._marks,
             rule=self._rule,
             thresholds=self._thresholds,

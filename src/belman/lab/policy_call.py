@@ -24,28 +24,34 @@ RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def call_choose(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+def call_choose(
+    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+):
     """Renew the memory of the arm whose ledger has changed, and choose an arm."""
     if changed != NO_ARM:
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn == NO_TURN:
         return NO_ARM
-    arm, _ = policy.choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)
+    arm, _ = policy.choose(
+        policy, family, law, params, ledger, memory, turn, turn_value, mind, index
+    )
     return arm
 
 
 @inlined_kernel
-def call_indices(policy, family, law, params, ledger, memory, mind, index, changed, turn, dial):
+def call_indices(
+    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+):
     """Renew the memory of the arm whose ledger has changed, and fill all indices to match by."""
     if changed != NO_ARM:
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn != NO_TURN:
-        policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
     return NO_ARM
 
 
 @inlined_kernel
-def call_advice(policy, family, law, params, ledger, memory, mind, index, what, number, dial):
+def call_advice(policy, family, law, params, ledger, memory, mind, index, what, number, turn_value):
     """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
         return 1 if policy.finished(family, law, params, ledger, memory) else 0

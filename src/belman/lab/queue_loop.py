@@ -235,12 +235,12 @@ def turn_to(group, groups):
 
 
 @inlined_kernel
-def decide(rules, policy_call, groups, dials, mind, system, scratch, workspace):
+def decide(rules, policy_call, groups, turn_values, mind, system, scratch, workspace):
     """A turn of the player: a choice at one queue, weights of a matching at several."""
     if rules.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
-        scratch.matched[0] = call_address(policy_call, NO_ARM, turn, dials[turn - 1])
+        scratch.matched[0] = call_address(policy_call, NO_ARM, turn, turn_values[turn - 1])
         return
     queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
     for group in range(groups.rounds.size):
@@ -252,7 +252,7 @@ def decide(rules, policy_call, groups, dials, mind, system, scratch, workspace):
             turn = groups.rounds[group] + 1
             groups.rounds[group] = turn
             groups.indices[:] = 0.0
-            call_address(policy_call, NO_ARM, turn, dials[turn - 1])
+            call_address(policy_call, NO_ARM, turn, turn_values[turn - 1])
             weights = scratch.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
@@ -338,11 +338,12 @@ def note(results, r, u, turn, horizon, jobs):
 
 @kernel
 def serve_runs(
-    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators, dials,
-    checkpoints, player, genie, scratch, workspace, diary, seed, first, policy_call, results, stop,
+    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators,
+    turn_values, checkpoints, player, genie, scratch, workspace, diary, seed, first,
+    policy_call, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon, queues, servers = dials.size, rates.size, scratch.open_columns.size
+    horizon, queues, servers = turn_values.size, rates.size, scratch.open_columns.size
     for r in range(len(results.queue)):
         begin_run(
             family, law, rules, theta, throughput, rates, ratios, generators, genie, player,
@@ -360,7 +361,14 @@ def serve_runs(
             )
             if receive(rules, player, scratch):
                 decide(
-                    rules, policy_call, groups, dials, generators[MIND], player, scratch, workspace
+                    rules,
+                    policy_call,
+                    groups,
+                    turn_values,
+                    generators[MIND],
+                    player,
+                    scratch,
+                    workspace,
                 )
                 begin(family, law, rules, theta, player, scratch)
             for u in range(queues):

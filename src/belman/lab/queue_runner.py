@@ -53,7 +53,9 @@ class QueueRunner:
     def __init__(self, policy: Policy, problem: Queue, horizon: int) -> None:
         self._policy, self._problem, self._horizon = policy, problem, horizon
         turns = np.arange(1.0, horizon + 1.0)
-        self._dials = np.ascontiguousarray(policy.dial(turns, problem.servers), dtype=np.float64)
+        self._turn_values = np.ascontiguousarray(
+            policy.turn_values(turns, problem.servers), dtype=np.float64
+        )
         self._marks = np.append(checkpoints(horizon), -1)
         family = problem.family
         self._entry = entry(serve_runs, family=family.kernels)
@@ -91,7 +93,7 @@ class QueueRunner:
             rates=np.array(problem.arrivals),
             ratios=ratios,
             generators=generators,
-            dials=self._dials,
+            turn_values=self._turn_values,
             checkpoints=self._marks,
             player=_system(queues),
             genie=_system(queues),

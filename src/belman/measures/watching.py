@@ -91,7 +91,7 @@ def _moved(first, second, arm, won, ahead):
 
 @kernel
 def watch_runs(
-    family, law, prior, ledger, block, blank, world, theta, means, generators, dials, seed,
+    family, law, prior, ledger, block, blank, world, theta, means, generators, turn_values, seed,
     policy_call, rule, bar, every, losses, before, doubt, scratch, turns, arms, lost, right,
 ):  # fmt: skip
     """Play every run until the rule has decided, or to the last turn; look at every so many."""
@@ -102,8 +102,8 @@ def watch_runs(
         arm, winner, ahead, t = NO_ARM, NO_ARM, 0.5, 0
         losses[:] = 0.0
         lost[r] = 0.0
-        while t < dials.size and winner == NO_ARM:
-            arm = call_address(policy_call, arm, t + 1, dials[t])
+        while t < turn_values.size and winner == NO_ARM:
+            arm = call_address(policy_call, arm, t + 1, turn_values[t])
             for a in range(len(before)):
                 before[a, 0], before[a, 1] = ledger.beliefs[a, 0], ledger.beliefs[a, 1]
             won = play_arm(family, law, theta, nature, ledger, arm) > 0.5
@@ -162,7 +162,7 @@ def watch(
     params = policy.params(family)
     given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
     call = bind_policy(call_choose, policy, *given)
-    dials = policy.dial(np.arange(1.0, horizon + 1.0), arms)
+    turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
     entry(watch_runs, family=family.kernels)(
         law=family.law,
         prior=np.array(family.prior),
@@ -173,7 +173,7 @@ def watch(
         theta=problem.parameters,
         means=np.zeros(arms),
         generators=generators,
-        dials=np.ascontiguousarray(dials, dtype=np.float64),
+        turn_values=np.ascontiguousarray(turn_values, dtype=np.float64),
         seed=chance.generator(seed),
         policy_call=call.address,
         rule=kind,

@@ -41,9 +41,9 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     for a in range(index.size):
-        index[a] = family.mean_quantile(law, ledger.beliefs[a], dial, True)
+        index[a] = family.mean_quantile(law, ledger.beliefs[a], turn_value, True)
 
 
 @kernel
@@ -75,14 +75,14 @@ def _measure(family, law, params, ledger, memory, arm, tail, y):
 
 
 @kernel
-def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
     """Measure arms without a bound, then the highest bound, then all bounds that reach the best."""
-    y = -math.log(dial)
+    y = -math.log(turn_value)
     best, highest, hopeful = -np.inf, -np.inf, -1
     for a in range(index.size):
         memory.measured[a] = y > memory.until[a]
         if memory.measured[a]:
-            index[a] = _measure(family, law, params, ledger, memory, a, dial, y)
+            index[a] = _measure(family, law, params, ledger, memory, a, turn_value, y)
             best = max(best, index[a])
         else:
             index[a] = memory.height[a] + memory.slope[a] * (y - memory.since[a])
@@ -92,7 +92,7 @@ def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index)
         for i in range(-1, index.size):
             a = hopeful if i < 0 else i
             if not memory.measured[a] and index[a] >= best:
-                index[a] = _measure(family, law, params, ledger, memory, a, dial, y)
+                index[a] = _measure(family, law, params, ledger, memory, a, turn_value, y)
                 memory.measured[a] = True
                 best = max(best, index[a])
     return pick(index, mind)
@@ -128,7 +128,7 @@ class BayesUCB(Policy):
         height, slope, since, measured = (np.zeros(arms) for _ in range(4))
         return Memory(height, slope, since, np.full(arms, -np.inf), measured)
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         log_horizon = math.log(self.horizon) if self.horizon else 1.0
         return np.minimum(1.0 / (turns * max(log_horizon**self.c, 1e-9)), 1.0)
 

@@ -85,9 +85,9 @@ def _pulled(recentre: Callable[..., None]) -> Callable[..., None]:
     """Indices under one exposure for all arms."""
 
     @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        recentre(family, law, memory.total, index.size, dial, memory.pseudobelief, memory.eta)
-        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, dial, index)
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        recentre(family, law, memory.total, index.size, turn_value, memory.pseudobelief, memory.eta)
+        nearness(memory.points, memory.negentropy, memory.expected, memory.eta, turn_value, index)
 
     return indices
 
@@ -96,12 +96,12 @@ def _weighed(recentre: Callable[..., None]) -> Callable[..., None]:
     """Indices under evidence: one exposure per arm. Params: (p,)."""
 
     @inlined_kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         leading = leader(memory.expected, index)
         recentre(family, law, memory.total, index.size, 0.0, memory.pseudobelief, memory.eta)
         nearness(memory.points, memory.negentropy, memory.expected, memory.eta, 0.0, index)
-        if dial > 0.0:
-            weigh(family, law, params, ledger, memory, leading, dial, index)
+        if turn_value > 0.0:
+            weigh(family, law, params, ledger, memory, leading, turn_value, index)
 
     return indices
 
@@ -239,7 +239,7 @@ class BelMan(Policy):
             **known._asdict(),
         )
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         return self.schedule.pull(turns, arms)
 
     def check(self, family: Family, arms: int) -> None:
@@ -247,7 +247,7 @@ class BelMan(Policy):
             check_joint(family)
 
     def explanation(
-        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """KL to the pseudobelief and τ of each arm (infinite for the leader, if τ is per arm).
 
@@ -255,11 +255,11 @@ class BelMan(Policy):
         over.
         """
         if self.schedule.form in ("evidence", "explored"):
-            if dial > -math.inf:
+            if turn_value > -math.inf:
                 return columns(family, ledger, memory, index)
-            dial = 0.0
+            turn_value = 0.0
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
-        pull = np.full(len(kl), dial)
+        pull = np.full(len(kl), turn_value)
         if self.schedule.form == "weighed":
             leading = float(memory.expected.max())
             pull[:] = 0.0
@@ -268,7 +268,7 @@ class BelMan(Policy):
                     spread = family.spread(ledger.beliefs[a])
                     against = family.reward_divergence(mean, leading, spread)
                     plays = ledger.plays[a] + self.schedule.settings[0]
-                    pull[a] = dial * plays * against / (leading - mean)
+                    pull[a] = turn_value * plays * against / (leading - mean)
         # of all arms' KL, which kernels leave out
         shared = family.log_partition(memory.pseudobelief)
         with np.errstate(divide="ignore"):

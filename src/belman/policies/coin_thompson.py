@@ -24,7 +24,7 @@ from belman.policies.policy import (
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """Params: the low end of rewards and their width."""
     for a in range(index.size):
         drawn = (family.sample_mean(law, ledger.beliefs[a], mind) - params[0]) / params[1]

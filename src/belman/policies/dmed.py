@@ -49,7 +49,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """∞ for arms not yet known, 1 on the list; others by the evidence, if the list is closed."""
     leading, unknown, waiting = leader(memory.mean, index), 0, 0.0
     for a in range(index.size):
@@ -64,7 +64,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
             continue
         evidence = ledger.plays[a] * max(family.evidence(memory.terms, a, memory.scratch), 0.0)
         if renews:
-            spared = memory.mean[a] == leading or evidence <= dial - math.log(ledger.plays[a])
+            spared = memory.mean[a] == leading or evidence <= turn_value - math.log(ledger.plays[a])
             memory.listed[a] = 1.0 if spared else 0.0
         index[a] = 1.0 if memory.listed[a] > 0.0 else -evidence
 
@@ -93,6 +93,6 @@ class DMED(Policy):
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"listed": (0, 1)}
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t."""
         return np.log(turns)

@@ -59,7 +59,7 @@ def bundle_with(close: Callable[..., None]) -> PolicyKernels:
     """Kernels whose phases end by `close(params, ledger, memory, mind)`, which sets the quota."""
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         """The fewest plays in play first; then, if need be, the accepted and the rejected."""
         for _ in range(index.size + 1):
             if not _is_over(ledger, memory, turn):

@@ -15,7 +15,7 @@ from belman.policies.settings import is_number, require
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     exploring = chance.uniform(mind) < params[0]
     for a in range(index.size):
         if not known(ledger, a, 0.0):
@@ -25,7 +25,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """ε/|open| + (1 − ε)·[arm among the best]/|best|; 1/ties among arms never played."""
     if not known(ledger, arm, 0.0):
         return 1.0 / ties

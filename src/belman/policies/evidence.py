@@ -169,7 +169,7 @@ def phi(x, greed, reach):
 
 @inlined_kernel
 def indices(family, law, params, ledger, memory, turn, greed, mind, index):
-    """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the dial is the greed κ = gain·ln K."""
+    """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the turn value is the greed κ = gain·ln K."""
     judged = memory.judged
     means, worths, log_worths = judged[MEAN], judged[WORTH], judged[LOG_WORTH]
     leading, plays, unknown = leader(means, index), 1.0, 0

@@ -32,7 +32,7 @@ def explored(params, ledger, turn):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """The fewest plays first; then the averages, with the arm it is committed to above all."""
     committed = memory.committed[0] >= 0.0
     by_average = committed or explored(params, ledger, turn)
@@ -43,9 +43,9 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 
 @kernel
-def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
     """The first choice among all arms that is made by averages is the last."""
-    policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
     arm, ties = pick(index, mind)
     if memory.committed[0] < 0.0 and explored(params, ledger, turn):
         memory.committed[0] = arm

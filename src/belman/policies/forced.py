@@ -35,24 +35,24 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         inner.refresh(family, law, params[_OWN:], ledger, memory, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         if chance.uniform(mind) < exploring(params, index.size, turn):
             for a in range(index.size):
                 index[a] = 0.0
         else:
-            inner.indices(family, law, params[_OWN:], ledger, memory, turn, dial, mind, index)
+            inner.indices(family, law, params[_OWN:], ledger, memory, turn, turn_value, mind, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
         if chance.uniform(mind) < exploring(params, index.size, turn):
             for a in range(index.size):
                 index[a] = 0.0
             return pick(index, mind)
         own = params[_OWN:]
-        return inner.choose(inner, family, law, own, ledger, memory, turn, dial, mind, index)
+        return inner.choose(inner, family, law, own, ledger, memory, turn, turn_value, mind, index)
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         """Known where exploring is sure; else the coin hides what the policy inside would play."""
         return 1.0 / ties if exploring(params, ledger.plays.size, turn) >= 1.0 else np.nan
 
@@ -119,8 +119,8 @@ class Forced(Policy):
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return self.policy.whole_numbers(arms)
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
-        return self.policy.dial(turns, arms)
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        return self.policy.turn_values(turns, arms)
 
     def check(self, family: Family, arms: int) -> None:
         self.policy.check(family, arms)
@@ -130,6 +130,6 @@ class Forced(Policy):
         return np.full(len(best), np.nan)
 
     def explanation(
-        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
-        return self.policy.explanation(family, ledger, memory, dial, index)
+        return self.policy.explanation(family, ledger, memory, turn_value, index)

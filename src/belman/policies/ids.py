@@ -92,7 +92,7 @@ def _share_among_twins(beliefs, arm, weight, chances):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """A race, chance over a standard exponential: the largest of any arms is drawn fairly."""
     exact, draws = params[0] > 0.0, int(params[1])
     memory.share[:] = 0.0
@@ -116,7 +116,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     open_chance = 0.0
     for a in range(memory.chances.size):
         if closed.size == 0 or not closed[a]:
@@ -165,7 +165,7 @@ class IDS(Policy):
         )
 
     def explanation(
-        self, family: Family, ledger: Ledger, memory: Memory, dial: float, index: Floats
+        self, family: Family, ledger: Ledger, memory: Memory, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """The expected regret, the information gain and the chance of each arm."""
         known = {"expected regret": memory.regret, "information gain": memory.gain}

@@ -43,7 +43,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     leading = leader(memory.mean, index)
     if leading == -np.inf:
         index[:] = np.inf

@@ -1,4 +1,5 @@
-"""The bound of KL-UCB and its kin: the largest q with n·d(μ̂, q) ≤ f, the dial plus the arm's own.
+"""The bound of KL-UCB and its kin: the largest q with n·d(μ̂, q) ≤ f, the turn's value plus
+the arm's own.
 
 Once the weights of q are known, n·d(μ̂_a, q) costs a few multiply-adds. So an arm is tested against
 the best bound so far, and its own is searched only if it is larger.
@@ -32,7 +33,7 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K) average reward, infinite before the arm is known
     spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    level: Floats  # (K) what the arm adds to the dial
+    level: Floats  # (K) what the arm adds to the value of the turn
     ceiling: Floats  # (K) the f from which its bound is the largest mean there is
     bound: Floats  # (K) the last one that was searched
     terms: Floats  # (TERMS, K) its side of the evidence
@@ -125,17 +126,17 @@ def _inside(there, mean, low, high):
 
 
 @kernel
-def survey(source, params, ledger, memory, dial, index):
+def survey(source, params, ledger, memory, turn_value, index):
     """Fill the bound of every arm."""
     for a in range(index.size):
         index[a] = np.inf
         if memory.mean[a] < np.inf:
-            bound = search(source, params, ledger, memory, a, dial + memory.level[a])
+            bound = search(source, params, ledger, memory, a, turn_value + memory.level[a])
             index[a] = params[LOW] + params[WIDTH] * bound
 
 
 @kernel
-def race(source, params, ledger, memory, dial, index):
+def race(source, params, ledger, memory, turn_value, index):
     """Fill the bound of every arm that may have the largest, and −∞ for the others."""
     leader = 0
     for a in range(index.size):
@@ -144,10 +145,10 @@ def race(source, params, ledger, memory, dial, index):
             leader = a
     if memory.mean[leader] == np.inf:
         return
-    best = search(source, params, ledger, memory, leader, dial + memory.level[leader])
+    best = search(source, params, ledger, memory, leader, turn_value + memory.level[leader])
     source.weights(params[LAW:], best, memory.weights)
     for a in range(index.size):
-        f = dial + memory.level[a]
+        f = turn_value + memory.level[a]
         if _same_record(ledger, memory, a, leader):
             memory.bound[a] = best
             index[a] = params[LOW] + params[WIDTH] * best

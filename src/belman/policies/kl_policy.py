@@ -48,19 +48,19 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
             memory.level[arm] = level(params, ledger, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
-        survey(source(family), params, ledger, memory, dial, index)
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        survey(source(family), params, ledger, memory, turn_value, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
-        race(source(family), params, ledger, memory, dial, index)
+    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+        race(source(family), params, ledger, memory, turn_value, index)
         return pick(index, mind)
 
     return PolicyKernels(refresh, indices, choose, share_of_ties)
 
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
-    """Kernels by the divergence's name; arms add `level(params, ledger, arm)` to the dial."""
+    """Kernels by the divergence's name; arms add `level(params, ledger, arm)` to the turn value."""
     named = {name: _bundle(level, FAMILIES[name].kernels) for name in DIVERGENCES}
     return {_OWN: _bundle(level, None), **named}
 

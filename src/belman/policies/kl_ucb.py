@@ -41,7 +41,7 @@ class KLUCB(KLPolicy):
         super().__post_init__()
         require(self, "c", is_number(self.c) and self.c >= 0.0, "a number from 0 up")
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t + c ln ln t, the second term 0 before it is positive."""
         log_turns = np.log(turns)
         return log_turns + self.c * np.log(np.maximum(log_turns, 1.0))

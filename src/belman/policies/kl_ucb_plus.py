@@ -31,6 +31,6 @@ class KLUCBPlus(KLPolicy):
     name = "kl-ucb+"
     bundles = BUNDLES
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t."""
         return np.log(turns)

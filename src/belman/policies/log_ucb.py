@@ -33,6 +33,6 @@ class LogUCB(Bounded):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt((ln t)^e / 2)."""
         return np.sqrt(0.5 * np.log(turns) ** self.exponent)

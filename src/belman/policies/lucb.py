@@ -83,7 +83,7 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
 @factory
 def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
     @kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         """Arms not yet known first, then the two arms of the round, then the others' averages."""
         unknown = 0
         for a in range(index.size):
@@ -98,12 +98,12 @@ def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyK
             first = second = 0
             for a in range(index.size):
                 if memory.leads[a] > 0.0:
-                    if passes(family, law, params, ledger, a, dial, weakest, False):
-                        lower = bound(family, law, params, ledger, a, dial, False)
+                    if passes(family, law, params, ledger, a, turn_value, weakest, False):
+                        lower = bound(family, law, params, ledger, a, turn_value, False)
                         if lower < weakest:
                             weakest, first = lower, a
-                elif passes(family, law, params, ledger, a, dial, strongest, True):
-                    upper = bound(family, law, params, ledger, a, dial, True)
+                elif passes(family, law, params, ledger, a, turn_value, strongest, True):
+                    upper = bound(family, law, params, ledger, a, turn_value, True)
                     if upper > strongest:
                         strongest, second = upper, a
                 index[a] = -ledger.plays[a]
@@ -170,7 +170,7 @@ class KLLUCB(Policy):
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"leads": (0, 1), "partner": (-1, arms - 1)}
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """β(t, δ)."""
         return RATES[self.rate](turns, arms, self.delta)
 

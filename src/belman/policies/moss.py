@@ -33,9 +33,9 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     for a in range(index.size):
-        root = math.sqrt(max(dial - memory.log_plays[a], 0.0))
+        root = math.sqrt(max(turn_value - memory.log_plays[a], 0.0))
         index[a] = memory.mean[a] + memory.width[a] * root
 
 
@@ -67,6 +67,6 @@ class MOSS(Bounded):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln(t/K)."""
         return np.log(turns / arms)

@@ -9,7 +9,7 @@ from belman.policies.policy import Policy, PolicyKernels, choose_by_index, no_re
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """Params: the true means (K), or one placeholder."""
     for a in range(index.size):
         index[a] = params[min(a, params.size - 1)]

@@ -22,7 +22,7 @@ from belman.policies.thompson import Thompson
 from belman.policies.top_two_thompson import TopTwoThompson
 
 #: Where params have their numbers: the last turn of the first phase, ln(1/δ) at which it is left (∞
-#: for never), the plays before an arm is known, the dial of the first phase if that is constant
+#: for never), the plays before an arm is known, the turn value of the first phase if constant
 #: (else NaN), how many params the first has, and those of both.
 TURNS, LOG_RISK, NEEDED, DIAL, FIRST, HEAD = 0, 1, 2, 3, 4, 5
 
@@ -58,8 +58,8 @@ def _is_known(family, law, params, ledger, doubt, turn, score):
 
 
 @kernel
-def _first_dial(params, dial):
-    return dial if math.isnan(params[DIAL]) else params[DIAL]
+def _first_turn_value(params, turn_value):
+    return turn_value if math.isnan(params[DIAL]) else params[DIAL]
 
 
 @kernel
@@ -84,39 +84,39 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
         then.refresh(family, law, params[cut:], ledger, memory.then, arm)
 
     @kernel
-    def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         if _switch(family, law, params, ledger, memory, turn, index):
             known = params[HEAD + int(params[FIRST]) :]
-            then.indices(family, law, known, ledger, memory.then, turn, dial, mind, index)
+            then.indices(family, law, known, ledger, memory.then, turn, turn_value, mind, index)
         else:
             known = params[HEAD : HEAD + int(params[FIRST])]
-            dial = _first_dial(params, dial)
-            first.indices(family, law, known, ledger, memory.first, turn, dial, mind, index)
+            turn_value = _first_turn_value(params, turn_value)
+            first.indices(family, law, known, ledger, memory.first, turn, turn_value, mind, index)
 
     @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
         if _switch(family, law, params, ledger, memory, turn, index):
             known = params[HEAD + int(params[FIRST]) :]
             return then.choose(
-                then, family, law, known, ledger, memory.then, turn, dial, mind, index
+                then, family, law, known, ledger, memory.then, turn, turn_value, mind, index
             )
         known = params[HEAD : HEAD + int(params[FIRST])]
-        dial = _first_dial(params, dial)
+        turn_value = _first_turn_value(params, turn_value)
         return first.choose(
-            first, family, law, known, ledger, memory.first, turn, dial, mind, index
+            first, family, law, known, ledger, memory.first, turn, turn_value, mind, index
         )
 
     @kernel
-    def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         if memory.switched[0] > 0.0:
             known = params[HEAD + int(params[FIRST]) :]
             return then.propensity(
-                family, law, known, ledger, memory.then, turn, dial, closed, arm, ties
+                family, law, known, ledger, memory.then, turn, turn_value, closed, arm, ties
             )
         known = params[HEAD : HEAD + int(params[FIRST])]
-        dial = _first_dial(params, dial)
+        turn_value = _first_turn_value(params, turn_value)
         return first.propensity(
-            family, law, known, ledger, memory.first, turn, dial, closed, arm, ties
+            family, law, known, ledger, memory.first, turn, turn_value, closed, arm, ties
         )
 
     @kernel
@@ -162,7 +162,7 @@ class Phases(Policy):
             sure = is_number(self.confidence) and 0.0 < self.confidence < 1.0
             allowed = "strictly between 0 and 1, or None for the clock alone"
             require(self, "confidence", sure, allowed)
-            if math.isnan(self._constant_dial()):
+            if math.isnan(self._constant_turn_value()):
                 raise PolicyError(
                     f"confidence={self.confidence:g} ends the first phase, whose policy must not "
                     f"depend on the clock, and {self.first!r} does: give turns=… alone, or, for "
@@ -180,8 +180,8 @@ class Phases(Policy):
         first, then = self.first.params(family), self.then.params(family)
         turns = math.inf if self.turns is None else float(self.turns)
         log_risk = math.inf if self.confidence is None else -math.log1p(-self.confidence)
-        dial = math.nan if self.confidence is None else self._constant_dial()
-        head = [turns, log_risk, plays_needed(family), dial, float(len(first))]
+        turn_value = math.nan if self.confidence is None else self._constant_turn_value()
+        head = [turns, log_risk, plays_needed(family), turn_value, float(len(first))]
         return np.array([*head, *first, *then])
 
     def memory(self, arms: int, dimension: int) -> Memory:
@@ -196,15 +196,15 @@ class Phases(Policy):
         }
         return {**inside, "switched": (0, 1), "doubt": (0, arms - 1)}
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """The second policy's, and before it the first one's where that is left by the clock."""
-        later = self.then.dial(turns, arms)
+        later = self.then.turn_values(turns, arms)
         if self.confidence is not None or self.turns is None:
             return later
-        return np.where(turns <= self.turns, self.first.dial(turns, arms), later)
+        return np.where(turns <= self.turns, self.first.turn_values(turns, arms), later)
 
-    def _constant_dial(self) -> float:
-        some = self.first.dial(np.array([1.0, 2.0, 10.0, 1e6]), 2)
+    def _constant_turn_value(self) -> float:
+        some = self.first.turn_values(np.array([1.0, 2.0, 10.0, 1e6]), 2)
         return float(some[0]) if np.all(some == some[0]) else math.nan
 
     def check(self, family: Family, arms: int) -> None:
@@ -215,10 +215,10 @@ class Phases(Policy):
         return self.then if memory.switched[0] else self.first
 
     def explanation(
-        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         if memory.switched[0]:
-            return self.then.explanation(family, ledger, memory.then, dial, index)
-        constant = self._constant_dial()
-        dial = dial if math.isnan(constant) else constant
-        return self.first.explanation(family, ledger, memory.first, dial, index)
+            return self.then.explanation(family, ledger, memory.then, turn_value, index)
+        constant = self._constant_turn_value()
+        turn_value = turn_value if math.isnan(constant) else constant
+        return self.first.explanation(family, ledger, memory.first, turn_value, index)

@@ -3,8 +3,8 @@
 The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
 policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
 memory; `indices` gives every arm a number, and the arm with the largest is played, ties broken
-uniformly at random. What changes with the turn alone is the *dial*, tabulated by the dataclass in
-front.
+uniformly at random. What changes with the turn alone is the *turn value*, tabulated by the
+dataclass in front.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ class PolicyKernels(Bundle):
     | kernel | what it does |
     |---|---|
     | `refresh(…, arm)` | renews the memory of an arm whose ledger has changed |
-    | `indices(…, turn, dial, mind, index)` | fills the index (K) of every arm |
-    | `choose(policy, …, turn, dial, mind, index)` | the arm to play and the number of ties |
-    | `propensity(…, turn, dial, closed, arm, ties)` | its chance; NaN if to be integrated |
+    | `indices(…, turn, turn_value, mind, index)` | fills the index (K) of every arm |
+    | `choose(policy, …, turn, turn_value, mind, index)` | the arm to play and the number of ties |
+    | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
     | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(…)` | whether the policy's own stopping rule has had enough |
 
@@ -148,20 +148,20 @@ def pick_most(score, count, mind, chosen):
 
 
 @inlined_kernel
-def choose_by_index(policy, family, law, params, ledger, memory, turn, dial, mind, index):
+def choose_by_index(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
     """Compute every index and play the largest."""
-    policy.indices(family, law, params, ledger, memory, turn, dial, mind, index)
+    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
     return pick(index, mind)
 
 
 @kernel
-def share_of_ties(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+def share_of_ties(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """A policy that draws nothing but ties plays each of the best arms with the same chance."""
     return 1.0 / ties
 
 
 @kernel
-def to_be_integrated(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+def to_be_integrated(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """A policy whose indices are draws: `Policy.chances` needs only the chances of being best."""
     return np.nan
 
@@ -204,7 +204,7 @@ class Policy(ABC):
         """
         return {}
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """What changes with the turn alone, for each of these turns."""
         return np.zeros(len(turns))
 
@@ -221,7 +221,7 @@ class Policy(ABC):
         return best
 
     def explanation(
-        self, family: Family, ledger: Ledger, memory: Any, dial: float, index: Floats
+        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """Columns that say how the indices come about, one number an arm, the index last."""
         return {"index": index}

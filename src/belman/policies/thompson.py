@@ -15,7 +15,7 @@ from belman.policies.policy import (
 
 
 @inlined_kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     for a in range(index.size):
         index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
 

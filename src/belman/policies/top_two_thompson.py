@@ -32,7 +32,7 @@ def _draw(family, law, beliefs, mind, index):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """The draw in which the arm to play is the largest, so that it also ranks the other arms."""
     leader = _draw(family, law, ledger.beliefs, mind, index)
     if index.size > 1 and chance.uniform(mind) >= params[0]:

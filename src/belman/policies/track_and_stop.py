@@ -37,7 +37,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """t w*_a − n_a, arms that lag behind above all; the fewest plays while no arm leads alone."""
     leader, ties, fewest, total = 0, 0, np.inf, 0.0
     for a in range(index.size):
@@ -46,7 +46,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
         if memory.mean[a] > memory.mean[leader]:
             leader, ties = a, 0
         ties += memory.mean[a] == memory.mean[leader]
-    if ties > 1 or fewest < dial - 0.5 * index.size or index.size == 1:
+    if ties > 1 or fewest < turn_value - 0.5 * index.size or index.size == 1:
         for a in range(index.size):
             index[a] = -ledger.plays[a] if memory.mean[a] > -np.inf else np.inf
         return
@@ -89,6 +89,6 @@ class TrackAndStop(Policy):
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"leader": (-1, arms - 1)}
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(t)."""
         return np.sqrt(turns)

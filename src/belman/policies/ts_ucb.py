@@ -34,7 +34,7 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     draws = int(params[0])
     total = 0.0
     for _ in range(draws):
@@ -48,7 +48,7 @@ def indices(family, law, params, ledger, memory, turn, dial, mind, index):
 
 
 @kernel
-def propensity(family, law, params, ledger, memory, turn, dial, closed, arm, ties):
+def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """With one draw, R̂ ≤ x has chance Π_a F_a(x), and each arm is least in an interval of R̂."""
     if memory.root[arm] == 0.0 or memory.expected[arm] == np.inf:
         return 1.0 / ties

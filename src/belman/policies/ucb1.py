@@ -29,9 +29,9 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     for a in range(index.size):
-        index[a] = memory.mean[a] + dial * memory.width[a]
+        index[a] = memory.mean[a] + turn_value * memory.width[a]
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
@@ -53,6 +53,6 @@ class UCB1(Bounded):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(2 ln t)."""
         return np.sqrt(2.0 * np.log(turns))

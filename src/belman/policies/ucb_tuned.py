@@ -35,10 +35,10 @@ def refresh(family, law, params, ledger, memory, arm):
 
 
 @kernel
-def indices(family, law, params, ledger, memory, turn, dial, mind, index):
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     scale, most = params[0], params[1]
     for a in range(index.size):
-        width = dial * memory.root[a]
+        width = turn_value * memory.root[a]
         root = math.sqrt(min(most, memory.variance[a] + _SQRT_TWO * width))
         index[a] = memory.mean[a] + scale * width * root
 
@@ -72,6 +72,6 @@ class UCBTuned(Bounded):
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
-    def dial(self, turns: Floats, arms: int) -> Floats:
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
         """sqrt(ln t)."""
         return np.sqrt(np.log(turns))

@@ -96,13 +96,15 @@ def dial_is_a_table(case: PolicyCase) -> Faults:
     """What changes with the turn alone, whichever turns are asked for together."""
     turns = np.arange(1.0, 41.0)
     for arms in (1, 5):
-        whole = np.asarray(case.policy.dial(turns, arms))
+        whole = np.asarray(case.policy.turn_values(turns, arms))
         if whole.shape != turns.shape or np.isnan(whole).any():
-            yield f"dial(turns, {arms}) is {whole!r} for 40 turns"
+            yield f"turn_value(turns, {arms}) is {whole!r} for 40 turns"
             continue
-        parts = np.concatenate([case.policy.dial(part, arms) for part in (turns[:1], turns[1:])])
+        parts = np.concatenate(
+            [case.policy.turn_values(part, arms) for part in (turns[:1], turns[1:])]
+        )
         if not np.array_equal(whole, parts):
-            yield "the dial of a turn depends on the turns that are asked for with it"
+            yield "the value of a turn depends on the turns that are asked for with it"
 
 
 def lab_plays_it_twice_alike(case: PolicyCase) -> Faults:
