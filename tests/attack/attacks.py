@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attack import flood, fork, fuzzed_http, half_sent, headers, revoked, watchers
+from tests.attack import flood, fork, fuzzed_http, half_sent, headers, revoked, state_files, watchers
 
 ATTACKS = [
     fork.ATTACK,
@@ -12,4 +12,5 @@ ATTACKS = [
     half_sent.ATTACK,
     fuzzed_http.ATTACK,
     revoked.ATTACK,
+    state_files.ATTACK,
 ]

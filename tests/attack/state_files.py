@@ -31,6 +31,7 @@ from belman.policies import POLICIES
 from belman.studies.event_log import Event, Kind
 from belman.studies.settings import settings
 from belman.studies.state import State, _digest
+from tests.attack.harness import Attack, Trials
 
 TURNS = 50
 SECONDS = 60.0  # in which a file is loaded and played, however slow the machine
@@ -285,6 +286,24 @@ def main(
             total[name] += number
         total["failures"] += failures
     return total
+
+
+def run(trials: Trials) -> None:
+    """A trial is a file; kernels are interpreted, which takes no compiling."""
+    found = main(trials.count, trials.luck.getrandbits(32), families=("bernoulli", "gaussian"))
+    trials.done += found["refused"] + found["equal"]
+    trials.found += found["failures"]
+
+
+ATTACK = Attack(
+    "state files",
+    "saved agents, dispatchers and snapshots with hostile values in them, checksums made anew",
+    "a clear error, or an agent that is what the file says and plays on",
+    run,
+    short=60,
+    long=20_000,
+    seconds=600.0,
+)
 
 
 if __name__ == "__main__":
