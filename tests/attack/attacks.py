@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.attack import flood, fork, fuzzed_http, half_sent, headers, revoked, state_files, watchers
+from tests.attack import (
+    flood,
+    fork,
+    fuzzed_http,
+    half_sent,
+    headers,
+    revoked,
+    state_files,
+    watchers,
+)
 
 ATTACKS = [
     fork.ATTACK,
