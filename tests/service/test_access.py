@@ -13,7 +13,7 @@ from belman.service import registry
 from belman.service.access import RateLimit
 from belman.service.app import needs_keys
 from belman.service.keys import Keys, Role, role_named
-from belman.studies import Storage
+from belman.studies import Storage, open_study
 from tests.service.running import keys_of, running
 
 OPEN = {"/healthz", "/readyz"}
@@ -121,6 +121,20 @@ def test_the_rate_of_one_caller(tmp_path, clock):
         assert found[0].status == 200
         assert found[-1].status == 429
         assert found[-1].headers["retry-after"] == "1"
+
+
+def test_the_rate_counts_tickets(tmp_path, clock):
+    with running(tmp_path, rate=10.0) as service:
+        open_study("s", ["a", "b"], storage=service.storage)
+        found = []
+        for _ in range(3):
+            found.append(service.send("POST", "/api/studies/s/ask", {"tickets": 30}).status)
+            clock.now += 0.5  # in which five requests would be allowed
+        assert found == [200, 429, 429]
+        clock.now += 1.0
+        tells = [{"ticket": "1-aaaaaa", "reward": 1}] * 40
+        assert service.send("POST", "/api/studies/s/tells", {"tells": tells}).status == 200
+        assert service.send("GET", "/api/studies").status == 429
 
 
 def test_a_bucket_fills_again(clock):

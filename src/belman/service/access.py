@@ -78,6 +78,13 @@ def idempotency_key(scope: Scope, in_body: str | None = None) -> str | None:
     return f"{caller.key_id}:{key}" if own and caller is not None else key
 
 
+def charge(scope: Scope, more: int) -> None:
+    """Count a request as so many more: those who ask for many tickets at once wait the longer."""
+    caller = caller_of(scope)
+    if caller is not None and more > 0:
+        scope["belman.rate"].charge(caller.name, more)
+
+
 class RateLimit:
     """A token bucket for each caller: `per_second` on average, twice that at once."""
 
@@ -96,6 +103,11 @@ class RateLimit:
         if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
         return allowed
+
+    def charge(self, caller: str, more: int) -> None:
+        """Count so many more of a caller who was allowed in: a debt, paid by waiting."""
+        left, since = self._buckets.get(caller, (self._most, time.monotonic()))
+        self._buckets[caller] = (left - more, since)
 
 
 class AccessControl:
@@ -158,7 +170,7 @@ class AccessControl:
             caller = await self._authenticate(request, address)
         else:
             _check_origin(request)
-        request.scope["belman.caller"] = caller
+        request.scope["belman.caller"], request.scope["belman.rate"] = caller, self._rate
         if not self._rate.allows(caller.name):
             raise _too_many()
 

@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from belman.errors import BelmanError, problem_type
 from belman.service import models, views
-from belman.service.access import idempotency_key, requires, role_router
+from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
@@ -97,6 +97,7 @@ async def ask(request: Request, name: StudyName, body: models.AskBody) -> Respon
 async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.AskBody) -> Response:
     """The answer to an ask."""
     key = idempotency_key(scope, body.key)
+    charge(scope, body.tickets - 1)
     tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, key))
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
@@ -129,6 +130,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
     registry = registry_of(request)
     commit = await registry.group_commit(name)
     key = idempotency_key(request.scope)
+    charge(request.scope, len(body.tells) - 1)
     keys = [
         idempotency_key(request.scope, one.key) if key is None else f"{key}/{i}"
         for i, one in enumerate(body.tells)
