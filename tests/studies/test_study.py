@@ -12,7 +12,7 @@ import pytest
 from belman import Agent, BelMan, Thompson, errors
 from belman.exposure import Constant, Evidence, Infinite, Schedule
 from belman.families import Bernoulli
-from belman.policies import Phases
+from belman.policies import Forced, Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
 from belman.studies.open_or_create import create
 from belman.studies.settings import settings
@@ -399,3 +399,10 @@ def test_an_exposure_that_others_could_not_read_changes_nothing(opened):
             study.set_exposure(exposure)
     assert study.number == 1
     assert opened(arms=None).policy == BelMan()
+
+
+def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
+    study = opened(policy=Forced(Thompson()))
+    asked = study.ask(5)
+    assert [ticket.id for ticket in study.tickets()] == [ticket.id for ticket in asked]
+    assert [ticket.id for ticket in opened(arms=None).tickets()] == [one.id for one in asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
@@ -26,12 +27,12 @@ class Ticket(NamedTuple):
 
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
-    """The ticket of an ask."""
+    """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
     assert event.arm is not None
-    assert event.probability is not None
     arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
     shown = ticket_id(event.number, secret, mark(event))
-    return Ticket(shown, arm, event.probability, uniform, event.time)
+    chance = math.nan if event.probability is None else event.probability
+    return Ticket(shown, arm, chance, uniform, event.time)
 
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:
