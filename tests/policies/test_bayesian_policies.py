@@ -564,7 +564,7 @@ def test_oracle_knows() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: BayesUCB(c=-1.0), "c=-1.0 makes no bayes-ucb: it must be a number from 0 up"),
+        (lambda: BayesUCB(c=-1.0), "c=-1.0 makes no bayes-ucb: it must be a number from 0 to 100"),
         (lambda: BayesUCB(c=math.nan), "c=nan"),
         (lambda: BayesUCB(horizon=0), "horizon=0 makes no bayes-ucb"),
         (
@@ -572,9 +572,9 @@ def test_oracle_knows() -> None:
             "beta=0.0 makes no top-two-thompson: it must be above 0 and at most 1",
         ),
         (lambda: TopTwoThompson(beta="half"), "beta='half'"),
-        (lambda: TSUCB(draws=0), "draws=0 makes no ts-ucb: it must be a whole number from 1 up"),
+        (lambda: TSUCB(draws=0), "draws=0 makes no ts-ucb: it must be a whole number from 1 to a million"),
         (lambda: TSUCB(draws=2.5), "draws=2.5"),
-        (lambda: IDS(draws=1), "draws=1 makes no ids: it must be a whole number from 2 up"),
+        (lambda: IDS(draws=1), "draws=1 makes no ids: it must be a whole number from 2 to a million"),
         (lambda: Gittins(discount=1.0), "discount=1.0 makes no gittins: it must be above 0"),
         (lambda: Gittins(horizon=True), "horizon=True makes no gittins"),
     ],
