@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -57,6 +58,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["working", "squares"], ["inf", 0.0], "squares of working"),
         (["priors"], [["nan", 1.0], [1.0, 1.0]], "not a number"),
         (["minimise"], "no", "whether it minimises"),
+        (["arms"], [math.inf, "b"], "an arm inf"),
     ],
 )
 def test_what_kernels_use_as_places_and_bounds_is_checked(path, value, words):

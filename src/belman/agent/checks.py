@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 #: The largest count: floats hold every whole number up to it.
 MOST = int(LARGEST)
 #: Asks of an arm whose reward is not told yet.
-MOST_PENDING = 1_000_000
+MOST_PENDING = 1_000_000_000
 
 
 def numbers(content: Any, like: NDArray[Any], what: str) -> Floats:

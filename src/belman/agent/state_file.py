@@ -115,6 +115,8 @@ def decode_arm(text: Any, source: str) -> Hashable:
         remedy = "give them again, load(path, arms=[…])"
         kind = f"arms of a kind that JSON lacks, such as {text['repr']}"
         raise StateError(f"{source} has {kind}: {remedy}")
+    if isinstance(text, float) and not math.isfinite(text):
+        raise StateError(f"{source} has an arm {text}, which JSON lacks")
     return text
 
 
