@@ -572,9 +572,15 @@ def test_oracle_knows() -> None:
             "beta=0.0 makes no top-two-thompson: it must be above 0 and at most 1",
         ),
         (lambda: TopTwoThompson(beta="half"), "beta='half'"),
-        (lambda: TSUCB(draws=0), "draws=0 makes no ts-ucb: it must be a whole number from 1 to a million"),
+        (
+            lambda: TSUCB(draws=0),
+            "draws=0 makes no ts-ucb: it must be a whole number from 1 to a million",
+        ),
         (lambda: TSUCB(draws=2.5), "draws=2.5"),
-        (lambda: IDS(draws=1), "draws=1 makes no ids: it must be a whole number from 2 to a million"),
+        (
+            lambda: IDS(draws=1),
+            "draws=1 makes no ids: it must be a whole number from 2 to a million",
+        ),
         (lambda: Gittins(discount=1.0), "discount=1.0 makes no gittins: it must be above 0"),
         (lambda: Gittins(horizon=True), "horizon=True makes no gittins"),
     ],
