@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
 
 from belman.engine import kernel
 from belman.families.family import Family, Floats
@@ -95,6 +94,8 @@ def _unlearned(family: Family, x: Floats) -> float:
     if isinstance(family, Money):
         return _unlearned(family.amount, x[x > 0.0])
     if family.name == "poisson":
+        from scipy import special  # here, since it takes longer to import than all of the rest
+
         return -float(special.gammaln(x + 1.0).sum())
     if family.name == "gamma":
         shape = float(getattr(family, "shape", 1.0))
