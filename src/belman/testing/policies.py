@@ -98,7 +98,7 @@ def dial_is_a_table(case: PolicyCase) -> Faults:
     for arms in (1, 5):
         whole = np.asarray(case.policy.turn_values(turns, arms))
         if whole.shape != turns.shape or np.isnan(whole).any():
-            yield f"turn_value(turns, {arms}) is {whole!r} for 40 turns"
+            yield f"turn_values(turns, {arms}) is {whole!r} for 40 turns"
             continue
         parts = np.concatenate(
             [case.policy.turn_values(part, arms) for part in (turns[:1], turns[1:])]
