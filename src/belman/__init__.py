@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
-from belman.dispatch import Dispatcher
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
 from belman.exposure import two_phase
@@ -78,6 +77,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.dispatch import Dispatcher
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
@@ -168,6 +168,7 @@ __all__ = [
 #: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
 _LATE = {
     "Client": "belman.service.client",
+    "Dispatcher": "belman.dispatch",
     "Study": "belman.studies",
     "characteristic_time": "belman.problems",
     "explore": "belman.lab",

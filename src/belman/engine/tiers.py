@@ -1,7 +1,7 @@
 """How an entry is interpreted at first, and compiled while it is.
 
 Interpreted and compiled kernels make the same choices, so an agent whose code is not compiled
-answers at once. When a second was spent interpreting, what is in use is compiled by another
+answers at once. When half a second was spent interpreting, what is in use is compiled by another
 process, into the cache, and loaded from there by a thread: nothing waits for it. What the cache
 holds already is loaded sooner. `BELMAN_COMPILE` sets it: `background` (the default), `first` (wait
 for compiled code before the first call) or `never`.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from belman.engine.entries import Code
 
 _SETTINGS = ("background", "first", "never")
-_WARM, _HOT = 0.1, 1.0  # CPU seconds interpreted after which code is loaded, and compiled
+_WARM, _HOT = 0.1, 0.5  # CPU seconds interpreted after which code is loaded, and compiled
 _LOOK = 0.05  # seconds between two looks at whether it is worth it
 
 

@@ -1,11 +1,15 @@
 """What it means: arrays in, arrays out."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from belman.measures.best import best_probabilities
 from belman.measures.condense import condense, curves_csv
 from belman.measures.expected_loss import expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
-from belman.measures.planning import Plan, plan
 from belman.measures.queueing import queueing, unstable
 from belman.measures.report import ArmReport, Known, Report, report
 from belman.measures.sequences import (
@@ -18,6 +22,9 @@ from belman.measures.sequences import (
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
 from belman.measures.stop_rules import LossBelow, Separated, StopRule, Sure, Verdict
 from belman.measures.summary import chance_of_error, compare, difference, half_width, summary
+
+if TYPE_CHECKING:
+    from belman.measures.planning import Plan, plan
 
 __all__ = [
     "ArmReport",
@@ -59,3 +66,9 @@ __all__ = [
     "unstable",
     "weighted_sequence",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Plan", "plan"):  # they play in the lab, which takes time to import
+        return getattr(importlib.import_module("belman.measures.planning"), name)
+    raise AttributeError(f"module 'belman.measures' has no attribute {name!r}")
