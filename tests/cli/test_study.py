@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 
@@ -156,3 +157,24 @@ def test_metrics_from_the_shell(study):
             study("tell", "s", ticket, "--metric", wrong)
     with pytest.raises(errors.SettingError, match="given twice"):
         study("tell", "s", ticket, "--metric", "margin=1", "--metric", "margin=2")
+
+
+def test_a_report_from_the_shell(study, tmp_path):
+    created = study(
+        "create", "button", "--arms", "blue,green", "--control", "blue", "--stop-when",
+        "separated:delta=0.1", "--seed", 1,
+    )  # fmt: skip
+    assert "2 arms" in created
+    for line in study("ask", "button", "--n", 6).splitlines():
+        study("tell", "button", line.split("\t")[0], 1)
+    printed = " ".join(study("report", "button").split())
+    assert "button: running" in printed
+    assert "Earned 6 in 6 rewards" in printed
+    assert "Separated(delta=0.1)" in printed
+    content = json.loads(study("report", "button", "--json", "--control", "green"))
+    assert (content["control"], content["rule"]["delta"]) == ("green", 0.1)
+    page = tmp_path / "page.html"
+    study("report", "button", "--html", page)
+    assert "<h1>Report on button</h1>" in page.read_text(encoding="utf-8")
+    with pytest.raises(errors.ArmError, match="unknown arm 'blu'"):
+        study("report", "button", "--control", "blu")

@@ -16,6 +16,7 @@ from belman.errors import BelmanError, RewardError, ServiceError, problem_type
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.files import write_atomically
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.service.transport import Transport
 from belman.table import Table
@@ -169,6 +170,14 @@ class RemoteStudy:
         """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
 
+    def report(self, level: float = 0.95, *, control: Hashable | None = None) -> dict[str, Any]:
+        """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
+        see `StudyReport.to_dict`.
+        """
+        query = {"level": level} if control is None else {"level": level, "control": str(control)}
+        found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
+        return found
+
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return self._table(f"metrics?{urlencode({'level': level})}")
@@ -283,13 +292,18 @@ def _arm_out(arm: Hashable) -> Any:
     return list(arm) if isinstance(arm, tuple) else arm
 
 
+_PARTS = (Family, Policy, Exposure, StopRule)
+
+
 def _described(value: Any) -> Any:
-    """A policy, family or exposure as its description, a length of time in seconds; anything else
-    as it is.
+    """A policy, family, exposure or rule to stop by as its description, a length of time in
+    seconds, a tuple as a list; anything else as it is.
     """
+    if isinstance(value, tuple):
+        return list(value)
     if isinstance(value, timedelta):
         return value.total_seconds()
-    return spec.describe(value) if isinstance(value, (Family, Policy, Exposure)) else value
+    return spec.describe(value) if isinstance(value, _PARTS) else value
 
 
 def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:

@@ -11,6 +11,7 @@ from belman import spec
 from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.families import Family
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.service.dial import exposure_at
 from belman.studies import Tell
@@ -69,12 +70,19 @@ class NewStudy(_Model):
         StrictStr | None,
         Field(max_length=300, description="Over metrics, where none is told: margin - 0.2*latency"),
     ] = None
+    control: Annotated[
+        Arm | None, Field(description="The arm that the others are held against.")
+    ] = None
+    stop_when: Annotated[
+        Described | None,
+        Field(description="When one may stop: sure, loss-below or separated, with settings."),
+    ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        built = {"name", "arms", "family", "policy", "range", "silence"}
+        built = {"name", "arms", "family", "policy", "range", "silence", "control", "stop_when"}
         plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
@@ -82,6 +90,8 @@ class NewStudy(_Model):
             "policy": None if self.policy is None else spec.build(self.policy, Policy),
             "range": None if self.range is None else tuple(self.range),
             "silence": self.silence,
+            "control": arm_in(self.control),
+            "stop_when": None if self.stop_when is None else spec.build(self.stop_when, StopRule),
             **plain,
         }
 
@@ -236,6 +246,20 @@ class TableOut(BaseModel):
 
     title: str
     columns: dict[str, list[Any]]
+
+
+class ReportOut(BaseModel):
+    """A verdict: the state in a word, a sentence, and what it rests on."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    state: str
+    sentence: str
+    decided: bool
+    control: Any
+    arms: list[dict[str, Any]]
+    findings: list[dict[str, Any]]
 
 
 class Problem(BaseModel):

@@ -177,6 +177,22 @@ async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Re
     return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
 
 
+@router.get("/{name}/report", response_model=models.ReportOut, **requires(Role.READ))
+async def report(
+    request: Request,
+    study: OpenStudy,
+    level: Level = 0.95,
+    control: Annotated[
+        str | None, Query(max_length=200, description="An arm other than the study's control.")
+    ] = None,
+) -> Response:
+    """The verdict: by how much, how sure, may one stop, is the data sound, who got the traffic."""
+    work = partial(views.report, study, level, control)
+    return encoded_response(
+        await registry_of(request).shared(study, ("report", level, control), work)
+    )
+
+
 @router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
 async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""

@@ -19,6 +19,7 @@ from belman.exposure import Exposure
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, open_study
+from belman.studies.study_report import MOST
 from belman.table import Table
 
 
@@ -51,6 +52,13 @@ def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     """A table as JSON, by columns."""
     found = look(*arguments)
     return encoded({"title": found.title, "columns": found.columns})
+
+
+def report(study: Study, level: float, control: str | None) -> bytes:
+    """The report as JSON; a control is named as text."""
+    arms = {str(arm): arm for arm in study.arms}
+    against = None if control is None else arms.get(control, control)
+    return encoded(study.report(level, control=against, most=MOST).to_dict())
 
 
 def history(study: Study, after: int, limit: int) -> bytes:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from belman.errors import SettingError
 from belman.families import Family
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.studies.chain import NO_MARK, Head
 from belman.studies.event_log import Event, EventLog, Kind
@@ -43,6 +44,8 @@ def open_study(
     accumulate: bool = False,
     early: bool | None = None,
     reward: str | Utility | None = None,
+    control: Hashable | None = None,
+    stop_when: StopRule | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     limits: Limits = LIMITS,
@@ -60,10 +63,12 @@ def open_study(
     counts as much as is known of it: with `early`, which is the default where rewards are 0 or 1
     and silence is 0, a success that was told counts at once and silence as its age says;
     `early=False` waits for the window. Where a ticket has no single reward, `reward` declares one
-    over its metrics: "margin - 0.2*latency". `expire_after` and `expired_reward`, which counted
-    rewards at once and silence later, lead to a window. Time is the storage's: PostgreSQL's own,
-    and for SQLite that of this machine; a `clock` replaces it. `limits` bounds the tickets of one
-    ask, and those that are out. `read_only` opens a copy to look at, and refuses every change.
+    over its metrics: "margin - 0.2*latency". `control` is the arm that the others are held against
+    in `report`, and `stop_when` the rule by which `verdict` says whether one may stop.
+    `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead to a
+    window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock`
+    replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a
+    copy to look at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -90,6 +95,8 @@ def open_study(
         "uniform_share": uniform_share,
         "early": early,
         "reward": reward,
+        "control": control,
+        "stop_when": stop_when,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, doors, state_file
+from belman.agent.reporting import check_rule
 from belman.agent.scale import Scale
 from belman.errors import (
     ArmError,
@@ -23,13 +24,23 @@ from belman.errors import (
     RewardError,
     SettingError,
     StudyError,
+    listing,
+    nearest,
 )
 from belman.families import Family, family_named
+from belman.measures.stop_rules import StopRule
 from belman.policies import BelMan, Policy
 from belman.studies.metrics import check_utility
 from belman.studies.utility import Utility
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
+#: Settings that older logs do not have, left out where they are not chosen; and how some are kept.
+_NEWER = ("reward", "control", "stop_when")
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "reward": lambda utility: utility.text,
+    "control": state_file.encode_arm,
+    "stop_when": spec.describe,
+}
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
 SHORTEST_EARLY = 1e-3
 
@@ -54,6 +65,8 @@ class Settings:
     accumulate: bool = False
     early: bool = False
     reward: Utility | None = None  # over the metrics of a ticket, where no reward is told
+    control: Hashable | None = None  # the arm that the others are held against
+    stop_when: StopRule | None = None
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -72,9 +85,10 @@ class Settings:
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
         if not self.early:
             del plain["early"]
-        plain.pop("reward")
-        if self.reward is not None:
-            plain["reward"] = self.reward.text
+        for name in _NEWER:  # what was not chosen is not written, as ever
+            if plain[name] is None:
+                del plain[name]
+        plain |= {name: write(plain[name]) for name, write in _WRITTEN.items() if name in plain}
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -88,6 +102,8 @@ class Settings:
         content = json.loads(text)
         content |= {
             "reward": check_utility(content.get("reward")),
+            "control": _decoded(content.get("control")),
+            "stop_when": _rule(content.get("stop_when")),
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
@@ -116,6 +132,8 @@ def settings(
     accumulate: bool = False,
     early: bool | None = None,
     reward: str | Utility | None = None,
+    control: Hashable | None = None,
+    stop_when: StopRule | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -157,6 +175,8 @@ def settings(
         check_flag(accumulate, "accumulate"),
         check_early(early, _why_not_early(agent.scale, opened, counted, accumulate)),
         check_utility(reward),
+        check_control(control, names),
+        check_rule(stop_when),
     )
 
 
@@ -168,6 +188,22 @@ def check_arm(arm: Hashable) -> Hashable:
         allowed = "a study's arms are named by strings, numbers or tuples of them"
         raise ArmError(f"arm {arm!r} cannot be kept in a log: {allowed}")
     return state_file.decode_arm(encoded, "the study")
+
+
+def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
+    """One of the arms, or None."""
+    if control is not None and control not in arms:
+        there = f"there are {listing(arms)}{nearest(control, arms)}"
+        raise ArmError(f"control={control!r} is none of the arms: {there}")
+    return control
+
+
+def _decoded(arm: Any) -> Hashable | None:
+    return None if arm is None else state_file.decode_arm(arm, "the study")
+
+
+def _rule(description: Any) -> StopRule | None:
+    return None if description is None else given_back(description, StopRule)
 
 
 def is_encodable(text: str) -> bool:

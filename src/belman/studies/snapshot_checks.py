@@ -20,6 +20,10 @@ def check_snapshot(state: State) -> None:
     for name in ("number", "expired", "told"):
         checks.whole(getattr(state, name), name)
     checks.wholes(state.asks, arms, "asks")
+    for name in ("told", "forgotten", "past"):
+        checks.wholes(getattr(state.traffic, name), arms, name)
+    if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
+        raise StateError("a snapshot says not what became of its traffic")
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
     waiting: Counter[int] = Counter()

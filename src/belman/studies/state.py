@@ -23,8 +23,9 @@ from belman.studies.metrics import SumsByArm, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
+from belman.studies.traffic import Traffic
 
-FORMAT = 1
+FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
 
@@ -48,6 +49,7 @@ class State:
         if settings.early and settings.window is not None:
             self.early = EarlyLearning(settings.window, len(self.register))
         self.asks = [0] * len(self.register)
+        self.traffic = Traffic(len(self.register))
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
         self.paused = False
@@ -64,6 +66,7 @@ class State:
         self._fork = entry(chance.fork).hold(LATER, words=self._words, out=self._mind)
         self._uniform = entry(chance.uniform).hold(LATER, mind=self._mind)
         self._below = entry(chance.below).hold(LATER, mind=self._mind)
+        self._chances: dict[int, float] = {}
 
     # Deciding
 
@@ -93,6 +96,13 @@ class State:
         taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]
         return [arms[self._below(len(arms))] if uniform else None for uniform in taken]
 
+    def _uniform_chances(self) -> dict[int, float]:
+        """The chance of every arm that is played in a uniform draw, by place."""
+        arms = self.agent.arms
+        if len(self._chances) != len(arms):
+            self._chances = {self.places[arm]: 1.0 / len(arms) for arm in arms}
+        return self._chances
+
     def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
         if not count:
             return []
@@ -118,6 +128,8 @@ class State:
         if kind == Kind.ASKED:
             assert event.arm is not None
             self.asks[event.arm] += 1
+            if event.draw == Draw.UNIFORM:
+                self.traffic.drawn(event.arm, self._uniform_chances())
             if not decided:
                 self.agent.expect(self.register[event.arm])
         elif kind == Kind.CORRECTED:
@@ -157,7 +169,7 @@ class State:
         other.early = None if self.early is None else self.early.copied()
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
-        other.metric_names = self.metric_names.copy()
+        other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
         other._prepare()
         return other
 
@@ -170,14 +182,19 @@ class State:
         self.expired += counted.silent
         if counted.ticket is None:
             self._await(counted.arm, 1)
+        try:
+            if counted.reward is not None:
+                self._learn(counted.arm, counted.reward)
+        except RewardError:
+            counted = counted._replace(reward=None)
         if counted.reward is None:
             self._await(counted.arm, -1)
+            self.traffic.forgotten[counted.arm] += counted.ticket is not None
             return
-        try:
-            self._learn(counted.arm, counted.reward)
-        except RewardError:
-            self._await(counted.arm, -1)
-            return
+        if counted.ticket is None:
+            self.traffic.recorded(counted.arm, counted.reward, self.learnt)
+        else:
+            self.traffic.counted(counted.arm, self.learnt)
         self.metrics.count(counted.arm, counted.metrics)
 
     def _await(self, place: int, change: int) -> None:
@@ -213,6 +230,7 @@ class State:
         after = corrected(event, before)
         self.told += after.tells - before.tells
         self.reward += change(event)
+        self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
         if event.arm in self.retired:
             self.retired[event.arm] = after
@@ -227,15 +245,19 @@ class State:
             self.paused = False
         elif kind == Kind.ARM_ADDED and event.arm in self.retired:
             self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
+            self._chances = {}
         elif kind == Kind.ARM_ADDED:
+            self._chances = {}
             arm = state_file.decode_arm(body["name"], "the log")
             self.agent.add_arm(arm, body["prior"])
             self.places[arm] = len(self.register)
             self.register.append(arm)
             self.asks.append(0)
+            self.traffic.add_arm()
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
+            self._chances = {}
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
@@ -288,6 +310,7 @@ class State:
             **self.tickets.to_plain(),
             **({} if self.early is None else {"early": self.early.to_plain()}),
             "asks": self.asks,
+            "traffic": self.traffic.to_plain(),
             "paused": self.paused,
             "expired": self.expired,
             "told": self.told,
@@ -323,6 +346,7 @@ class State:
         state.metric_names = set(content.get("metric_names", ()))
         state.metrics.from_plain(content.get("metrics", []))
         state.asks = content["asks"]
+        state.traffic.from_plain(content["traffic"])
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
         check_snapshot(state)
