@@ -16,6 +16,7 @@ from typing import Any
 
 from belman.errors import SettingError
 from belman.exposure import Exposure
+from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, open_study
@@ -33,9 +34,14 @@ def create(new: NewStudy, storage: Storage) -> Study:
 
 def status(study: Study) -> dict[str, Any]:
     """Counts of all kinds, and the dial: None where there is none (see `has_exposure`)."""
-    given: Exposure | None = getattr(study.policy, "exposure", None)
-    dial = None if given is None else dial_of(given)
-    return {**study.status(), "has_exposure": given is not None, "dial": dial}
+    return {**study.status(), **dial(study.policy)}
+
+
+def dial(policy: Policy) -> dict[str, Any]:
+    """Where the dial of a policy stands, if it has one."""
+    given: Exposure | None = getattr(policy, "exposure", None)
+    at = None if given is None else dial_of(given)
+    return {"has_exposure": given is not None, "dial": at}
 
 
 def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None = None) -> None:

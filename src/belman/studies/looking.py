@@ -105,6 +105,10 @@ class Looking:
         """
         return {"name": self.name, **self._replica.look_now(State.status)}
 
+    def copied(self) -> tuple[State, float]:
+        """A copy of the whole state of this moment, and the time; the study does not notice it."""
+        return self._replica.look_now(lambda state: (state.copied(), self._replica.now()))
+
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
         return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
@@ -139,11 +143,7 @@ class Looking:
         >>> study.storage.close(); folder.cleanup()
         """
         checked, shown = doors.check_level(level), None if most is None else doors.check_count(most)
-
-        def read(state: State) -> tuple[State, float]:
-            return state.copied(), self._replica.now()
-
-        state, now = self._replica.look_now(read)
+        state, now = self.copied()
         return report_of(state, self.name, now, checked, control, shown)
 
     def verdict(self) -> Verdict:

@@ -11,6 +11,7 @@ from belman.agent.learnt import Learnt
 from belman.errors import BelmanError, StateError
 
 if TYPE_CHECKING:
+    from belman.studies.course import Course
     from belman.studies.state import State
 
 
@@ -24,6 +25,7 @@ def check_snapshot(state: State) -> None:
         checks.wholes(getattr(state.traffic, name), arms, name)
     if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
         raise StateError("a snapshot says not what became of its traffic")
+    _check_course(state.course, arms)
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
     waiting: Counter[int] = Counter()
@@ -51,6 +53,22 @@ def check_snapshot(state: State) -> None:
     pending |= {place: one.pending for place, one in state.retired.items() if one.pending}
     if pending != waiting:
         raise StateError("a snapshot waits for other rewards than those of its tickets")
+
+
+def _check_course(course: Course, arms: int) -> None:
+    checks.whole(course.width, "the width of a step", 1)
+    for number, step in course.steps.items():
+        checks.whole(number, "a step of time", -(2**53))
+        checks.whole(step.rewards, "rewards of a step", -(2**53))
+        for arm, count in step.asks.items():
+            checks.whole(arm, "the arm of a step", 0, arms - 1)
+            checks.whole(count, "asks of a step")
+        if not _is_number(step.total):
+            raise StateError("a snapshot says not what its steps of time earned")
+    for change in course.changes:
+        checks.whole(change.number, "a change", 1)
+        if not _is_number(change.time) or not isinstance(change.reason, str):
+            raise StateError("a snapshot says not when it was changed, and why")
 
 
 def _check_learnt(place: int, learnt: Learnt, state: State) -> None:

@@ -17,6 +17,7 @@ from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
 from belman.studies.corrections import change, corrected, recount_metrics
+from belman.studies.course import Course
 from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.metrics import SumsByArm, told_in
@@ -50,6 +51,7 @@ class State:
             self.early = EarlyLearning(settings.window, len(self.register))
         self.asks = [0] * len(self.register)
         self.traffic = Traffic(len(self.register))
+        self.course = Course()
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
         self.paused = False
@@ -128,6 +130,7 @@ class State:
         if kind == Kind.ASKED:
             assert event.arm is not None
             self.asks[event.arm] += 1
+            self.course.ask(event.arm, event.time)
             if event.draw == Draw.UNIFORM:
                 self.traffic.drawn(event.arm, self._uniform_chances())
             if not decided:
@@ -136,6 +139,7 @@ class State:
             self._correct(event)
         elif kind not in _SETTLING:
             self._change(event)
+            self.course.change(event)
         if event.body is not None and kind in _TELLING:
             self.metric_names.update(told_in(event))
         self.number = event.number
@@ -170,6 +174,7 @@ class State:
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
         other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
+        other.course = self.course.copied()
         other._prepare()
         return other
 
@@ -195,6 +200,7 @@ class State:
             self.traffic.recorded(counted.arm, counted.reward, self.learnt)
         else:
             self.traffic.counted(counted.arm, self.learnt)
+            self.course.earn(counted.time, counted.reward)
         self.metrics.count(counted.arm, counted.metrics)
 
     def _await(self, place: int, change: int) -> None:
@@ -230,6 +236,7 @@ class State:
         after = corrected(event, before)
         self.told += after.tells - before.tells
         self.reward += change(event)
+        self.course.earn(event.time, change(event), after.tells - before.tells)
         self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
         if event.arm in self.retired:
@@ -311,6 +318,7 @@ class State:
             **({} if self.early is None else {"early": self.early.to_plain()}),
             "asks": self.asks,
             "traffic": self.traffic.to_plain(),
+            "course": self.course.to_plain(),
             "paused": self.paused,
             "expired": self.expired,
             "told": self.told,
@@ -347,6 +355,7 @@ class State:
         state.metrics.from_plain(content.get("metrics", []))
         state.asks = content["asks"]
         state.traffic.from_plain(content["traffic"])
+        state.course.from_plain(content["course"])
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
         check_snapshot(state)
