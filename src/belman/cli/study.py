@@ -122,6 +122,20 @@ def create(
         str | None,
         typer.Option(help="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…"),
     ] = None,
+    then: Annotated[
+        str | None, typer.Option(help="What happens when that has decided: say or ship.")
+    ] = None,
+    floor: Annotated[
+        str | None,
+        typer.Option(help="The least share of every arm, 0.05, or of some: blue=0.1,red=0.05."),
+    ] = None,
+    control_share: Annotated[
+        float | None, typer.Option(help="The share of traffic that control always gets.")
+    ] = None,
+    guard: Annotated[
+        list[str] | None,
+        typer.Option(help="A limit on a metric, such as 'refund < 0.05'; may be repeated."),
+    ] = None,
     expire_after: Annotated[
         float | None, typer.Option(help="Leads to --window.", hidden=True)
     ] = None,
@@ -151,6 +165,10 @@ def create(
         reward=reward,
         control=control,
         stop_when=None if stop_when is None else parse.stop_rule(stop_when),
+        then=then,  # type: ignore[arg-type]
+        floor=parse.floor(floor),
+        control_share=control_share,
+        guard=parse.guard(guard),
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,
@@ -204,13 +222,17 @@ def explain(
 def ask(
     name: Name,
     n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="What is known of whoever asks, such as device=phone; may be repeated."),
+    ] = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: the same key gives the same tickets again.")
     ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try: one line a ticket, its id and its arm with a tab between."""
-    for ticket in opened(name, storage).ask(n, key=key):
+    for ticket in opened(name, storage).ask(n, attributes=parse.attributes(attribute), key=key):
         print(f"{ticket.id}\t{ticket.arm}")
 
 
@@ -287,6 +309,27 @@ def retire_arm(
     """Play an arm no more; rewards of tickets that are out still count."""
     study = opened(name, storage)
     study.retire_arm(arm_of(arm, study.arms), reason)
+
+
+@app.command()
+def ship(
+    name: Name,
+    arm: Annotated[
+        str | None, typer.Argument(help="The arm; by default the likeliest best.")
+    ] = None,
+    reason: Reason = "",
+    storage: StorageOption = DEFAULT_STORAGE,
+) -> None:
+    """Give all traffic to one arm, until `unship`."""
+    study = opened(name, storage)
+    study.ship(None if arm is None else arm_of(arm, study.arms), reason)
+    console.print(f"all traffic goes to {study.status()['shipped']}", highlight=False, markup=False)
+
+
+@app.command()
+def unship(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
+    """Let the policy decide again."""
+    opened(name, storage).unship(reason)
 
 
 @app.command()

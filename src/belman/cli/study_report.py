@@ -22,6 +22,9 @@ def report(
     control: Annotated[
         str | None, typer.Option(help="An arm to hold the others against, for this look.")
     ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="An attribute of tickets to split by, such as device.")
+    ] = None,
     level: Annotated[float, typer.Option(help="The level of all intervals.")] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write a page: FILE.html.")] = None,
@@ -32,7 +35,7 @@ def report(
     """Say by how much, how sure, whether to stop, and whether the data are sound."""
     study = opened(name, storage, read_only)
     against = None if control is None else arm_of(control, study.arms)
-    found = study.report(level, control=against)
+    found = study.report(level, by=by, control=against)
     if as_json:
         typer.echo(found.to_json())
     else:
@@ -73,6 +76,14 @@ def _print(found: StudyReport) -> None:
         split = f"a fixed split would have earned {earned.fixed_split:.5g}"
         ends = f"between {earned.low:.5g} and {earned.high:.5g}"
         _say(f"Earned {earned.total:.5g} in {earned.rewards:,} rewards; {split}, {ends}.")
+    if found.segments is not None:
+        show(found.segments.table())
+        _say(found.segments.sentence)
+    if found.shipped is not None:
+        _say(f"All traffic goes to {found.shipped}.")
+    for row in found.guards:
+        if row["crossed"]:
+            _say(f"! {row['arm']} is out of play: {row['metric']} is not {row['limit']}.")
     _say(f"Rule to stop by: {found.rule!r} – {found.verdict.sentence}.")
     for one in found.findings:
         _say(f"! {one.sentence} {one.look_at}" if one.alarm else one.sentence)

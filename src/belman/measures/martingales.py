@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-300
 #: Shares of the largest bet: a few for each power of ten of the variance.
-_BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
+BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
 
 
 class Martingale(Protocol):
@@ -196,7 +196,7 @@ class Betting:
         values = np.array(list(self._counts))
         counts = np.array(list(self._counts.values()), dtype=np.float64)
         odds = distance(values) / max(mean, _TINY) - 1.0
-        logs = np.log1p(_BETS[:, None] * odds[None, :]) @ counts
+        logs = np.log1p(BETS[:, None] * odds[None, :]) @ counts
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).mean()))
 

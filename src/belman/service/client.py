@@ -21,6 +21,8 @@ from belman.policies import Policy
 from belman.service.transport import Transport
 from belman.table import Table
 
+Given = Mapping[str, Any]
+
 #: Every error that a service may send, by the type of its problem.
 _ERRORS = {
     problem_type(kind): kind
@@ -111,12 +113,23 @@ class RemoteStudy:
         self._path = f"/api/studies/{quote(name, safe='')}"
 
     @overload
-    def ask(self, n: None = None, *, key: str | None = None) -> RemoteTicket: ...
+    def ask(
+        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> RemoteTicket: ...
     @overload
-    def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
-    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
-        body = {"tickets": 1 if n is None else n}
+    def ask(
+        self, n: int, *, attributes: Given | None = None, key: str | None = None
+    ) -> list[RemoteTicket]: ...
+    def ask(
+        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Any:
+        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets.
+
+        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports.
+        """
+        body: dict[str, Any] = {"tickets": 1 if n is None else n}
+        if attributes is not None:
+            body["attributes"] = dict(attributes)
         found = self.client.call("POST", f"{self._path}/ask", body, key=key)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
         return tickets[0] if n is None else tickets
@@ -170,11 +183,14 @@ class RemoteStudy:
         """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
 
-    def report(self, level: float = 0.95, *, control: Hashable | None = None) -> dict[str, Any]:
+    def report(
+        self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
+    ) -> dict[str, Any]:
         """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
-        see `StudyReport.to_dict`.
+        `by` an attribute also its segments. See `StudyReport.to_dict`.
         """
-        query = {"level": level} if control is None else {"level": level, "control": str(control)}
+        given = {"level": level, "by": by, "control": None if control is None else str(control)}
+        query = {name: value for name, value in given.items() if value is not None}
         found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
         return found
 
@@ -221,6 +237,17 @@ class RemoteStudy:
         """Play an arm no more."""
         body = {"arm": _arm_out(arm), "reason": reason}
         self.client.call("POST", f"{self._path}/arms/retire", body, key=key)
+
+    def ship(
+        self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Give all traffic to one arm, by default to the one that is likeliest the best."""
+        body = {"arm": None if arm is None else _arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/ship", body, key=key)
+
+    def unship(self, reason: str = "", *, key: str | None = None) -> None:
+        """Let the policy decide again."""
+        self.client.call("POST", f"{self._path}/unship", {"reason": reason}, key=key)
 
     def set_exposure(
         self, exposure: Exposure | float, reason: str = "", *, key: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
@@ -26,6 +26,8 @@ Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
 Reason = Annotated[StrictStr, Field(max_length=1_000)]
 Metrics = Annotated[dict[Name, Number], Field(max_length=20)]
+Attributes = Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)]
+Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
 _OLD = Field(deprecated=True, description="Leads to window and silence.")
 
@@ -77,6 +79,21 @@ class NewStudy(_Model):
         Described | None,
         Field(description="When one may stop: sure, loss-below or separated, with settings."),
     ] = None
+    then: Annotated[
+        Literal["say", "ship"] | None,
+        Field(description="What happens when the rule to stop by has decided."),
+    ] = None
+    floor: Annotated[
+        Share | dict[Name, Share] | None,
+        Field(description="The least share of every arm, or of some by name."),
+    ] = None
+    control_share: Annotated[
+        Share | None, Field(description="The share of traffic that control always gets.")
+    ] = None
+    guard: Annotated[
+        dict[Name, Annotated[StrictStr, Field(max_length=100)]] | None,
+        Field(description="Limits on means of metrics: {'refund': '< 0.05'}."),
+    ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
 
@@ -99,10 +116,11 @@ class NewStudy(_Model):
 class AskBody(_Model):
     """How many tickets, and an idempotency key: the same key, the same tickets."""
 
-    model_config = _example(tickets=1, key="order-4711")
+    model_config = _example(tickets=1, key="order-4711", attributes={"device": "phone"})
 
     tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS)] = 1
     key: Name | None = None
+    attributes: Attributes | None = None
 
 
 class TellBody(_Model):
@@ -166,6 +184,14 @@ class ArmBody(ReasonBody):
     model_config = _example(arm="red", reason="out of stock")
 
     arm: Arm
+
+
+class ShipBody(ReasonBody):
+    """The arm to which all traffic goes; by default the one that is likeliest the best."""
+
+    model_config = _example(arm="green", reason="decided on Monday")
+
+    arm: Arm | None = None
 
 
 class NewArmBody(ArmBody):

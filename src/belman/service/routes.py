@@ -98,7 +98,9 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
     """The answer to an ask."""
     key = idempotency_key(scope, body.key)
     charge(scope, body.tickets - 1)
-    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, key))
+    tickets = await (await registry.group_commit(name)).submit(
+        Ask(body.tickets, key, body.attributes)
+    )
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
     return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
@@ -185,12 +187,14 @@ async def report(
     control: Annotated[
         str | None, Query(max_length=200, description="An arm other than the study's control.")
     ] = None,
+    by: Annotated[
+        str | None, Query(max_length=40, description="An attribute of tickets, for segments.")
+    ] = None,
 ) -> Response:
     """The verdict: by how much, how sure, may one stop, is the data sound, who got the traffic."""
-    work = partial(views.report, study, level, control)
-    return encoded_response(
-        await registry_of(request).shared(study, ("report", level, control), work)
-    )
+    work = partial(views.report, study, level, control, by)
+    wanted = ("report", level, control, by)
+    return encoded_response(await registry_of(request).shared(study, wanted, work))
 
 
 @router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
@@ -248,6 +252,18 @@ async def add_arm(request: Request, study: Decider, body: models.NewArmBody) -> 
 async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> Response:
     """Play an arm no more; rewards of tickets that are out still count for it."""
     return await _changed(request, study, study.retire_arm, models.arm_in(body.arm), body.reason)
+
+
+@router.post("/{name}/ship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def ship(request: Request, study: Decider, body: models.ShipBody) -> Response:
+    """Give all traffic to one arm; without one, to the arm that is likeliest the best."""
+    return await _changed(request, study, study.ship, models.arm_in(body.arm), body.reason)
+
+
+@router.post("/{name}/unship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def unship(request: Request, study: Decider, body: models.ReasonBody) -> Response:
+    """Let the policy decide again."""
+    return await _changed(request, study, study.unship, body.reason)
 
 
 @router.put("/{name}/exposure", response_model=models.StatusOut, **requires(Role.ADMIN, 409))

@@ -60,11 +60,11 @@ def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     return encoded({"title": found.title, "columns": found.columns})
 
 
-def report(study: Study, level: float, control: str | None) -> bytes:
+def report(study: Study, level: float, control: str | None, by: str | None) -> bytes:
     """The report as JSON; a control is named as text."""
     arms = {str(arm): arm for arm in study.arms}
     against = None if control is None else arms.get(control, control)
-    return encoded(study.report(level, control=against, most=MOST).to_dict())
+    return encoded(study.report(level, by=by, control=against, most=MOST).to_dict())
 
 
 def history(study: Study, after: int, limit: int) -> bytes:

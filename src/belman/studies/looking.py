@@ -6,6 +6,7 @@ import copy
 import json
 import os
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from belman.agent import Agent, doors
@@ -20,6 +21,7 @@ from belman.studies.settings import Settings
 from belman.studies.state import State
 from belman.studies.storage import Storage
 from belman.studies.study_report import StudyReport, report_of
+from belman.studies.study_segments import segments_of
 from belman.studies.tickets import Ticket, ticket_of
 from belman.table import Table
 
@@ -123,14 +125,21 @@ class Looking:
         return Table(agent.beliefs(level).columns, title)
 
     def report(
-        self, level: float = 0.95, *, control: Hashable | None = None, most: int | None = None
+        self,
+        level: float = 0.95,
+        *,
+        by: str | None = None,
+        control: Hashable | None = None,
+        most: int | None = None,
     ) -> StudyReport:
         """By how much, how sure, may one stop, is the data sound, and who got the traffic: an
         agent's report, of this moment.
 
-        Windows that have closed by now are counted, and what open tickets say so far is not.
-        Another `control` than the study's is for this look alone. Of very many arms only the `most`
-        that are likeliest the best are given lifts and intervals that hold at any look.
+        Windows that have closed by now are counted, and what open tickets say so far is not. `by`
+        an attribute of the tickets it says how the leader does in every segment, drawn towards that
+        of all, which takes a walk over the whole log. Another `control` than the study's is for
+        this look alone. Of very many arms only the `most` that are likeliest the best are given
+        lifts and intervals that hold at any look.
 
         >>> import tempfile, belman
         >>> folder = tempfile.TemporaryDirectory()
@@ -144,7 +153,10 @@ class Looking:
         """
         checked, shown = doors.check_level(level), None if most is None else doors.check_count(most)
         state, now = self.copied()
-        return report_of(state, self.name, now, checked, control, shown)
+        found = report_of(state, self.name, now, checked, control, shown)
+        if by is None:
+            return found
+        return replace(found, segments=segments_of(state, self.events(), now, by, found))
 
     def verdict(self) -> Verdict:
         """What the rule `stop_when` says now: `belman.Sure(0.95)` unless another was given."""

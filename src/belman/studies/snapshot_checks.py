@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from belman.agent import checks
 from belman.agent.learnt import Learnt
 from belman.errors import BelmanError, StateError
+from belman.measures.martingales import BETS
 
 if TYPE_CHECKING:
     from belman.studies.course import Course
@@ -28,6 +29,14 @@ def check_snapshot(state: State) -> None:
     _check_course(state.course, arms)
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
+    if state.shipped is not None:
+        checks.whole(state.shipped, "the arm that was shipped", 0, arms - 1)
+        if state.shipped in state.retired:
+            raise StateError("a snapshot has shipped an arm that it does not play")
+    for key, capitals in state.guards.capitals.items():
+        checks.whole(key[0], "the arm of a guard", 0, arms - 1)
+        if len(capitals) != len(BETS) or not all(map(_is_number, capitals)):
+            raise StateError("a guard of a snapshot holds what is no capital")
     waiting: Counter[int] = Counter()
     tickets = state.tickets
     for number, (place, time) in tickets.asks.items():

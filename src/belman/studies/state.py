@@ -16,10 +16,13 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
+from belman.studies.attributes import given_in
 from belman.studies.corrections import change, corrected, recount_metrics
 from belman.studies.course import Course
+from belman.studies.deciding import Deciding, Decision
 from belman.studies.early import EarlyLearning
-from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.event_log import Event, Kind
+from belman.studies.guards import Guards
 from belman.studies.metrics import SumsByArm, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
@@ -28,6 +31,7 @@ from belman.studies.traffic import Traffic
 
 FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
+_WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
 
 
@@ -54,21 +58,16 @@ class State:
         self.course = Course()
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
+        self.attribute_names: set[str] = set()  # that tickets ever had
+        self.guards = Guards(settings.guard)
+        self.shipped: int | None = None  # the arm that gets all traffic
+        self.ships_itself = settings.then == "ship"
         self.paused = False
         self.number = 0
         self.expired = 0
         self.told = 0
         self.reward = 0.0
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Make the calls of the kernels, which hold these arrays."""
-        self._words = self.settings.words()
-        self._mind = np.zeros_like(self._words)  # of one decision
-        self._fork = entry(chance.fork).hold(LATER, words=self._words, out=self._mind)
-        self._uniform = entry(chance.uniform).hold(LATER, mind=self._mind)
-        self._below = entry(chance.below).hold(LATER, mind=self._mind)
-        self._chances: dict[int, float] = {}
+        self.deciding = Deciding(settings)
 
     # Deciding
 
@@ -77,46 +76,9 @@ class State:
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
         return self.places[self.agent.ask()]
 
-    def decide(self, count: int) -> list[tuple[int, int, float]]:
+    def decide(self, count: int) -> list[Decision]:
         """(place, draw, probability) of the next `count` asks, outstanding from now on."""
-        share = self.settings.uniform_share
-        uniform = self._uniform_draws(count) if share > 0.0 else [None] * count
-        chosen = iter(self._policy_draws(uniform.count(None)))
-        draws = []
-        for arm in uniform:
-            if arm is None:
-                draws.append(next(chosen))
-            else:
-                self.agent.expect(arm)
-                draws.append((self.places[arm], int(Draw.UNIFORM), 1.0 / len(self.agent.arms)))
-        return draws
-
-    def _uniform_draws(self, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, with their arms; None for the others."""
-        arms = self.agent.arms
-        self._fork(self.number + 1, 1)
-        taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]
-        return [arms[self._below(len(arms))] if uniform else None for uniform in taken]
-
-    def _uniform_chances(self) -> dict[int, float]:
-        """The chance of every arm that is played in a uniform draw, by place."""
-        arms = self.agent.arms
-        if len(self._chances) != len(arms):
-            self._chances = {self.places[arm]: 1.0 / len(arms) for arm in arms}
-        return self._chances
-
-    def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
-        if not count:
-            return []
-        agent = self.agent
-        self._fork(self.number + 1, 0)
-        agent.mind[:] = self._mind
-        draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
-        if count == 1:
-            agent.ask()
-        else:
-            agent.ask(count)
-        return [(self.places[choice.arm], draw, choice.probability) for choice in agent.last]
+        return self.deciding.decide(self, count)
 
     # Folding
 
@@ -131,8 +93,8 @@ class State:
             assert event.arm is not None
             self.asks[event.arm] += 1
             self.course.ask(event.arm, event.time)
-            if event.draw == Draw.UNIFORM:
-                self.traffic.drawn(event.arm, self._uniform_chances())
+            if chances := self.deciding.chances(self, event.draw or 0):
+                self.traffic.drawn(event.arm, chances)
             if not decided:
                 self.agent.expect(self.register[event.arm])
         elif kind == Kind.CORRECTED:
@@ -142,6 +104,8 @@ class State:
             self.course.change(event)
         if event.body is not None and kind in _TELLING:
             self.metric_names.update(told_in(event))
+        elif event.body is not None and kind in _WITH_ATTRIBUTES:
+            self.attribute_names.update(given_in(event))
         self.number = event.number
 
     def close(self, now: float) -> None:
@@ -175,7 +139,8 @@ class State:
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
         other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
         other.course = self.course.copied()
-        other._prepare()
+        other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
+        other.deciding = Deciding(self.settings)
         return other
 
     def _count(self, counted: Counted) -> None:
@@ -202,6 +167,7 @@ class State:
             self.traffic.counted(counted.arm, self.learnt)
             self.course.earn(counted.time, counted.reward)
         self.metrics.count(counted.arm, counted.metrics)
+        self.guards.count(counted.arm, counted.metrics)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -239,6 +205,7 @@ class State:
         self.course.earn(event.time, change(event), after.tells - before.tells)
         self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
+        recount_metrics(event, self.guards)
         if event.arm in self.retired:
             self.retired[event.arm] = after
         else:
@@ -246,15 +213,18 @@ class State:
 
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
-        if kind == Kind.PAUSED:
-            self.paused = True
-        elif kind == Kind.RESUMED:
-            self.paused = False
+        if event.arm is not None and kind in (Kind.PAUSED, Kind.ARM_RETIRED, Kind.ARM_ADDED):
+            self.guards.stop(event.arm, body.get("guard"))
+        if kind in (Kind.ARM_ADDED, Kind.ARM_RETIRED):
+            self.deciding.forget()
+        if kind in (Kind.PAUSED, Kind.RESUMED):
+            self.paused = kind == Kind.PAUSED
+        elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
+            self.shipped = event.arm if kind == Kind.SHIPPED else None
+            self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
         elif kind == Kind.ARM_ADDED and event.arm in self.retired:
             self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
-            self._chances = {}
         elif kind == Kind.ARM_ADDED:
-            self._chances = {}
             arm = state_file.decode_arm(body["name"], "the log")
             self.agent.add_arm(arm, body["prior"])
             self.places[arm] = len(self.register)
@@ -264,7 +234,8 @@ class State:
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
-            self._chances = {}
+            if event.arm == self.shipped:
+                self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
@@ -288,6 +259,7 @@ class State:
             "outstanding": len(tickets.asks),
             "expired": self.expired,
             "reward": self.reward,
+            "shipped": None if self.shipped is None else self.register[self.shipped],
         }
         if rule.window is None:
             return counts
@@ -327,6 +299,12 @@ class State:
         if self.metric_names:
             content["metric_names"] = sorted(self.metric_names)
             content["metrics"] = self.metrics.to_plain()
+        if self.attribute_names:
+            content["attribute_names"] = sorted(self.attribute_names)
+        if self.guards.limits:
+            content["guards"] = self.guards.to_plain()
+        if self.shipped is not None or self.settings.then == "ship":
+            content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return f"{_digest(text)}\n{text}"
 
@@ -353,6 +331,11 @@ class State:
             state.early.from_plain(content["early"])
         state.metric_names = set(content.get("metric_names", ()))
         state.metrics.from_plain(content.get("metrics", []))
+        state.attribute_names = set(content.get("attribute_names", ()))
+        if state.guards.limits:
+            state.guards.from_plain(content["guards"])
+        state.shipped = content.get("shipped")
+        state.ships_itself = content.get("ships_itself", False)
         state.asks = content["asks"]
         state.traffic.from_plain(content["traffic"])
         state.course.from_plain(content["course"])

@@ -15,7 +15,7 @@ from belman.errors import BelmanError, PolicyError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, changes
+from belman.studies import change_keys, changes, shipping
 from belman.studies.event_log import Kind
 from belman.studies.import_export import past_data
 from belman.studies.limits import Limits
@@ -27,10 +27,11 @@ from belman.studies.storage import Storage
 from belman.studies.tickets import Ticket
 from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_key, check_reason
 
+Given = Mapping[str, Any]
 Clock = Callable[[], float]
 Change = Callable[[State], dict[str, Any] | None]
 LIMITS = Limits()
-PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
+PastData = Iterable[tuple[Any, ...]] | str | os.PathLike[str]
 
 
 class Study(Looking):
@@ -51,18 +52,25 @@ class Study(Looking):
     # Deciding and learning
 
     @overload
-    def ask(self, n: None = None, *, key: str | None = None) -> Ticket: ...
+    def ask(
+        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Ticket: ...
     @overload
-    def ask(self, n: int, *, key: str | None = None) -> list[Ticket]: ...
-    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
+    def ask(
+        self, n: int, *, attributes: Given | None = None, key: str | None = None
+    ) -> list[Ticket]: ...
+    def ask(
+        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Any:
         """A ticket for the arm to try now, or a list of `n` for a batch.
 
         Tickets that are out count as observed at their expected statistic, so that concurrent
-        askers spread. A request that may be sent again carries an idempotency `key` of its own: the
-        same key gives the same tickets.
+        askers spread. `attributes` of whoever it is for, such as {"device": "phone"}, are kept in
+        the log for `report(by="device")`; no policy sees them. A request that may be sent again
+        carries an idempotency `key` of its own: the same key gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
-        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key)))
+        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key, attributes)))
         return tickets[0] if n is None else tickets
 
     def tell(
@@ -121,7 +129,8 @@ class Study(Looking):
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
+        Past data are (arm, reward) or (arm, reward, attributes), or a CSV or Parquet file with
+        columns `arm` and `reward`, and perhaps `attributes` as an export has it.
         """
         check_reason(reason)
         if isinstance(rewards, (str, os.PathLike)):
@@ -193,6 +202,26 @@ class Study(Looking):
             return {"policy": kept(chosen)}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
+
+    def ship(
+        self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Give all traffic to one arm from here on, by default to the one that is likeliest the
+        best; `unship` undoes it. Tells count as ever, and floors rest.
+        """
+
+        def body(state: State) -> dict[str, Any]:
+            return shipping.shipped(state, arm, self.name)
+
+        self._change(Kind.SHIPPED, reason, body, key, arm)
+
+    def unship(self, reason: str = "", *, key: str | None = None) -> None:
+        """Let the policy decide again; the study does not ship by itself any more."""
+
+        def body(state: State) -> dict[str, Any]:
+            return shipping.unshipped(state, self.name)
+
+        self._change(Kind.UNSHIPPED, reason, body, key)
 
     def _change(
         self, kind: Kind, reason: str, body: Change, key: str | None, *request: Any

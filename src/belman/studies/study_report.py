@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from belman.agent import reporting
-from belman.measures import sentences
+from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
 from belman.measures.report import Report, plain, report
+from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
 from belman.studies.colours import Colour, colour_of
 from belman.studies.settings import check_control
@@ -51,6 +52,20 @@ class StudyReport(Report):
     traffic: dict[Hashable, Traffic] = field(default_factory=dict)
     earned: Earned | None = None
     retired: dict[Hashable, Traffic] = field(default_factory=dict)
+    then: str = "say"
+    shipped: Hashable | None = None
+    floors: dict[Hashable, float] = field(default_factory=dict)
+    guards: tuple[dict[str, Any], ...] = ()
+    attributes: tuple[str, ...] = ()
+    segments: Segments | None = None
+
+    def to_html(self, title: str = "Report") -> str:
+        """A page that needs nothing from elsewhere."""
+        parts = [report_page.section(self)]
+        if self.segments is not None:
+            of = self.segments
+            parts.append(report_page.table_section(f"By {of.attribute}", of.sentence, of.table()))
+        return report_page.page(title, parts)
 
     @property
     def state(self) -> str:
@@ -59,7 +74,8 @@ class StudyReport(Report):
             return "wrong"
         if self.paused:
             return "paused"
-        return "decided" if self.verdict.decided else "running"
+        is_decided = self.shipped is not None or self.verdict.decided
+        return "decided" if is_decided else "running"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as JSON holds it; infinite numbers are words."""
@@ -74,6 +90,12 @@ class StudyReport(Report):
             "arms": [{**row, **self.traffic[arm.arm].to_dict()} for row, arm in rows],
             "retired": [{"arm": plain(arm), **one.to_dict()} for arm, one in self.retired.items()],
             "earned": None if self.earned is None else self.earned.to_dict(),
+            "then": self.then,
+            "shipped": plain(self.shipped),
+            "floors": [{"arm": plain(arm), "share": share} for arm, share in self.floors.items()],
+            "guards": [{**row, "arm": plain(row["arm"])} for row in self.guards],
+            "attributes": list(self.attributes),
+            "segments": None if self.segments is None else self.segments.to_dict(),
             "number": self.number,
             "time": self.time,
         }
@@ -109,6 +131,11 @@ def report_of(
         paused=state.paused,
         traffic=traffic,
         earned=earned(known, told, state.reward - past.past_sum),
+        then=settings.then,
+        shipped=None if state.shipped is None else state.register[state.shipped],
+        floors=state.deciding.floors(state),
+        guards=tuple(state.guards.rows(state.register, state.metrics)),
+        attributes=tuple(sorted(state.attribute_names)),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
     )
 
