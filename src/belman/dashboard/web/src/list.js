@@ -1,6 +1,7 @@
 // The first page: the studies there are, a new one, and a demo.
 import { call } from "./api.js";
-import { h, number } from "./dom.js";
+import { h } from "./dom.js";
+import { number } from "./words.js";
 
 const EVERY = 3000;
 
@@ -22,28 +23,30 @@ export function listPage(main, role, link) {
 
   const name = h("input", { id: "name", required: true, maxlength: 200, autocomplete: "off" });
   const arms = h("input", { id: "arms", required: true, placeholder: "blue, green, red", autocomplete: "off" });
+  const control = h("input", { id: "control", placeholder: "blue", autocomplete: "off" });
   const family = h("select", { id: "family" }, ...["bernoulli", "poisson", "exponential", "gaussian-unknown"].map((one) => h("option", {}, one)));
   const form = h("form", { class: "card", onsubmit: (event) => {
     event.preventDefault();
     attempt(() => call("POST", "/api/studies", { name: name.value.trim(), family: family.value,
-      arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean) }));
+      arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean), ...(control.value.trim() ? { control: control.value.trim() } : {}) }));
   } },
   h("h2", {}, "A new study"),
   h("p", { class: "field" }, h("label", { for: "name" }, "Name"), name),
   h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, with commas"), arms),
+  h("p", { class: "field" }, h("label", { for: "control" }, "Control, which the others are held against (optional)"), control),
   h("p", { class: "field" }, h("label", { for: "family" }, "A reward is"), family),
-  h("button", {}, "Create"));
+  h("button", { class: "primary" }, "Create"));
   const demo = h("section", { class: "card" }, h("h2", {}, "A demo"),
     h("p", {}, "Five buttons, and visitors who press some of them more readily: watch which one the study finds."),
     h("button", { onclick: () => attempt(() => call("POST", "/api/demo")) }, "Play a demo"));
 
-  main.replaceChildren(h("h1", {}, "Studies"),
+  main.replaceChildren(h("h1", { class: "studies-title" }, "Studies"),
     h("p", { class: "field" }, h("label", { for: "query" }, "Find a study"), search), items, error,
-    admin && h("div", { class: "grid" }, form, demo));
+    admin && h("div", { class: "pair" }, form, demo));
 
   function item(status) {
     return h("li", {}, h("a", { href: `#/study/${encodeURIComponent(status.name)}` }, h("strong", {}, status.name),
-      h("span", {}, status.problem ? `cannot be shown: ${status.problem}` : `${status.family} · ${number(status.arms)} arms · ${number(status.told)} told${status.paused ? " · paused" : ""}`)));
+      h("span", {}, status.problem ? `cannot be shown: ${status.problem}` : `${status.paused ? "paused · " : ""}${number(status.arms)} arms · ${number(status.asked)} decisions · ${number(status.told)} rewards`)));
   }
 
   async function refresh() {
@@ -52,7 +55,7 @@ export function listPage(main, role, link) {
       const rest = found.total - found.studies.length;
       items.replaceChildren(...found.studies.map(item),
         ...(rest > 0 ? [h("li", { class: "note" }, `${number(rest)} more: find them by name`)] : []),
-        ...(found.total ? [] : [h("li", { class: "note" }, "There is no study yet.")]));
+        ...(found.total ? [] : [h("li", { class: "note" }, search.value ? "No study has this in its name." : admin ? "There is no study yet: create one, or play a demo." : "There is no study yet.")]));
       link("live");
     } catch (problem) {
       link(problem.status === 401 || problem.status === 403 ? "refused" : "lost", problem);
