@@ -216,7 +216,7 @@ def test_ship_is_one_event_and_unship_undoes_it(opened):
     study.record([("a", 0), ("b", 1), ("c", 0)] * 20)
     study.ship(reason="enough", key="k")
     study.ship(reason="enough", key="k")  # is safe to send again
-    assert study.status()["shipped"] == "b"
+    assert study.shipped == "b"
     assert len(last_kinds(study, [Kind.SHIPPED])) == 1
     tickets = study.ask(50)
     assert {(ticket.arm, ticket.probability) for ticket in tickets} == {("b", 1.0)}
@@ -234,7 +234,7 @@ def test_ship_is_one_event_and_unship_undoes_it(opened):
         study.ship("x")
     study.ship("c")
     study.retire_arm("c")  # which is not played any more
-    assert study.status()["shipped"] is None
+    assert study.shipped is None
     assert opened(arms=None).check() == study.check()
 
 
@@ -246,7 +246,7 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     for i, (mine, theirs) in enumerate([(study, other), (other, study)] * 60):
         ticket = mine.ask()
         theirs.tell(ticket, float(ticket.arm == "b" and i % 4 > 0))
-        if study.status()["shipped"] is not None:
+        if study.shipped is not None:
             break
     (event,) = last_kinds(study, [Kind.SHIPPED])
     assert study.register[event.arm] == "b"
@@ -256,11 +256,11 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     before.stop_when = rule
     assert not before.verdict().decided  # and it shipped as soon as it could
     play(says, 60)
-    assert says.status()["shipped"] is None
+    assert says.shipped is None
     study.unship()
     for ticket in study.ask(40):
         study.tell(ticket, float(ticket.arm == "b"))
-    assert study.status()["shipped"] is None  # whoever undoes it has decided
+    assert study.shipped is None  # whoever undoes it has decided
     assert study.check() == other.check() == opened(arms=None).check()
 
 

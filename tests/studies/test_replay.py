@@ -124,7 +124,7 @@ def test_with_floors_both_estimates_cover_what_a_uniform_policy_earns(storage):
     once in 7,000 runs, with one of 0.6 nine times in ten. `benchmarks.verdict` plays more.
     """
     truth, held, widths = float(np.mean(list(MEANS.values()))), np.zeros(2), np.zeros(2)
-    rule = {"floor": 0.08, "control": "a", "control_share": 0.1}
+    rule = {"floor": 0.15, "control": "a", "control_share": 0.15}
     for seed in range(24):
         opened = open_study(f"floors {seed}", MEANS, storage=storage, seed=seed, **rule)
         found = lived(opened, 400, seed).replay(belman.Uniform(), seed)
@@ -138,7 +138,7 @@ def test_with_floors_both_estimates_cover_what_a_uniform_policy_earns(storage):
 
 def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatch):
     """A slow twin: what the chosen arm earned on average before, and what is left, weighted."""
-    study = lived(open_study("twin", MEANS, storage=storage, floor=0.1, seed=4), 300, 4)
+    study = lived(open_study("twin", MEANS, storage=storage, floor=0.15, seed=4), 500, 4)
     chosen, choose = [], State.choose
     monkeypatch.setattr(State, "choose", lambda *given: chosen.append(choose(*given)) or chosen[-1])
     found = study.replay(belman.Thompson())

@@ -252,8 +252,9 @@ class State:
             "outstanding": len(tickets.asks),
             "expired": self.expired,
             "reward": self.reward,
-            "shipped": None if self.shipped is None else self.register[self.shipped],
         }
+        if self.shipped is not None:
+            counts["shipped"] = self.register[self.shipped]
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
