@@ -201,6 +201,14 @@ def test_metrics_that_a_limit_does_not_bound_are_refused(opened):
     with pytest.raises(errors.RewardError, match="holds for values up to 5"):
         study.tell(ticket, 1, metrics={"rating": 6})
     assert study.tell(ticket, 1, metrics={"refund": 0, "rating": 5})
+    adds = opened("adds", guard={"share": "> 0.5"}, window=60, accumulate=True, family="poisson")
+    ticket = adds.ask()
+    assert adds.tell(ticket, 1, metrics={"share": 0.7})
+    with pytest.raises(errors.RewardError, match=r"cannot be 1\.4: its guard"):
+        adds.tell(ticket, 1, metrics={"share": 0.7})
+    for limit in (Limit.parse("< 1e-300"), Limit.parse("> 0.5")):
+        for value in (-1e100, 0.0, 1e100):  # a fold never fails
+            assert np.isfinite(limit.gains(value)).all()
     for wrong in ({}, {"refund": "0.05"}, {"re fund": "< 1"}, 7):
         with pytest.raises(errors.SettingError):
             opened("wrong", guard=wrong)

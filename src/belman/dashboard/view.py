@@ -14,6 +14,7 @@ from belman.dashboard.timeline import Timeline
 from belman.families import Family
 from belman.plots import belief_densities
 from belman.plots.manifold import Trail
+from belman.studies.colours import colour_of
 from belman.table import Table
 
 TOP = 6
@@ -90,6 +91,7 @@ class Snapshot:
             {
                 "id": self.ids[place],
                 "label": self.labels[place],
+                "colour": colour_of(self.agent.arms[place], self.ids[place])._asdict(),
                 **{name: _short(column[place]) for name, column in columns.items()},
                 "expected": _short(expected[place]),
                 "best": self.table["P(best)"][place],
