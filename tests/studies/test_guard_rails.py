@@ -172,6 +172,8 @@ def test_a_limit_that_is_crossed_takes_an_arm_out_of_play(opened, monkeypatch):
     study.resume()
     study.tell(study.ask(), 1, metrics={"refund": 1.0})
     assert not study.paused
+    crossed = {row["arm"] for row in study.report().guards if row["crossed"]}
+    assert crossed == set(study.retired)
     assert study.check() == opened(arms=None).check()
 
 

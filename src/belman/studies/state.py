@@ -212,6 +212,8 @@ class State:
             self.deciding.forget()
         if kind in (Kind.PAUSED, Kind.RESUMED):
             self.paused = kind == Kind.PAUSED
+            if not self.paused:
+                self.guards.resume(self.retired)
         elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
             self.shipped = event.arm if kind == Kind.SHIPPED else None
             self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
