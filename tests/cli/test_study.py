@@ -178,3 +178,29 @@ def test_a_report_from_the_shell(study, tmp_path):
     assert "<h1>Report on button</h1>" in page.read_text(encoding="utf-8")
     with pytest.raises(errors.ArmError, match="unknown arm 'blu'"):
         study("report", "button", "--control", "blu")
+
+
+def test_guard_rails_shipping_and_archives_from_the_shell(study):
+    study(
+        "create", "button", "--arms", "blue,green", "--control", "blue", "--control-share", 0.3,
+        "--floor", "green=0.1", "--guard", "refund < 0.05", "--stop-when", "sure", "--then", "say",
+        "--seed", 1,
+    )  # fmt: skip
+    lines = study("ask", "button", "--n", 12, "--attribute", "device=phone").splitlines()
+    for line in lines:
+        ticket, arm = line.split("\t")
+        study("tell", "button", ticket, int(arm == "green"), "--metric", "refund=0")
+    printed = " ".join(study("report", "button", "--by", "device").split())
+    assert "green beside blue by device" in printed
+    assert "all traffic goes to green" in study("ship", "button", "--reason", "enough")
+    assert "All traffic goes to green." in study("report", "button")
+    study("unship", "button")
+    study("archive", "button", "--reason", "done")
+    assert "button" not in study("list")
+    assert "button" in study("list", "--archived")
+    study("restore", "button")
+    assert "button" in study("list")
+    with pytest.raises(errors.SettingError, match="confirm is its name"):
+        study("delete", "button", "--confirm", "buttons")
+    assert "deleted button" in study("delete", "button", "--confirm", "button")
+    assert "button" not in study("list")

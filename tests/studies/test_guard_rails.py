@@ -172,6 +172,8 @@ def test_a_limit_that_is_crossed_takes_an_arm_out_of_play(opened, monkeypatch):
     study.resume()
     study.tell(study.ask(), 1, metrics={"refund": 1.0})
     assert not study.paused
+    crossed = {row["arm"] for row in study.report().guards if row["crossed"]}
+    assert crossed == set(study.retired)
     assert study.check() == opened(arms=None).check()
 
 
@@ -201,6 +203,14 @@ def test_metrics_that_a_limit_does_not_bound_are_refused(opened):
     with pytest.raises(errors.RewardError, match="holds for values up to 5"):
         study.tell(ticket, 1, metrics={"rating": 6})
     assert study.tell(ticket, 1, metrics={"refund": 0, "rating": 5})
+    adds = opened("adds", guard={"share": "> 0.5"}, window=60, accumulate=True, family="poisson")
+    ticket = adds.ask()
+    assert adds.tell(ticket, 1, metrics={"share": 0.7})
+    with pytest.raises(errors.RewardError, match=r"cannot be 1\.4: its guard"):
+        adds.tell(ticket, 1, metrics={"share": 0.7})
+    for limit in (Limit.parse("< 1e-300"), Limit.parse("> 0.5")):
+        for value in (-1e100, 0.0, 1e100):  # a fold never fails
+            assert np.isfinite(limit.gains(value)).all()
     for wrong in ({}, {"refund": "0.05"}, {"re fund": "< 1"}, 7):
         with pytest.raises(errors.SettingError):
             opened("wrong", guard=wrong)
@@ -216,7 +226,7 @@ def test_ship_is_one_event_and_unship_undoes_it(opened):
     study.record([("a", 0), ("b", 1), ("c", 0)] * 20)
     study.ship(reason="enough", key="k")
     study.ship(reason="enough", key="k")  # is safe to send again
-    assert study.status()["shipped"] == "b"
+    assert study.shipped == "b"
     assert len(last_kinds(study, [Kind.SHIPPED])) == 1
     tickets = study.ask(50)
     assert {(ticket.arm, ticket.probability) for ticket in tickets} == {("b", 1.0)}
@@ -234,7 +244,7 @@ def test_ship_is_one_event_and_unship_undoes_it(opened):
         study.ship("x")
     study.ship("c")
     study.retire_arm("c")  # which is not played any more
-    assert study.status()["shipped"] is None
+    assert study.shipped is None
     assert opened(arms=None).check() == study.check()
 
 
@@ -246,7 +256,7 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     for i, (mine, theirs) in enumerate([(study, other), (other, study)] * 60):
         ticket = mine.ask()
         theirs.tell(ticket, float(ticket.arm == "b" and i % 4 > 0))
-        if study.status()["shipped"] is not None:
+        if study.shipped is not None:
             break
     (event,) = last_kinds(study, [Kind.SHIPPED])
     assert study.register[event.arm] == "b"
@@ -256,11 +266,11 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     before.stop_when = rule
     assert not before.verdict().decided  # and it shipped as soon as it could
     play(says, 60)
-    assert says.status()["shipped"] is None
+    assert says.shipped is None
     study.unship()
     for ticket in study.ask(40):
         study.tell(ticket, float(ticket.arm == "b"))
-    assert study.status()["shipped"] is None  # whoever undoes it has decided
+    assert study.shipped is None  # whoever undoes it has decided
     assert study.check() == other.check() == opened(arms=None).check()
 
 

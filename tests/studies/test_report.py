@@ -64,6 +64,19 @@ def test_the_settings_of_a_verdict_are_compared_and_checked(opened):
         opened(arms=None).report(control="x")
 
 
+def test_a_control_may_have_any_name_and_old_settings_are_written_as_ever(opened):
+    study = opened(arms=["say", 2, ("x", 1)], control="say", floor={2: 0.1, ("x", 1): 0.2})
+    again = opened(arms=None)
+    assert again.settings == study.settings
+    assert again.settings.floor == ((2, 0.1), (("x", 1), 0.2))
+    first = next(iter(opened("plain").events()))
+    new = {"control", "stop_when", "then", "floor", "control_share", "guard", "reward"}
+    assert not new & json.loads(first.body).keys()
+    assert json.loads(opened("pair", [("x", 1), 2], control=("x", 1)).report().to_json())[
+        "control"
+    ] == ["x", 1]
+
+
 def test_traffic_is_counted_by_arm_and_what_was_earned_is_without_past_data(opened):
     study = opened()
     study.record([("a", 1), ("b", 0), ("a", 1)])

@@ -177,13 +177,17 @@ def create(
 
 
 @app.command("list")
-def list_(storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False) -> None:
+def list_(
+    archived: Annotated[bool, typer.Option("--archived", help="Those that are archived.")] = False,
+    storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
+) -> None:
     """Name every study, with its counts."""
     from belman.studies import Storage, open_study
 
     place = Storage(storage, read_only=read_only)
     rows = []
-    for name in place.names():
+    for name in place.names(archived):
         try:
             rows.append(open_study(name, storage=place).status())
         except StudyError as error:
@@ -323,7 +327,7 @@ def ship(
     """Give all traffic to one arm, until `unship`."""
     study = opened(name, storage)
     study.ship(None if arm is None else arm_of(arm, study.arms), reason)
-    console.print(f"all traffic goes to {study.status()['shipped']}", highlight=False, markup=False)
+    console.print(f"all traffic goes to {study.shipped}", highlight=False, markup=False)
 
 
 @app.command()

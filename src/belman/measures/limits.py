@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from belman.errors import SettingError
 from belman.measures.martingales import BETS
 
+_MOST = 1e100
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BELOW = re.compile(rf"<\s*({_NUMBER})(?:\s+from\s+({_NUMBER}))?")
 _ABOVE = re.compile(rf">\s*({_NUMBER})(?:\s+up\s+to\s+({_NUMBER}))?")
@@ -64,8 +65,11 @@ class Limit:
         return value >= self.end if self.below else value <= self.end
 
     def gains(self, value: float) -> list[float]:
-        """ln of what a value multiplies the capital of every gambler by."""
+        """ln of what a value multiplies the capital of every gambler by; one beyond the end counts
+        as the end itself.
+        """
         odds = (value - self.end) / (self.limit - self.end) - 1.0
+        odds = min(max(odds, -1.0), _MOST)
         return [math.log1p(bet * odds) for bet in BETS]
 
 

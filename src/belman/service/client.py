@@ -57,9 +57,12 @@ class Client:
     ) -> None:
         self._transport = Transport(url, key, timeout, retries)
 
-    def studies(self, query: str = "") -> list[str]:
-        """The names of the studies, or of those with `query` in their name."""
-        path = f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
+    def studies(self, query: str = "", *, archived: bool = False) -> list[str]:
+        """The names of the studies, or of those with `query` in their name, that are (or are not)
+        archived.
+        """
+        given = {"query": query, "limit": 1000, "archived": str(archived).lower()}
+        path = f"/api/studies?{urlencode(given)}"
         found: list[str] = self.call("GET", path)["studies"]
         return found
 
@@ -257,6 +260,21 @@ class RemoteStudy:
         name = "exposure" if isinstance(exposure, Exposure) else "dial"
         body = {name: chosen, "reason": reason}
         self.client.call("PUT", f"{self._path}/exposure", body, key=key)
+
+    def archive(self, reason: str = "", *, key: str | None = None) -> None:
+        """Pause the study and leave it out of lists; everything of it stays."""
+        self.client.call("POST", f"{self._path}/archive", {"reason": reason}, key=key)
+
+    def restore(self) -> None:
+        """List it again; it stays paused until it is resumed."""
+        self.client.call("POST", f"{self._path}/restore", {})
+
+    def delete(self, confirm: str) -> int:
+        """Delete the study with its whole log for good, where `confirm` is its name; gives the
+        count of events.
+        """
+        found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
+        return int(found["deleted"])
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")

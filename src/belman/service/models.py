@@ -178,6 +178,12 @@ class ReasonBody(_Model):
     reason: Reason = ""
 
 
+class EmptyBody(_Model):
+    """Nothing more to say."""
+
+    model_config = _example()
+
+
 class ArmBody(ReasonBody):
     """An arm."""
 
@@ -192,6 +198,20 @@ class ShipBody(ReasonBody):
     model_config = _example(arm="green", reason="decided on Monday")
 
     arm: Arm | None = None
+
+
+class DeleteBody(_Model):
+    """The name of the study once more, since nothing brings it back."""
+
+    model_config = _example(confirm="button")
+
+    confirm: Name
+
+
+class DeletedOut(BaseModel):
+    """How many events the log had."""
+
+    deleted: int
 
 
 class NewArmBody(ArmBody):

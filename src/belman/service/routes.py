@@ -18,7 +18,7 @@ from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study
+from belman.studies import Ask, Study, archive, delete, restore
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -65,9 +65,10 @@ async def list_studies(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
 ) -> Response:
     """The names of the studies, in order."""
-    names = await registry_of(request).names(query)
+    names = await registry_of(request).names(query, archived)
     return json_response({"studies": names[:limit], "total": len(names)})
 
 
@@ -270,6 +271,32 @@ async def unship(request: Request, study: Decider, body: models.ReasonBody) -> R
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
+
+
+# Keeping order
+
+
+@router.post("/{name}/archive", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def archive_study(request: Request, study: Decider, body: models.ReasonBody) -> Response:
+    """Pause a study and leave it out of lists; everything of it stays."""
+    return await _changed(request, study, archive, study, body.reason)
+
+
+@router.post("/{name}/restore", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def restore_study(request: Request, study: Decider, body: models.EmptyBody) -> Response:
+    """List an archived study again; it stays paused until it is resumed."""
+    registry = registry_of(request)
+    await registry.change(restore, registry.storage, study.name)
+    return json_response(await registry.change(views.status, study))
+
+
+@router.post("/{name}/delete", response_model=models.DeletedOut, **requires(Role.ADMIN))
+async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
+    """Delete a study with its whole log, for good: its name is to be given once more."""
+    registry = registry_of(request)
+    deleted = await registry.change(delete, registry.storage, name, body.confirm)
+    registry.forget(name)
+    return json_response({"deleted": deleted})
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:

@@ -59,7 +59,7 @@ _COLUMNS = ", ".join(Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
 _APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
-_LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
+LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
 _CHUNK = 10_000
 NOTE_EVERY = 64
 
@@ -81,7 +81,7 @@ class EventLog:
         size = _CHUNK
         while size == _CHUNK:
             values = (_AFTER, self.study, number, _CHUNK)
-            rows = transaction.rows_locked(_LOCK, *values) if lock else transaction.rows(*values)
+            rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
             size = len(rows)
             yield from map(Event._make, rows)
             number = rows[-1][0] if rows else number

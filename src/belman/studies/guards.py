@@ -9,7 +9,7 @@ is brought back is watched anew.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belman.errors import RewardError, SettingError
@@ -90,6 +90,10 @@ class Guards:
             self.stopped[arm] = metric
         for name in self.limits:
             self.capitals.pop((arm, name), None)
+
+    def resume(self, retired: Container[int]) -> None:
+        """A study that a limit had paused goes on: only arms that are retired are out of play."""
+        self.stopped = {arm: name for arm, name in self.stopped.items() if arm in retired}
 
     def rows(self, register: Sequence[Hashable], sums: SumsByArm) -> Iterator[dict[str, Any]]:
         """Per arm and limit: how many tickets, their mean, the odds against the arm, and whether it

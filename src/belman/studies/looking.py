@@ -75,6 +75,13 @@ class Looking:
         return self._replica.look(lambda state: state.paused)
 
     @property
+    def shipped(self) -> Hashable | None:
+        """The arm that gets all traffic, if one does."""
+        return self._replica.look(
+            lambda state: None if state.shipped is None else state.register[state.shipped]
+        )
+
+    @property
     def outstanding(self) -> int:
         """How many tickets are out."""
         return self.moment[1]

@@ -42,7 +42,8 @@ class Estimate(NamedTuple):
     they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
     `earned` is what the study earned per reward. `doubly_robust` and its 95 % interval begin with
     what the arm that is chosen has earned on average so far in the log, and weigh only what is left
-    of a reward: they are unbiased too, and narrower where chances are small, as under floors.
+    of a reward: it is unbiased for logs of any length, where the self-normalised one is so only in
+    the long run. Two that differ by much say that the log is thin.
     """
 
     policy: str

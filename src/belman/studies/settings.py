@@ -43,7 +43,7 @@ from belman.studies.window_rule import (
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
 #: Settings that older logs do not have, left out where they are not chosen; and how some are kept.
-_NEWER = ("reward", "control", "stop_when", "then", "floor", "control_share", "guard")
+_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard")
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "reward": lambda utility: utility.text,
     "control": state_file.encode_arm,
@@ -97,8 +97,10 @@ class Settings:
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
         if not self.early:
             del plain["early"]
+        if self.then == "say":
+            del plain["then"]
         for name in _NEWER:  # what was not chosen is not written, as ever
-            if plain[name] in (None, "say"):
+            if plain[name] is None:
                 del plain[name]
         plain |= {name: write(plain[name]) for name, write in _WRITTEN.items() if name in plain}
         plain |= {
@@ -220,10 +222,12 @@ def check_arm(arm: Hashable) -> Hashable:
 
 def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
     """One of the arms, or None."""
-    if control is not None and control not in arms:
+    if control is None:
+        return None
+    if control not in arms:
         there = f"there are {listing(arms)}{nearest(control, arms)}"
         raise ArmError(f"control={control!r} is none of the arms: {there}")
-    return control
+    return arms[arms.index(control)]
 
 
 def _decoded(arm: Any) -> Hashable | None:

@@ -27,6 +27,11 @@ def check_snapshot(state: State) -> None:
     if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
         raise StateError("a snapshot says not what became of its traffic")
     _check_course(state.course, arms)
+    dimension = state.agent.family.dimension
+    for tells, total, belief in (cut for cuts in state.traffic.cuts for cut in cuts.values()):
+        checks.whole(tells, "rewards of an arm", 1)
+        if len(belief) != dimension or not all(map(_is_number, (total, *belief))):
+            raise StateError("a snapshot keeps of an arm's past what is no belief")
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
     if state.shipped is not None:

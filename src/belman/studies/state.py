@@ -219,6 +219,8 @@ class State:
             self.deciding.forget()
         if kind in (Kind.PAUSED, Kind.RESUMED):
             self.paused = kind == Kind.PAUSED
+            if not self.paused:
+                self.guards.resume(self.retired)
         elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
             self.shipped = event.arm if kind == Kind.SHIPPED else None
             self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
@@ -259,8 +261,9 @@ class State:
             "outstanding": len(tickets.asks),
             "expired": self.expired,
             "reward": self.reward,
-            "shipped": None if self.shipped is None else self.register[self.shipped],
         }
+        if self.shipped is not None:
+            counts["shipped"] = self.register[self.shipped]
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
