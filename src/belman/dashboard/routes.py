@@ -59,13 +59,14 @@ async def overview(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
+    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
 ) -> Response:
     """The studies and their counts for the first page; those of unknown classes are left out.
 
     One that cannot be opened or counted has its name and a `problem`, and breaks no list.
     """
     registry = registry_of(request)
-    names = await registry.names(query)
+    names = await registry.names(query, archived)
     found = []
     for name in names[:limit]:
         try:

@@ -28,7 +28,7 @@ export class Arms {
       { id: "best", name: "chance to be best", term: "best", value: (arm) => arm.best, write: (arm) => chance(arm.best) },
       { id: "share", name: "traffic share", term: "share", value: (arm) => arm.share, write: (arm) => percent(arm.share) },
       { id: "plays", name: words.plays, term: words.plays === "impressions" ? "impressions" : "plays", value: (arm) => arm.plays, write: (arm) => number(Math.round(arm.plays)) },
-      { id: "loss", name: "expected loss", term: "loss", value: (arm) => report(arm)?.expected_loss ?? null, write: (arm) => (report(arm) ? number(report(arm).expected_loss, 2) : "–") },
+      { id: "loss", name: "expected loss", term: "loss", value: (arm) => report(arm)?.expected_loss ?? null, write: (arm) => (report(arm) ? this.words.write(report(arm).expected_loss) : "–") },
     ].filter(Boolean);
   }
 

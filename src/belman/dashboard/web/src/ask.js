@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 let asked = 0;
 
 // Resolves when it was done, once, or left alone.
-export function ask({ title, words, verb, danger, typed, work }) {
+export function ask({ title, words, verb, danger, typed, work, reason: wanted = true }) {
   asked += 1;
   const id = `ask-${asked}`;
   const reason = h("input", { id: `${id}-reason`, maxlength: 200, autocomplete: "off", placeholder: "optional; the log keeps it" });
@@ -33,7 +33,7 @@ export function ask({ title, words, verb, danger, typed, work }) {
       } },
       h("h2", { id }, title), h("p", {}, words),
       name && h("p", { class: "field" }, h("label", { for: `${id}-name` }, "Type the name of the study: ", h("strong", {}, typed)), name),
-      h("p", { class: "field" }, h("label", { for: `${id}-reason` }, "Reason"), reason), error,
+      wanted && h("p", { class: "field" }, h("label", { for: `${id}-reason` }, "Reason"), reason), error,
       h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => leave(null) }, "Leave it as it is"), go)));
     document.body.append(panel);
     panel.showModal();

@@ -3,7 +3,6 @@ import { coloured, dot, h, s } from "./dom.js";
 import { term } from "./glossary.js";
 import { chance, number, percent, share, signed, ticks } from "./words.js";
 
-const WIDE = 300;
 const TALL = 26;
 
 export class Forest {
@@ -32,37 +31,37 @@ export class Forest {
     const reach = rows.flatMap((one) => one.anytime ?? []).filter(Number.isFinite);
     const span = high - low || 1;
     [low, high] = [Math.max(Math.min(low, ...reach), low - span), Math.min(Math.max(high, ...reach), high + span)];
-    const x = (value) => 6 + (Math.max(0, Math.min(1, (clamp(value) - low) / (high - low || 1)))) * (WIDE - 12);
+    const x = (value) => `${(2 + 96 * Math.max(0, Math.min(1, (clamp(value) - low) / (high - low || 1)))).toFixed(2)}%`;
     const marks = ticks(low, high, 4);
     const sign = control === null ? write : (value) => (value === 0 ? "0" : signed(value, write));
     const tick = control !== null && !relative ? sign : control === null ? (words.axis ?? write) : (value) => signed(value, share);
-    const axis = s("svg", { viewBox: `0 0 ${WIDE} 18`, class: "axis", "aria-hidden": "true" },
-      ...marks.map((at) => s("text", { class: "tick", x: x(at), y: 13, "text-anchor": x(at) < 20 ? "start" : x(at) > WIDE - 20 ? "end" : "middle" }, at === 0 && control !== null ? "0" : tick(at))));
+    const axis = s("svg", { class: "axis", height: 16, "aria-hidden": "true" },
+      ...marks.map((at) => s("text", { class: "tick", x: x(at), y: 12, "text-anchor": "middle" }, at === 0 && control !== null ? "0" : tick(at))));
     const head = ["arm", axis, control === null ? words.quantity : "lift", `${level} credible`, "at any look", control === null ? "best" : "beats control"];
     this.table.replaceChildren(
       h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col" }, cell === axis ? [h("span", { class: "only-read" }, "drawing"), axis] : cell)))),
-      h("tbody", {}, ...rows.map((one) => this.row(one, x, marks, sign, control, head))));
+      h("tbody", {}, ...rows.map((one) => this.row(one, { x, marks, sign, control, head, words }))));
   }
 
-  row(one, x, marks, sign, control, head) {
+  row(one, { x, marks, sign, control, head, words }) {
     const range = (ends) => (ends ? `${sign(ends[0])} to ${sign(ends[1])}` : "–");
-    const picture = s("svg", { viewBox: `0 0 ${WIDE} ${TALL}`, class: "interval", "aria-hidden": "true" },
+    const picture = s("svg", { class: "interval", height: TALL, "aria-hidden": "true" },
       ...marks.map((at) => s("line", { class: at === 0 && control !== null ? "zero" : "grid", x1: x(at), x2: x(at), y1: 0, y2: TALL })));
-    if (one.isControl) picture.append(coloured(s("path", { class: "diamond", d: `M${x(0)} 7l6 6-6 6-6-6z` }), one.colour));
+    const y = TALL / 2;
+    if (one.isControl) picture.append(s("svg", { x: x(0), y, class: "beyond" }, coloured(s("path", { class: "diamond", d: "M0-6L6 0 0 6-6 0z" }), one.colour)));
     else {
-      const y = TALL / 2;
       if (one.anytime) {
         const [from, to] = one.anytime.map(x);
-        picture.append(coloured(s("path", { class: "thin", d: `M${from} ${y}H${to}M${from} ${y - 4}V${y + 4}M${to} ${y - 4}V${y + 4}` }), one.colour));
+        const stroke = (x1, x2, reach) => coloured(s("line", { class: "thin", x1, x2, y1: y - reach, y2: y + reach }), one.colour);
+        picture.append(stroke(from, to, 0), stroke(from, from, 4), stroke(to, to, 4));
       }
       picture.append(coloured(s("line", { class: "thick", x1: x(one.credible[0]), x2: x(one.credible[1]), y1: y, y2: y }), one.colour),
         coloured(s("circle", { class: "middle", cx: x(one.middle), cy: y, r: 4.5 }), one.colour));
     }
     const cell = (i, value) => h("td", { "data-label": head[i] }, value);
-    return h("tr", {}, h("th", { scope: "row" }, dot(one.colour), one.name, one.isControl && h("span", { class: "tag" }, "control")),
-      h("td", { class: "drawing" }, picture),
-      cell(2, one.isControl ? "–" : sign(one.middle)), cell(3, one.isControl ? "–" : range(one.credible)), cell(4, one.isControl ? "–" : range(one.anytime)),
-      cell(5, one.isControl ? "–" : chance(control === null ? one.best : one.beats)));
+    const start = [h("th", { scope: "row" }, dot(one.colour), one.name, one.isControl && h("span", { class: "tag" }, "control")), h("td", { class: "drawing" }, picture)];
+    if (one.isControl) return h("tr", {}, ...start, h("td", { colspan: 4, class: "base" }, `${words.quantity} ${words.write(one.expected)}`));
+    return h("tr", {}, ...start, cell(2, sign(one.middle)), cell(3, range(one.credible)), cell(4, range(one.anytime)), cell(5, chance(control === null ? one.best : one.beats)));
   }
 }
 
@@ -71,7 +70,7 @@ const clamp = (value) => (value === "inf" ? Infinity : value === "-inf" ? -Infin
 function row(arm, control, relative) {
   const base = { name: String(arm.arm), colour: arm.colour, best: arm.chance_best };
   if (control === null) return { ...base, middle: arm.expected, credible: arm.credible, anytime: arm.anytime };
-  if (arm.arm === control) return { ...base, isControl: true, middle: 0, credible: [0, 0] };
+  if (arm.arm === control) return { ...base, isControl: true, expected: arm.expected, middle: 0, credible: [0, 0] };
   const found = relative ? arm.lift.relative : arm.lift.absolute;
   return { ...base, middle: found.middle, credible: found.credible, anytime: relative ? arm.anytime_relative : arm.anytime_lift, beats: arm.lift.beats };
 }

@@ -63,7 +63,7 @@ export class Earned {
         s("path", { class: "band", d: `${line(time, high, x, y)}${line([...time].reverse(), [...low].reverse(), x, y).replace("M", "L")}Z` }),
         s("path", { class: "split", d: line(time, split, x, y) }),
         coloured(s("path", { class: "curve", d: line(time, total, x, y) }), best.colour),
-        ...labels([["this study", total.at(-1)], ["a fixed split", split.at(-1)]], y, edge),
+        ...labels([["this study", total.at(-1)], ["a fixed split", (total.at(-1) >= split.at(-1) ? low : high).at(-1)]], y, edge),
       ],
     });
   }

@@ -2,7 +2,7 @@
 import { h, s } from "./dom.js";
 import { number, ticks, timeTicks } from "./words.js";
 
-const EDGE = { left: 56, right: 10, top: 12, bottom: 40 };
+const EDGE = { left: 56, right: 10, top: 12, bottom: 26 };
 
 export class Plot {
   constructor(label, { tall = 250, time = false } = {}) {
@@ -25,8 +25,11 @@ export class Plot {
   show(given) {
     this.given = given;
     const wide = Math.max(this.host.clientWidth, 260);
+    const most = Math.max(2, Math.floor(wide / 110));
+    const across = this.time ? timeTicks(...given.x, most) : ticks(...given.x, most).map((at) => ({ at, words: (given.writeX ?? given.write ?? number)(at, 3), below: "" }));
+    const tall = this.tall + (across.some((tick) => tick.below) ? 15 : 0);
     const edge = { ...EDGE, wide, tall: this.tall };
-    this.drawing.setAttribute("viewBox", `0 0 ${wide} ${this.tall}`);
+    this.drawing.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
     const scale = ([low, high], from, to) => (value) => from + ((value - low) / (high - low || 1)) * (to - from);
     const x = scale(given.x, EDGE.left, wide - EDGE.right);
     const y = scale(given.y, this.tall - EDGE.bottom, EDGE.top);
@@ -36,8 +39,6 @@ export class Plot {
       s("line", { class: tick === 0 ? "zero" : "grid", x1: EDGE.left, x2: wide - EDGE.right, y1: y(tick), y2: y(tick) }),
       s("text", { class: "tick", x: EDGE.left - 8, y: y(tick) + 4, "text-anchor": "end" }, write(tick))]);
     const below = this.tall - EDGE.bottom;
-    const most = Math.max(2, Math.floor(wide / 110));
-    const across = this.time ? timeTicks(...given.x, most) : ticks(...given.x, most).map((at) => ({ at, words: (given.writeX ?? write)(at), below: "" }));
     for (const tick of across) {
       const side = x(tick.at) > wide - 40 ? "end" : x(tick.at) < EDGE.left + 20 ? "start" : "middle";
       parts.push(s("line", { class: "notch", x1: x(tick.at), x2: x(tick.at), y1: below, y2: below + 4 }),

@@ -17,7 +17,8 @@ export class Segments {
   }
 
   show(view, words) {
-    this.write = words.write;
+    this.write = (value) => number(words.axis ? 100 * value : value, 3);
+    this.unit = words.axis ? ", points" : "";
     const attributes = view.report?.attributes ?? [];
     this.element.hidden = !attributes.length;
     if (this.names === attributes.join()) return;
@@ -35,7 +36,7 @@ export class Segments {
       const { segments } = await call("GET", this.path(by));
       if (by !== this.choice.value) return;
       this.words.textContent = segments.sentence;
-      const head = [by, "plays", "difference", "drawn to all", "95 %", "chance to be worse"];
+      const head = [by, "plays", `difference${this.unit}`, `drawn to all${this.unit}`, "95 %", "chance to be worse"];
       const cells = (row) => [number(row.plays), signed(row.difference, this.write), signed(row.drawn, this.write), `${signed(row.low, this.write)} to ${signed(row.high, this.write)}`, chance(row["P(worse)"])];
       this.table.replaceChildren(h("table", { class: "cards" }, h("caption", {}, `${segments.arm} beside ${segments.against}`),
         h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),

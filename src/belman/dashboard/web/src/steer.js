@@ -1,5 +1,5 @@
 // What an admin may do to live traffic; each asks first, and is one event.
-import { studyPath } from "./api.js";
+import { call, studyPath } from "./api.js";
 import { ask, change } from "./ask.js";
 import { h } from "./dom.js";
 import { term } from "./glossary.js";
@@ -23,6 +23,23 @@ export class Steer {
     this.knob = h("section", { "aria-labelledby": "steer" }, h("h2", { id: "steer" }, "Explore or exploit"),
       h("p", { class: "note" }, "The ", term("exposure"), admin ? " of this study. Turning it asks first, then changes live traffic by one event." : " of this study; an admin may turn it."),
       h("div", { class: "dial" }, h("span", {}, "explore"), h("label", { for: "dial", class: "only-read" }, "Exposure"), this.dial, h("span", {}, "exploit"), this.words));
+  }
+
+  // At the very end of the page, for admins: out of the list, or gone for good.
+  get away() {
+    return this.admin && h("section", { "aria-labelledby": "away" }, h("h2", { id: "away" }, "Put this study away"),
+      h("p", { class: "note" }, "An archived study is paused and left out of the list; everything of it stays. A deleted one is gone with its log."),
+      h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => this.put("archive") }, "Archive"),
+        h("button", { type: "button", class: "danger", onclick: () => this.put("delete") }, "Delete")));
+  }
+
+  async put(where) {
+    const gone = where === "delete";
+    const work = gone ? () => call("POST", `${this.path}/delete`, { confirm: this.name }) : change("POST", `${this.path}/archive`, {});
+    const done = await ask({ title: gone ? "Delete this study for good?" : "Archive this study?", typed: this.name, danger: gone, reason: !gone, work,
+      verb: gone ? "Delete it" : "Archive it",
+      words: gone ? "Its decisions, its rewards and its whole log are gone, and nothing brings them back." : "It decides nothing and is left out of the list. The list of archived studies brings it back." });
+    if (done) location.hash = "#/";
   }
 
   show({ status, report }) {

@@ -36,6 +36,7 @@ export class Verdict {
     this.sentence.textContent = report ? unbroken(report.sentence) : "The verdict on so many arms takes a moment.";
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
     this.why.textContent = alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "";
+    this.figures.hidden = this.why.hidden = state === "waiting";
     const best = report?.arms[0] ?? view.arms[0];
     const rows = [];
     const lift = report?.arms[0]?.lift;
