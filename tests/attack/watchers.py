@@ -5,11 +5,9 @@ from __future__ import annotations
 import http.client
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
-from belman.dashboard.timeline import Timeline
-from belman.dashboard.view import Snapshot
+from belman.dashboard.view import Snapshot, Wanted
 from tests.attack.harness import Attack, Trials
 from tests.service.running import running
 from tests.waiting import HANG
@@ -22,9 +20,9 @@ def run(trials: Trials) -> None:
     made: Counter[int] = Counter()
     real = Snapshot.view
 
-    def counted(self: Snapshot, timeline: Timeline, pinned: Sequence[int]) -> dict[str, Any]:
-        made[self.number] += 1
-        return real(self, timeline, pinned)
+    def counted(self: Snapshot, wanted: Wanted) -> dict[str, Any]:
+        made[self.state.number] += 1
+        return real(self, wanted)
 
     Snapshot.view = counted  # type: ignore[method-assign]
     try:

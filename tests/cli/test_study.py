@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 
@@ -156,3 +157,50 @@ def test_metrics_from_the_shell(study):
             study("tell", "s", ticket, "--metric", wrong)
     with pytest.raises(errors.SettingError, match="given twice"):
         study("tell", "s", ticket, "--metric", "margin=1", "--metric", "margin=2")
+
+
+def test_a_report_from_the_shell(study, tmp_path):
+    created = study(
+        "create", "button", "--arms", "blue,green", "--control", "blue", "--stop-when",
+        "separated:delta=0.1", "--seed", 1,
+    )  # fmt: skip
+    assert "2 arms" in created
+    for line in study("ask", "button", "--n", 6).splitlines():
+        study("tell", "button", line.split("\t")[0], 1)
+    printed = " ".join(study("report", "button").split())
+    assert "button: running" in printed
+    assert "Earned 6 in 6 rewards" in printed
+    assert "Separated(delta=0.1)" in printed
+    content = json.loads(study("report", "button", "--json", "--control", "green"))
+    assert (content["control"], content["rule"]["delta"]) == ("green", 0.1)
+    page = tmp_path / "page.html"
+    study("report", "button", "--html", page)
+    assert "<h1>Report on button</h1>" in page.read_text(encoding="utf-8")
+    with pytest.raises(errors.ArmError, match="unknown arm 'blu'"):
+        study("report", "button", "--control", "blu")
+
+
+def test_guard_rails_shipping_and_archives_from_the_shell(study):
+    study(
+        "create", "button", "--arms", "blue,green", "--control", "blue", "--control-share", 0.3,
+        "--floor", "green=0.1", "--guard", "refund < 0.05", "--stop-when", "sure", "--then", "say",
+        "--seed", 1,
+    )  # fmt: skip
+    lines = study("ask", "button", "--n", 12, "--attribute", "device=phone").splitlines()
+    for line in lines:
+        ticket, arm = line.split("\t")
+        study("tell", "button", ticket, int(arm == "green"), "--metric", "refund=0")
+    printed = " ".join(study("report", "button", "--by", "device").split())
+    assert "green beside blue by device" in printed
+    assert "all traffic goes to green" in study("ship", "button", "--reason", "enough")
+    assert "All traffic goes to green." in study("report", "button")
+    study("unship", "button")
+    study("archive", "button", "--reason", "done")
+    assert "button" not in study("list")
+    assert "button" in study("list", "--archived")
+    study("restore", "button")
+    assert "button" in study("list")
+    with pytest.raises(errors.SettingError, match="confirm is its name"):
+        study("delete", "button", "--confirm", "buttons")
+    assert "deleted button" in study("delete", "button", "--confirm", "button")
+    assert "button" not in study("list")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from belman.dashboard.timeline import Timeline
 
 from belman import BelMan
 from belman.dashboard import demo, timeline, view
 from belman.dashboard.feed import Feed
-from belman.dashboard.timeline import Timeline
 from belman.dashboard.view import Snapshot
 from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at

@@ -8,10 +8,11 @@ import itertools
 import pytest
 
 from belman import Agent
-from belman.dashboard.timeline import Timeline
-from belman.dashboard.view import Snapshot
+from belman.dashboard.view import Snapshot, Wanted
 from belman.errors import RewardError
 from belman.studies import Storage, open_study
+from belman.studies.settings import settings
+from belman.studies.state import State
 from tests.members import CLOSED
 
 SIZES = [10.0**power for power in (14, 15, 17, 99, 101, 155, 308)]
@@ -29,12 +30,13 @@ def storage(tmp_path):
 def test_what_is_accepted_can_be_shown(family):
     """One reward of any size, and the largest that is accepted over and over."""
     for sign, size in itertools.product((1, -1), SIZES):
-        agent = Agent(["a", "b"], family, seed=1)
+        state = State(settings(["a", "b"], family=family, seed=1))
+        agent = state.agent
         with contextlib.suppress(RewardError):
             for _ in range(30):
                 agent.tell("a", sign * size)
         if agent.turn > 1:
-            Snapshot(1, agent, agent.arms, {}).view(Timeline(), [])
+            Snapshot("shown", state, 0.0).view(Wanted(details=True))
             assert Agent.from_json(agent.to_json()).belief("a") == agent.belief("a")
             agent.tell("b", 1.0)
             agent.ask()

@@ -10,6 +10,7 @@ import pytest
 import belman
 from belman import errors
 from belman.studies import Ask, Storage, Study, Tell, open_study
+from belman.studies.state import State
 
 MEANS = {"a": 0.2, "b": 0.35, "c": 0.6}
 
@@ -116,3 +117,37 @@ def test_arms_that_came_and_went_do_so_in_the_replay(storage):
     assert estimate.reward > 0.35
     with pytest.raises(errors.PolicyError):
         study.replay("thompson")
+
+
+def test_with_floors_both_estimates_cover_what_a_uniform_policy_earns(storage):
+    """Of 95 % intervals over 24 logs at least 18 hold the truth: with a coverage of 0.95 fewer do
+    once in 7,000 runs, with one of 0.6 nine times in ten. `benchmarks.guard_rails` plays more.
+    """
+    truth, held = float(np.mean(list(MEANS.values()))), np.zeros(2)
+    rule = {"floor": 0.15, "control": "a", "control_share": 0.15}
+    for seed in range(24):
+        opened = open_study(f"floors {seed}", MEANS, storage=storage, seed=seed, **rule)
+        found = lived(opened, 400, seed).replay(belman.Uniform(), seed)
+        ends = ((found.low, found.high), (found.doubly_robust_low, found.doubly_robust_high))
+        held += [low <= truth <= high for low, high in ends]
+        assert found.used == 400  # every ask, since every arm had its chance
+    assert (held >= 18).all()
+
+
+def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatch):
+    """A slow twin: what the chosen arm earned on average before, and what is left, weighted."""
+    study = lived(open_study("twin", MEANS, storage=storage, floor=0.15, seed=4), 500, 4)
+    chosen, choose = [], State.choose
+    monkeypatch.setattr(State, "choose", lambda *given: chosen.append(choose(*given)) or chosen[-1])
+    found = study.replay(belman.Thompson())
+    rewards = {event.ticket: event.reward for event in study.events() if event.ticket}
+    asks = [event for event in study.events() if event.number in rewards]
+    terms = []
+    for i, (ask, place) in enumerate(zip(asks, chosen, strict=True)):
+        before = [rewards[one.number] for one in asks[:i] if one.arm == place]
+        before = before or [rewards[one.number] for one in asks[:i]] or [0.0]
+        left = rewards[ask.number] - np.mean(before)
+        terms.append(np.mean(before) + (ask.arm == place) / ask.probability * left)
+    wide = 1.959964 * np.std(terms, ddof=1) / np.sqrt(len(terms))
+    assert found.doubly_robust == pytest.approx(np.mean(terms))
+    assert found.doubly_robust_high - found.doubly_robust == pytest.approx(wide)

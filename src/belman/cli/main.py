@@ -23,6 +23,8 @@ from belman.cli import (
     report,
     service,
     study,
+    study_archive,  # noqa: F401 (commands of `study`)
+    study_report,  # noqa: F401 (a command of `study`)
 )
 from belman.cli.show import console, show
 from belman.errors import BelmanError

@@ -23,7 +23,7 @@ from belman.measures.learnt import learnt
 from belman.measures.lift import Units
 from belman.measures.report import Known, Report
 from belman.measures.report import report as report_of
-from belman.measures.segments import Segments, segments
+from belman.measures.segments import Segments, compared, segments
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
 
 Floats = NDArray[np.float64]
@@ -184,9 +184,7 @@ def _segments(
     attribute: str, law: Family, past: PastData, told: NDArray[np.bool_], found: Report
 ) -> Segments:
     """The leader beside control, or beside the runner-up, in every segment that has both."""
-    ranked = sorted(found.arms, key=lambda arm: -arm.chance_best)
-    mine = str(ranked[0].arm)
-    other = str(found.control if found.control not in (None, mine) else ranked[1].arm)
+    mine, other = map(str, compared(found))
     beliefs, plays = {}, {}
     for value in np.unique(past.attributes[attribute]):
         inside = told & (past.attributes[attribute] == value)

@@ -47,13 +47,14 @@ def root() -> None:
     """Run a durable study: decisions that survive."""
 
 
-def _open(name: str, storage: str, read_only: bool = False) -> Study:
+def opened(name: str, storage: str, read_only: bool = False) -> Study:
+    """The study of that name."""
     from belman.studies import open_study
 
     return open_study(name, storage=storage, read_only=read_only)
 
 
-def _arm(text: str, arms: Iterable[Hashable]) -> Hashable:
+def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
     """The arm that a person spells so."""
     names = {str(arm): arm for arm in arms}
     if text not in names:
@@ -114,6 +115,27 @@ def create(
         str | None,
         typer.Option(help="A reward over metrics, where none is told: 'margin - 0.2*latency'."),
     ] = None,
+    control: Annotated[
+        str | None, typer.Option(help="The arm that the others are held against.")
+    ] = None,
+    stop_when: Annotated[
+        str | None,
+        typer.Option(help="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…"),
+    ] = None,
+    then: Annotated[
+        str | None, typer.Option(help="What happens when that has decided: say or ship.")
+    ] = None,
+    floor: Annotated[
+        str | None,
+        typer.Option(help="The least share of every arm, 0.05, or of some: blue=0.1,red=0.05."),
+    ] = None,
+    control_share: Annotated[
+        float | None, typer.Option(help="The share of traffic that control always gets.")
+    ] = None,
+    guard: Annotated[
+        list[str] | None,
+        typer.Option(help="A limit on a metric, such as 'refund < 0.05'; may be repeated."),
+    ] = None,
     expire_after: Annotated[
         float | None, typer.Option(help="Leads to --window.", hidden=True)
     ] = None,
@@ -141,6 +163,12 @@ def create(
         accumulate=accumulate,
         early=early,
         reward=reward,
+        control=control,
+        stop_when=None if stop_when is None else parse.stop_rule(stop_when),
+        then=then,  # type: ignore[arg-type]
+        floor=parse.floor(floor),
+        control_share=control_share,
+        guard=parse.guard(guard),
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,
@@ -149,13 +177,17 @@ def create(
 
 
 @app.command("list")
-def list_(storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False) -> None:
+def list_(
+    archived: Annotated[bool, typer.Option("--archived", help="Those that are archived.")] = False,
+    storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
+) -> None:
     """Name every study, with its counts."""
     from belman.studies import Storage, open_study
 
     place = Storage(storage, read_only=read_only)
     rows = []
-    for name in place.names():
+    for name in place.names(archived):
         try:
             rows.append(open_study(name, storage=place).status())
         except StudyError as error:
@@ -169,7 +201,7 @@ def show_(
     name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
 ) -> None:
     """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
-    study = _open(name, storage, read_only)
+    study = opened(name, storage, read_only)
     console.print(repr(study), highlight=False)
     show(study.beliefs())
 
@@ -179,7 +211,7 @@ def metrics(
     name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
 ) -> None:
     """Show the metrics: per arm how many tickets counted with one, mean, Student's interval."""
-    show(_open(name, storage, read_only).metrics())
+    show(opened(name, storage, read_only).metrics())
 
 
 @app.command()
@@ -187,20 +219,24 @@ def explain(
     name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
 ) -> None:
     """Say why this arm now: what the policy sees of each arm."""
-    show(_open(name, storage, read_only).explain())
+    show(opened(name, storage, read_only).explain())
 
 
 @app.command()
 def ask(
     name: Name,
     n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="What is known of whoever asks, such as device=phone; may be repeated."),
+    ] = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: the same key gives the same tickets again.")
     ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try: one line a ticket, its id and its arm with a tab between."""
-    for ticket in _open(name, storage).ask(n, key=key):
+    for ticket in opened(name, storage).ask(n, attributes=parse.attributes(attribute), key=key):
         print(f"{ticket.id}\t{ticket.arm}")
 
 
@@ -218,7 +254,7 @@ def tell(
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Tell the reward of a ticket, its metrics or both, and under a window tell them again."""
-    news = _open(name, storage).tell(ticket, reward, metrics=parse.metrics(metric), key=key)
+    news = opened(name, storage).tell(ticket, reward, metrics=parse.metrics(metric), key=key)
     console.print("learnt" if news else "known already", highlight=False)
 
 
@@ -239,20 +275,20 @@ def correct(
     """Replace what a ticket counted as, for refunds and fraud."""
     new = None if reward.lower() == "none" else parse.numbers(reward, "reward")[0]
     metrics = parse.metrics(metric)
-    changed = _open(name, storage).correct(ticket, new, reason, metrics=metrics, key=key)
+    changed = opened(name, storage).correct(ticket, new, reason, metrics=metrics, key=key)
     console.print("corrected" if changed else "known already", highlight=False)
 
 
 @app.command()
 def pause(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Decide nothing until resumed; tells are welcome."""
-    _open(name, storage).pause(reason)
+    opened(name, storage).pause(reason)
 
 
 @app.command()
 def resume(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
     """Decide again."""
-    _open(name, storage).resume(reason)
+    opened(name, storage).resume(reason)
 
 
 @app.command()
@@ -264,7 +300,7 @@ def add_arm(
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Take in a new arm, or one that was retired."""
-    study = _open(name, storage)
+    study = opened(name, storage)
     known = {str(retired): retired for retired in study.retired}
     given = None if prior is None else parse.numbers(prior, "prior")
     study.add_arm(known.get(arm, arm), given, reason)
@@ -275,8 +311,29 @@ def retire_arm(
     name: Name, arm: Arm, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE
 ) -> None:
     """Play an arm no more; rewards of tickets that are out still count."""
-    study = _open(name, storage)
-    study.retire_arm(_arm(arm, study.arms), reason)
+    study = opened(name, storage)
+    study.retire_arm(arm_of(arm, study.arms), reason)
+
+
+@app.command()
+def ship(
+    name: Name,
+    arm: Annotated[
+        str | None, typer.Argument(help="The arm; by default the likeliest best.")
+    ] = None,
+    reason: Reason = "",
+    storage: StorageOption = DEFAULT_STORAGE,
+) -> None:
+    """Give all traffic to one arm, until `unship`."""
+    study = opened(name, storage)
+    study.ship(None if arm is None else arm_of(arm, study.arms), reason)
+    console.print(f"all traffic goes to {study.shipped}", highlight=False, markup=False)
+
+
+@app.command()
+def unship(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
+    """Let the policy decide again."""
+    opened(name, storage).unship(reason)
 
 
 @app.command()
@@ -289,7 +346,7 @@ def exposure(
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Explore more or less from here on."""
-    _open(name, storage).set_exposure(parse.exposure(schedule), reason)
+    opened(name, storage).set_exposure(parse.exposure(schedule), reason)
 
 
 @app.command()
@@ -300,7 +357,7 @@ def history(
     read_only: ReadOnly = False,
 ) -> None:
     """Show the last events of the log."""
-    table = _open(name, storage, read_only).history(last)
+    table = opened(name, storage, read_only).history(last)
     table.columns["time"] = [time.isoformat(sep=" ", timespec="seconds") for time in table["time"]]
     for column, cells in table.columns.items():
         table.columns[column] = ["" if cell is None else cell for cell in cells]
@@ -316,7 +373,7 @@ def export(
 ) -> None:
     """Write the log to a file."""
     console.print(
-        f"wrote {_open(name, storage, read_only).export(path):,} events to {path}", highlight=False
+        f"wrote {opened(name, storage, read_only).export(path):,} events to {path}", highlight=False
     )
 
 
@@ -330,7 +387,7 @@ def import_(
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Learn from past data, as a warm start."""
-    console.print(f"learnt {_open(name, storage).record(path, reason):,} rewards", highlight=False)
+    console.print(f"learnt {opened(name, storage).record(path, reason):,} rewards", highlight=False)
 
 
 @app.command()
@@ -343,7 +400,7 @@ def replay(
     read_only: ReadOnly = False,
 ) -> None:
     """Estimate what another policy would have earned."""
-    study = _open(name, storage, read_only)
+    study = opened(name, storage, read_only)
     estimate = study.replay(parse.policy(policy, horizon=10_000))
     show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
 
@@ -353,7 +410,7 @@ def check(
     name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
 ) -> None:
     """Fold the whole log anew and compare it with the state, bit by bit."""
-    study = _open(name, storage, read_only)
+    study = opened(name, storage, read_only)
     console.print(f"{study.number:,} events, state {study.check()}", highlight=False)
 
 

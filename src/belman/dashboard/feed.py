@@ -6,29 +6,26 @@ import asyncio
 import itertools
 import logging
 import threading
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from belman.dashboard.judgement import Judgement
 from belman.dashboard.pace import Pace
-from belman.dashboard.timeline import Timeline
-from belman.dashboard.view import Snapshot
+from belman.dashboard.view import PLAIN, Snapshot, Wanted
 from belman.errors import StorageError
 from belman.service.registry import Registry
-from belman.service.views import encoded, status
+from belman.service.views import encoded
 from belman.studies import Study
 
 log = logging.getLogger("belman.service")
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 1.0
 HEARTBEAT_SECONDS = 10.0
 CHECK_SECONDS = 1.0  # after which a stream asks whether its key is still good
 MAX_VIEWS = 100  # of one moment that are kept for those who ask again
 MAX_SECONDS = 600.0  # seconds after which a stream ends, and its key is asked for anew
-
-Pinned = tuple[int, ...]
 
 
 class Feed:
@@ -37,12 +34,12 @@ class Feed:
     def __init__(self, study: Study) -> None:
         self.study = study
         self._lock = threading.Lock()
-        self._timeline = Timeline(study.settings)
+        self._judgement = Judgement(study.name)
         self._snapshot: Snapshot | None = None
         self._moment = (0, 0, 0)
-        self._views: dict[Pinned, bytes] = {}  # of this snapshot
-        self._watchers: Counter[Pinned] = Counter()
-        self._news: dict[Pinned, bytes] = {}  # what watchers are to hear, the newest only
+        self._views: dict[Wanted, bytes] = {}  # of this snapshot
+        self._watchers: Counter[Wanted] = Counter()
+        self._news: dict[Wanted, bytes] = {}  # what watchers are to hear, the newest only
         self._trouble: bytes | None = None
         self._moved = asyncio.Event()
         self._wanted = asyncio.Event()
@@ -53,36 +50,47 @@ class Feed:
     def _now(self) -> Snapshot:
         moment = self.study.moment
         if self._snapshot is None or self._moment != moment:
-            study, self._moment = self.study, moment
-            self._timeline.take(study.events(self._timeline.number), time.time())
-            self._snapshot = Snapshot(moment[0], study.agent(), study.register, status(study))
+            self._moment = moment
+            self._snapshot = Snapshot(self.study.name, *self.study.copied())
             self._views = {}
+            self._judgement.begin(self._snapshot.state, self._snapshot.now)
         return self._snapshot
 
-    def view(self, pinned: Sequence[int] = ()) -> dict[str, Any]:
+    def view(self, wanted: Wanted = PLAIN) -> dict[str, Any]:
         """What the page shows now."""
         with self._lock:
-            return self._now().view(self._timeline, pinned)
+            return {**self._now().view(wanted), "report": self._judgement.report}
 
-    def views(self, wanted: Sequence[Pinned]) -> dict[Pinned, bytes]:
-        """The same as JSON, for everybody who watches."""
+    def views(self, wanted: Sequence[Wanted]) -> dict[Wanted, bytes]:
+        """The same as JSON, for everybody who watches; a verdict changes nothing but itself."""
         with self._lock:
             snapshot = self._now()
             kept, self._views = self._views, {}
-            for pinned in wanted:
-                found = kept.pop(pinned, None)
-                view = encoded(snapshot.view(self._timeline, pinned)) if found is None else found
-                self._views[pinned] = view
-            found_now = dict(self._views)
-            for pinned in itertools.islice(kept, MAX_VIEWS):
-                self._views[pinned] = kept[pinned]
-            return found_now
+            for one in wanted:
+                found = kept.pop(one, None)
+                self._views[one] = encoded(snapshot.view(one)) if found is None else found
+            now = dict(self._views)
+            for one in itertools.islice(kept, MAX_VIEWS):
+                self._views[one] = kept[one]
+            verdict = b', "report": %s}' % encoded(self._judgement.report)
+            return {one: view[:-1] + verdict for one, view in now.items()}
+
+    def judge(self) -> bool:
+        """Work out the whole verdict of this moment, if it is time to: whether it was."""
+        with self._lock:
+            snapshot, moment = self._now(), self._moment
+        return self._judgement.complete(snapshot.state, snapshot.now, moment)
+
+    @property
+    def judged(self) -> Hashable:
+        """What changes with every verdict."""
+        return self._judgement.version
 
     def search(self, query: str, most: int) -> dict[str, Any]:
         """Arms whose name holds the words."""
         with self._lock:
             snapshot = self._now()
-            rows = snapshot.rows(snapshot.found(query, most), self._timeline)
+            rows = snapshot.rows(snapshot.found(query, most))
             return {"arms": rows, "of": len(snapshot.ids)}
 
     # Watching, on the event loop
@@ -93,23 +101,23 @@ class Feed:
         return bool(self._watchers)
 
     @contextmanager
-    def watched(self, pinned: Pinned, registry: Registry, pace: Pace) -> Iterator[None]:
+    def watched(self, wanted: Wanted, registry: Registry, pace: Pace) -> Iterator[None]:
         """One watcher more, for whom views are made as long as the context lasts."""
-        self._watchers[pinned] += 1
+        self._watchers[wanted] += 1
         self._wanted.set()
         if self._producer is None or self._producer.done():
             self._producer = registry.start_task(self._produce(registry, pace))
         try:
             yield
         finally:
-            self._watchers[pinned] -= 1
-            if not self._watchers[pinned]:
-                del self._watchers[pinned]
-                self._news.pop(pinned, None)
+            self._watchers[wanted] -= 1
+            if not self._watchers[wanted]:
+                del self._watchers[wanted]
+                self._news.pop(wanted, None)
 
-    def news(self, pinned: Pinned) -> bytes | None:
+    def news(self, wanted: Wanted) -> bytes | None:
         """The newest event for this watcher, if there is one yet."""
-        return self._trouble or self._news.get(pinned)
+        return self._trouble or self._news.get(wanted)
 
     async def moved(self, seconds: float) -> None:
         """Wait until there is something new, so long at most."""
@@ -120,29 +128,34 @@ class Feed:
         while self._watchers and not registry.stopping.is_set():
             self._wanted.clear()
             try:
-                views = await pace.work(self.views, list(self._watchers))
+                self._publish(await pace.work(self.views, list(self._watchers)))
+                self._tell()
+                if await pace.work(self.judge):
+                    self._publish(await pace.work(self.views, list(self._watchers)))
             except StorageError:
                 self._trouble = _event("trouble", b'{"detail": "the storage cannot be reached"}')
             except Exception:
                 log.exception("the study %r cannot be shown", self.study.name)
                 self._trouble = _event("trouble", b'{"detail": "this study cannot be shown"}')
-            else:
-                self._trouble = None
-                self._publish(views)
-            self._moved.set()
-            self._moved = asyncio.Event()
+            self._tell()
             await _wait(POLL_SECONDS, self._wanted, registry.stopping)
         self._moved.set()
 
-    def _publish(self, views: dict[Pinned, bytes]) -> None:
-        for pinned, view in views.items():
+    def _tell(self) -> None:
+        """Wake all who wait for something new."""
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def _publish(self, views: dict[Wanted, bytes]) -> None:
+        self._trouble = None
+        for wanted, view in views.items():
             event = _event("view", view)
-            if pinned in self._watchers and self._news.get(pinned) != event:
-                self._news[pinned] = event
+            if wanted in self._watchers and self._news.get(wanted) != event:
+                self._news[wanted] = event
 
 
 async def stream(
-    feed: Feed, registry: Registry, pace: Pace, pinned: Pinned, key: str | None
+    feed: Feed, registry: Registry, pace: Pace, wanted: Wanted, key: str | None
 ) -> AsyncIterator[bytes]:
     """Server-sent events: `view` when the study moved, `trouble` while its storage is away.
 
@@ -151,14 +164,14 @@ async def stream(
     """
     clock = registry.clock
     known, spoke, began = None, clock(), clock()
-    with feed.watched(pinned, registry, pace):
+    with feed.watched(wanted, registry, pace):
         while not registry.stopping.is_set() and clock() - began < MAX_SECONDS:
             try:
                 if not await registry.admits(key):
                     return
             except StorageError:
                 pass  # who has trouble to look at keys has nothing to show either
-            news = feed.news(pinned)
+            news = feed.news(wanted)
             if news is not None and news is not known:
                 known, spoke = news, clock()
                 yield news

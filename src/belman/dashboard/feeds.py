@@ -8,8 +8,9 @@ from typing import Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from belman.dashboard.feed import Feed, Pinned, stream
+from belman.dashboard.feed import Feed, stream
 from belman.dashboard.pace import Pace
+from belman.dashboard.view import Wanted
 from belman.service.access import caller_of
 from belman.service.registry import Registry
 
@@ -43,14 +44,14 @@ class Feeds:
 class LiveResponse(StreamingResponse):
     """A stream of views, counted as long as it lasts; a problem where there are too many."""
 
-    def __init__(self, feeds: Feeds, feed: Feed, pinned: Pinned, **options: Any) -> None:
+    def __init__(self, feeds: Feeds, feed: Feed, wanted: Wanted, **options: Any) -> None:
         super().__init__((), headers=_HEADERS, media_type="text/event-stream", **options)
-        self._feeds, self._feed, self._pinned = feeds, feed, pinned
+        self._feeds, self._feed, self._wanted = feeds, feed, wanted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller = caller_of(scope)
         assert caller is not None  # the access control has let it in
         registry, pace = self._feeds.registry, self._feeds.pace
         with registry.streams.one_more(caller.name):
-            self.body_iterator = stream(self._feed, registry, pace, self._pinned, caller.given)
+            self.body_iterator = stream(self._feed, registry, pace, self._wanted, caller.given)
             await super().__call__(scope, receive, send)

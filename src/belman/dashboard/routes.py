@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from belman.dashboard import demo
-from belman.dashboard.feed import Feed, Pinned
+from belman.dashboard.feed import Feed
 from belman.dashboard.feeds import Feeds, LiveResponse
+from belman.dashboard.view import Wanted
 from belman.errors import StorageError, StudyError
 from belman.service.access import caller_of, requires, role_router
 from belman.service.keys import Role
@@ -58,13 +59,14 @@ async def overview(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 30,
+    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
 ) -> Response:
     """The studies and their counts for the first page; those of unknown classes are left out.
 
     One that cannot be opened or counted has its name and a `problem`, and breaks no list.
     """
     registry = registry_of(request)
-    names = await registry.names(query)
+    names = await registry.names(query, archived)
     found = []
     for name in names[:limit]:
         try:
@@ -90,22 +92,27 @@ def _feeds(request: Request) -> Feeds:
 StudyFeed = Annotated[Feed, Depends(_feed)]
 _IDS = Query(pattern=r"^(\d{1,6}(,\d{1,6}){0,19})?$", description="More arms, by id, with commas.")
 PinnedIds = Annotated[str, _IDS]
+Details = Annotated[bool, Query(description="Beliefs, the manifold, why this arm now.")]
 
 
 @_api.get("/studies/{name}/view", **requires(Role.READ))
-async def view(request: Request, feed: StudyFeed, arms: PinnedIds = "") -> Response:
+async def view(
+    request: Request, feed: StudyFeed, arms: PinnedIds = "", details: Details = False
+) -> Response:
     """What the page shows of a study now."""
-    registry, pinned = registry_of(request), _ids(arms)
-    shown = await registry.shared(
-        feed.study, ("view", pinned), lambda: feed.views([pinned])[pinned]
+    wanted = _wanted(arms, details)
+    shown = await registry_of(request).shared(
+        feed.study, ("view", wanted, feed.judged), lambda: feed.views([wanted])[wanted]
     )
     return encoded_response(shown)
 
 
 @_api.get("/studies/{name}/live", response_class=StreamingResponse, **requires(Role.READ))
-async def live(request: Request, feed: StudyFeed, arms: PinnedIds = "") -> Response:
+async def live(
+    request: Request, feed: StudyFeed, arms: PinnedIds = "", details: Details = False
+) -> Response:
     """The same as a stream of server-sent events: a `view` whenever the study moved."""
-    return LiveResponse(_feeds(request), feed, _ids(arms))
+    return LiveResponse(_feeds(request), feed, _wanted(arms, details))
 
 
 @_api.get("/studies/{name}/arms", **requires(Role.READ))
@@ -119,8 +126,8 @@ async def search_arms(
     return json_response(await registry_of(request).read(feed.search, query, limit))
 
 
-def _ids(arms: str) -> Pinned:
-    return tuple(sorted({int(one) for one in arms.split(",") if one}))
+def _wanted(arms: str, details: bool) -> Wanted:
+    return Wanted(tuple(sorted({int(one) for one in arms.split(",") if one})), details)
 
 
 @_api.post("/demo", status_code=201, **requires(Role.ADMIN))

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 _TINY = 1e-300
 #: Shares of the largest bet: a few for each power of ten of the variance.
-_BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
+BETS = np.concatenate([np.logspace(-4.0, -0.5, 22), [0.5, 0.7, 0.9]])
 
 
 class Martingale(Protocol):
@@ -78,20 +78,40 @@ def mixture(
         return Mixture(_least(family, densities, now), family.mean_range, densities)
     point = _inside(family, family.mean_quantile(now, 0.5))
     at_point = densities(point) - plays * family.reward_divergence(average, point)
+    divergence = _divergence(family)
+    below, above = _bounds(family)
 
     def by_divergence(mean: float) -> float:
-        inside = _inside(family, mean)
-        return at_point + plays * family.reward_divergence(average, inside)
+        return at_point + plays * divergence(average, min(max(mean, below), above))
 
     return Mixture(average, family.mean_range, by_divergence)
 
 
+def _divergence(family: Family) -> Callable[[float, float], float]:
+    """d(μ, μ′) of a family, with its law at hand: thousands of them make one interval."""
+    if not family.closed_form:
+        return family.reward_divergence
+    kernel, law = family.kernels.d, family.law
+
+    def divergence(mean: float, other: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(kernel(law, mean, other, 1.0))
+
+    return divergence
+
+
 def _inside(family: Family, mean: float) -> float:
     """A mean strictly inside the range, next to an end that it has reached."""
+    below, above = _bounds(family)
+    return min(max(mean, below), above)
+
+
+def _bounds(family: Family) -> tuple[float, float]:
+    """The least and the largest mean strictly inside the range."""
     low, high = family.mean_range
     below = low + max(abs(low) * 2.0**-52, _TINY) if math.isfinite(low) else -1.0 / _TINY
     above = high - max(abs(high) * 2.0**-52, _TINY) if math.isfinite(high) else 1.0 / _TINY
-    return min(max(mean, below), above)
+    return below, above
 
 
 def _least(family: Family, log: Callable[[float], float], belief: Floats) -> float:
@@ -176,7 +196,7 @@ class Betting:
         values = np.array(list(self._counts))
         counts = np.array(list(self._counts.values()), dtype=np.float64)
         odds = distance(values) / max(mean, _TINY) - 1.0
-        logs = np.log1p(_BETS[:, None] * odds[None, :]) @ counts
+        logs = np.log1p(BETS[:, None] * odds[None, :]) @ counts
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).mean()))
 

@@ -171,10 +171,10 @@ class Report:
         return {
             "sentence": self.sentence,
             "decided": verdict.decided,
-            "arm": _plain(verdict.arm),
+            "arm": plain(verdict.arm),
             "why": verdict.sentence,
             "rule": spec.describe(self.rule),
-            "control": _plain(self.control),
+            "control": plain(self.control),
             "level": self.level,
             "delta": self.delta,
             "minimise": self.minimise,
@@ -205,23 +205,24 @@ class Report:
     __repr__ = __str__
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: infinite numbers, and what JSON lacks, are words."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (tuple, list)):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _arm(arm: ArmReport) -> dict[str, Any]:
-    found = {name: _plain(value) for name, value in vars(arm).items() if name != "lift"}
+    found = {name: plain(value) for name, value in vars(arm).items() if name != "lift"}
     found["lift"] = None
     if arm.lift is not None:
         parts = (("absolute", arm.lift.absolute), ("relative", arm.lift.relative))
         found["lift"] = {
-            name: part and {"middle": _plain(part.middle), "credible": _plain(part[1:])}
+            name: part and {"middle": plain(part.middle), "credible": plain(part[1:])}
             for name, part in parts
         }
         found["lift"]["beats"] = arm.lift.beats
@@ -234,11 +235,13 @@ def report(
     level: float = 0.95,
     stop_when: StopRule | None = None,
     findings: Sequence[Finding] = (),
+    most: int | None = None,
 ) -> Report:
     """The report of what is known, beside a control if there is one.
 
     Credible intervals have this level, and anytime ones as well: δ = 1 − level, for every interval
-    by itself.
+    by itself. Of very many arms only the `most` that are likeliest the best, and control, are
+    given lifts and intervals that hold at any look, which take longest to find.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)
@@ -250,14 +253,15 @@ def report(
     ends = zip(*known.family.mean_intervals(known.beliefs, 0.5 * delta), strict=True)
     martingales = None if known.faded else [_martingale(known, a) for a in range(len(arms))]
     base = None if control is None else arms.index(control)
+    full = set(np.argsort(-chances, kind="stable")[:most].tolist()) | {base}
     found = []
     for a, (arm, tails) in enumerate(zip(arms, ends, strict=True)):
         beside: dict[str, Any] = {}
-        if base is not None and a != base:
+        if base is not None and a != base and a in full:
             beside["lift"] = lift(known.family, known.beliefs[a], known.beliefs[base], level, units)
-        if martingales:
+        if martingales and a in full:
             beside["anytime"] = sequences.mean_sequence(martingales[a], delta)
-        if martingales and base is not None and a != base:
+        if martingales and base is not None and a != base and a in full:
             pair = (martingales[a], martingales[base])
             beside["anytime_lift"] = sequences.difference_sequence(*pair, delta)
             beside["anytime_relative"] = sequences.ratio_sequence(*pair, delta)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman.families.family import Family
 from belman.measures.lift import OWN, Units
+from belman.measures.report import Report, plain
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,17 @@ class Segments(NamedTuple):
         places = ", ".join(self.flagged)
         return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "attribute": self.attribute,
+            "arm": plain(self.arm),
+            "against": plain(self.against),
+            "sentence": self.sentence,
+            "flagged": self.flagged,
+            "rows": [{name: plain(cell) for name, cell in row.items()} for row in self.table()],
+        }
+
     def table(self) -> Table:
         """One row a segment; `drawn` is the difference drawn towards that of all segments."""
         low = self.pooled.estimates - 1.959964 * self.pooled.errors
@@ -103,6 +115,13 @@ class Segments(NamedTuple):
             },
             f"{self.arm} beside {self.against} by {self.attribute}",
         )
+
+
+def compared(report: Report) -> tuple[Hashable, Hashable]:
+    """The leader, and what it is held against: control, or the runner-up where control leads."""
+    ranked = sorted(report.arms, key=lambda arm: -arm.chance_best)
+    mine = ranked[0].arm
+    return mine, report.control if report.control not in (None, mine) else ranked[1].arm
 
 
 def segments(

@@ -185,7 +185,7 @@ def _joint(
 
         best = min(found(first), found(last))
         if math.isfinite(best):
-            options = {"xatol": 1e-7 * (last - first)}
+            options = {"xatol": 1e-4 * (last - first)}  # what is lost at the top is its square
             inner = minimize_scalar(found, bounds=(first, last), method="bounded", options=options)
             best = min(best, float(inner.fun))
         ends.append(-side * best)

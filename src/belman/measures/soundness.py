@@ -19,6 +19,7 @@ from belman.errors import SettingError
 from belman.families.bernoulli import Bernoulli
 from belman.families.family import Family
 from belman.measures.learnt import learnt
+from belman.measures.lift import OWN, Units
 from belman.measures.martingales import mixture
 from belman.measures.sequences import log_separation
 
@@ -168,8 +169,14 @@ class Drift:
     green changed while it was played: 0.1025 on average before its reward 1024, 0.1998 after it.
     """
 
-    def __init__(self, arm: Hashable, family: Family, prior: ArrayLike | None = None) -> None:
-        self.arm, self._family = arm, family
+    def __init__(
+        self,
+        arm: Hashable,
+        family: Family,
+        prior: ArrayLike | None = None,
+        units: Units = OWN,
+    ) -> None:
+        self.arm, self._family, self._units = arm, family, units
         self._prior = np.array(family.prior if prior is None else prior, dtype=np.float64)
         self._belief = self._prior.copy()
         self._plays, self._sum = 0, 0.0
@@ -186,6 +193,19 @@ class Drift:
             self._sum += float(now.sum())
             if self._plays == until:
                 self._cuts.append((self._plays, self._sum, self._belief))
+
+    def resume(
+        self,
+        plays: int,
+        total: float,
+        belief: ArrayLike,
+        cuts: Sequence[tuple[int, float, ArrayLike]],
+    ) -> Drift:
+        """Go on from what somebody else kept: the sums and the belief now and at each cut."""
+        self._plays, self._sum = plays, total
+        self._belief = np.array(belief, dtype=np.float64)
+        self._cuts = [(n, of, np.array(then, dtype=np.float64)) for n, of, then in cuts]
+        return self
 
     def _log_odds(self) -> tuple[float, int]:
         """ln of the average odds over all cuts, and the cut with the largest."""
@@ -215,7 +235,8 @@ class Drift:
             sentence = f"{self.arm} shows no change over time."
             return Finding(question, False, _odds(log_odds), sentence)
         plays, total, _ = self._cuts[place]
-        before, after = total / plays, (self._sum - total) / (self._plays - plays)
+        averages = total / plays, (self._sum - total) / (self._plays - plays)
+        before, after = map(self._units.shown, averages)
         return Finding(
             question,
             True,

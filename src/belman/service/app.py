@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from types import FrameType
 from typing import Any
 
-from belman.errors import BelmanError, ServiceError, SettingError, needing
+from belman.errors import BelmanError, ServiceError, SettingError, UnknownStudyError, needing
 from belman.version import __version__
 
 with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", "httptools"):
@@ -115,6 +115,8 @@ async def metrics(request: Request) -> Response:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, BelmanError)
+    if isinstance(error, UnknownStudyError):
+        request.app.state.registry.forget(request.path_params.get("name", ""))
     return problem_of(error)
 
 

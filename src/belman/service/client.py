@@ -16,9 +16,12 @@ from belman.errors import BelmanError, RewardError, ServiceError, problem_type
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.files import write_atomically
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.service.transport import Transport
 from belman.table import Table
+
+Given = Mapping[str, Any]
 
 #: Every error that a service may send, by the type of its problem.
 _ERRORS = {
@@ -54,9 +57,12 @@ class Client:
     ) -> None:
         self._transport = Transport(url, key, timeout, retries)
 
-    def studies(self, query: str = "") -> list[str]:
-        """The names of the studies, or of those with `query` in their name."""
-        path = f"/api/studies?{urlencode({'query': query, 'limit': 1000})}"
+    def studies(self, query: str = "", *, archived: bool = False) -> list[str]:
+        """The names of the studies, or of those with `query` in their name, that are (or are not)
+        archived.
+        """
+        given = {"query": query, "limit": 1000, "archived": str(archived).lower()}
+        path = f"/api/studies?{urlencode(given)}"
         found: list[str] = self.call("GET", path)["studies"]
         return found
 
@@ -110,12 +116,23 @@ class RemoteStudy:
         self._path = f"/api/studies/{quote(name, safe='')}"
 
     @overload
-    def ask(self, n: None = None, *, key: str | None = None) -> RemoteTicket: ...
+    def ask(
+        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> RemoteTicket: ...
     @overload
-    def ask(self, n: int, *, key: str | None = None) -> list[RemoteTicket]: ...
-    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
-        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets."""
-        body = {"tickets": 1 if n is None else n}
+    def ask(
+        self, n: int, *, attributes: Given | None = None, key: str | None = None
+    ) -> list[RemoteTicket]: ...
+    def ask(
+        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Any:
+        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets.
+
+        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports.
+        """
+        body: dict[str, Any] = {"tickets": 1 if n is None else n}
+        if attributes is not None:
+            body["attributes"] = dict(attributes)
         found = self.client.call("POST", f"{self._path}/ask", body, key=key)["tickets"]
         tickets = [RemoteTicket(**{**one, "arm": _arm_in(one["arm"])}) for one in found]
         return tickets[0] if n is None else tickets
@@ -169,6 +186,17 @@ class RemoteStudy:
         """Per arm: rewards told, expected reward, credible interval, P(best)."""
         return self._table(f"beliefs?{urlencode({'level': level})}")
 
+    def report(
+        self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
+    ) -> dict[str, Any]:
+        """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
+        `by` an attribute also its segments. See `StudyReport.to_dict`.
+        """
+        given = {"level": level, "by": by, "control": None if control is None else str(control)}
+        query = {name: value for name, value in given.items() if value is not None}
+        found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
+        return found
+
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return self._table(f"metrics?{urlencode({'level': level})}")
@@ -213,6 +241,17 @@ class RemoteStudy:
         body = {"arm": _arm_out(arm), "reason": reason}
         self.client.call("POST", f"{self._path}/arms/retire", body, key=key)
 
+    def ship(
+        self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Give all traffic to one arm, by default to the one that is likeliest the best."""
+        body = {"arm": None if arm is None else _arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/ship", body, key=key)
+
+    def unship(self, reason: str = "", *, key: str | None = None) -> None:
+        """Let the policy decide again."""
+        self.client.call("POST", f"{self._path}/unship", {"reason": reason}, key=key)
+
     def set_exposure(
         self, exposure: Exposure | float, reason: str = "", *, key: str | None = None
     ) -> None:
@@ -221,6 +260,21 @@ class RemoteStudy:
         name = "exposure" if isinstance(exposure, Exposure) else "dial"
         body = {name: chosen, "reason": reason}
         self.client.call("PUT", f"{self._path}/exposure", body, key=key)
+
+    def archive(self, reason: str = "", *, key: str | None = None) -> None:
+        """Pause the study and leave it out of lists; everything of it stays."""
+        self.client.call("POST", f"{self._path}/archive", {"reason": reason}, key=key)
+
+    def restore(self) -> None:
+        """List it again; it stays paused until it is resumed."""
+        self.client.call("POST", f"{self._path}/restore", {})
+
+    def delete(self, confirm: str) -> int:
+        """Delete the study with its whole log for good, where `confirm` is its name; gives the
+        count of events.
+        """
+        found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
+        return int(found["deleted"])
 
     def _table(self, what: str) -> Table:
         found = self.client.call("GET", f"{self._path}/{what}")
@@ -283,13 +337,18 @@ def _arm_out(arm: Hashable) -> Any:
     return list(arm) if isinstance(arm, tuple) else arm
 
 
+_PARTS = (Family, Policy, Exposure, StopRule)
+
+
 def _described(value: Any) -> Any:
-    """A policy, family or exposure as its description, a length of time in seconds; anything else
-    as it is.
+    """A policy, family, exposure or rule to stop by as its description, a length of time in
+    seconds, a tuple as a list; anything else as it is.
     """
+    if isinstance(value, tuple):
+        return list(value)
     if isinstance(value, timedelta):
         return value.total_seconds()
-    return spec.describe(value) if isinstance(value, (Family, Policy, Exposure)) else value
+    return spec.describe(value) if isinstance(value, _PARTS) else value
 
 
 def _raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:

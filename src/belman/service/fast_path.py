@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from belman.errors import BelmanError, StorageError
+from belman.errors import BelmanError, StorageError, UnknownStudyError
 from belman.service.access import require_role
 from belman.service.keys import Role
 from belman.service.models import AskBody, TellBody
@@ -56,4 +56,6 @@ class FastPath:
         except StorageError:
             raise
         except BelmanError as error:
+            if isinstance(error, UnknownStudyError):
+                self.registry.forget(name)
             return problem_of(error)

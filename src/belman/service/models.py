@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
@@ -11,6 +11,7 @@ from belman import spec
 from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.families import Family
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.service.dial import exposure_at
 from belman.studies import Tell
@@ -25,6 +26,8 @@ Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
 Reason = Annotated[StrictStr, Field(max_length=1_000)]
 Metrics = Annotated[dict[Name, Number], Field(max_length=20)]
+Attributes = Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)]
+Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
 _OLD = Field(deprecated=True, description="Leads to window and silence.")
 
@@ -69,12 +72,34 @@ class NewStudy(_Model):
         StrictStr | None,
         Field(max_length=300, description="Over metrics, where none is told: margin - 0.2*latency"),
     ] = None
+    control: Annotated[
+        Arm | None, Field(description="The arm that the others are held against.")
+    ] = None
+    stop_when: Annotated[
+        Described | None,
+        Field(description="When one may stop: sure, loss-below or separated, with settings."),
+    ] = None
+    then: Annotated[
+        Literal["say", "ship"] | None,
+        Field(description="What happens when the rule to stop by has decided."),
+    ] = None
+    floor: Annotated[
+        Share | dict[Name, Share] | None,
+        Field(description="The least share of every arm, or of some by name."),
+    ] = None
+    control_share: Annotated[
+        Share | None, Field(description="The share of traffic that control always gets.")
+    ] = None
+    guard: Annotated[
+        dict[Name, Annotated[StrictStr, Field(max_length=100)]] | None,
+        Field(description="Limits on means of metrics: {'refund': '< 0.05'}."),
+    ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
-        built = {"name", "arms", "family", "policy", "range", "silence"}
+        built = {"name", "arms", "family", "policy", "range", "silence", "control", "stop_when"}
         plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
@@ -82,6 +107,8 @@ class NewStudy(_Model):
             "policy": None if self.policy is None else spec.build(self.policy, Policy),
             "range": None if self.range is None else tuple(self.range),
             "silence": self.silence,
+            "control": arm_in(self.control),
+            "stop_when": None if self.stop_when is None else spec.build(self.stop_when, StopRule),
             **plain,
         }
 
@@ -89,10 +116,11 @@ class NewStudy(_Model):
 class AskBody(_Model):
     """How many tickets, and an idempotency key: the same key, the same tickets."""
 
-    model_config = _example(tickets=1, key="order-4711")
+    model_config = _example(tickets=1, key="order-4711", attributes={"device": "phone"})
 
     tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS)] = 1
     key: Name | None = None
+    attributes: Attributes | None = None
 
 
 class TellBody(_Model):
@@ -150,12 +178,40 @@ class ReasonBody(_Model):
     reason: Reason = ""
 
 
+class EmptyBody(_Model):
+    """Nothing more to say."""
+
+    model_config = _example()
+
+
 class ArmBody(ReasonBody):
     """An arm."""
 
     model_config = _example(arm="red", reason="out of stock")
 
     arm: Arm
+
+
+class ShipBody(ReasonBody):
+    """The arm to which all traffic goes; by default the one that is likeliest the best."""
+
+    model_config = _example(arm="green", reason="decided on Monday")
+
+    arm: Arm | None = None
+
+
+class DeleteBody(_Model):
+    """The name of the study once more, since nothing brings it back."""
+
+    model_config = _example(confirm="button")
+
+    confirm: Name
+
+
+class DeletedOut(BaseModel):
+    """How many events the log had."""
+
+    deleted: int
 
 
 class NewArmBody(ArmBody):
@@ -236,6 +292,20 @@ class TableOut(BaseModel):
 
     title: str
     columns: dict[str, list[Any]]
+
+
+class ReportOut(BaseModel):
+    """A verdict: the state in a word, a sentence, and what it rests on."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    state: str
+    sentence: str
+    decided: bool
+    control: Any
+    arms: list[dict[str, Any]]
+    findings: list[dict[str, Any]]
 
 
 class Problem(BaseModel):

@@ -82,10 +82,10 @@ class Registry:
 
     # Studies
 
-    async def names(self, query: str) -> list[str]:
-        """The names of the studies with `query` in their name."""
+    async def names(self, query: str, archived: bool = False) -> list[str]:
+        """The names of the studies with `query` in their name that are, or are not, archived."""
         words = query.casefold()
-        names = await self.read(self.storage.names)
+        names = await self.read(self.storage.names, archived)
         return [name for name in names if words in name.casefold()]
 
     async def group_commit(self, name: str) -> GroupCommit:
@@ -115,6 +115,12 @@ class Registry:
                 self._read.popitem(last=False)
         self._read.move_to_end(name)
         return found
+
+    def forget(self, name: str) -> None:
+        """Open a study anew at its next use: it was deleted, and another may have its name."""
+        self._open.pop(name, None)
+        self._read.pop(name, None)
+        self._kept.drop(lambda wanted: isinstance(wanted, tuple) and wanted[0] == name)
 
     async def shared(self, study: Study, what: Hashable, work: Callable[[], bytes]) -> bytes:
         """A heavy read, shared by all who want it now, and kept until the study moves."""

@@ -18,7 +18,7 @@ from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study
+from belman.studies import Ask, Study, archive, delete, restore
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -65,9 +65,10 @@ async def list_studies(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
 ) -> Response:
     """The names of the studies, in order."""
-    names = await registry_of(request).names(query)
+    names = await registry_of(request).names(query, archived)
     return json_response({"studies": names[:limit], "total": len(names)})
 
 
@@ -98,7 +99,9 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
     """The answer to an ask."""
     key = idempotency_key(scope, body.key)
     charge(scope, body.tickets - 1)
-    tickets = await (await registry.group_commit(name)).submit(Ask(body.tickets, key))
+    tickets = await (await registry.group_commit(name)).submit(
+        Ask(body.tickets, key, body.attributes)
+    )
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
     return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
@@ -177,6 +180,24 @@ async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Re
     return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
 
 
+@router.get("/{name}/report", response_model=models.ReportOut, **requires(Role.READ))
+async def report(
+    request: Request,
+    study: OpenStudy,
+    level: Level = 0.95,
+    control: Annotated[
+        str | None, Query(max_length=200, description="An arm other than the study's control.")
+    ] = None,
+    by: Annotated[
+        str | None, Query(max_length=40, description="An attribute of tickets, for segments.")
+    ] = None,
+) -> Response:
+    """The verdict: by how much, how sure, may one stop, is the data sound, who got the traffic."""
+    work = partial(views.report, study, level, control, by)
+    wanted = ("report", level, control, by)
+    return encoded_response(await registry_of(request).shared(study, wanted, work))
+
+
 @router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
 async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
@@ -234,10 +255,48 @@ async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> 
     return await _changed(request, study, study.retire_arm, models.arm_in(body.arm), body.reason)
 
 
+@router.post("/{name}/ship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def ship(request: Request, study: Decider, body: models.ShipBody) -> Response:
+    """Give all traffic to one arm; without one, to the arm that is likeliest the best."""
+    return await _changed(request, study, study.ship, models.arm_in(body.arm), body.reason)
+
+
+@router.post("/{name}/unship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def unship(request: Request, study: Decider, body: models.ReasonBody) -> Response:
+    """Let the policy decide again."""
+    return await _changed(request, study, study.unship, body.reason)
+
+
 @router.put("/{name}/exposure", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
+
+
+# Keeping order
+
+
+@router.post("/{name}/archive", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def archive_study(request: Request, study: Decider, body: models.ReasonBody) -> Response:
+    """Pause a study and leave it out of lists; everything of it stays."""
+    return await _changed(request, study, archive, study, body.reason)
+
+
+@router.post("/{name}/restore", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+async def restore_study(request: Request, study: Decider, body: models.EmptyBody) -> Response:
+    """List an archived study again; it stays paused until it is resumed."""
+    registry = registry_of(request)
+    await registry.change(restore, registry.storage, study.name)
+    return json_response(await registry.change(views.status, study))
+
+
+@router.post("/{name}/delete", response_model=models.DeletedOut, **requires(Role.ADMIN))
+async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
+    """Delete a study with its whole log, for good: its name is to be given once more."""
+    registry = registry_of(request)
+    deleted = await registry.change(delete, registry.storage, name, body.confirm)
+    registry.forget(name)
+    return json_response({"deleted": deleted})
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:

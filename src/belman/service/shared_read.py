@@ -73,6 +73,11 @@ class Kept(Generic[T]):
         found = self._found.get(what)
         return found[1] if found is not None and found[0] == version else None
 
+    def drop(self, chosen: Callable[[Hashable], bool]) -> None:
+        """Forget the things that are chosen."""
+        for what in [what for what in self._found if chosen(what)]:
+            del self._found[what]
+
     def put(self, what: Hashable, version: object, thing: T) -> None:
         """Keep a version, instead of any other."""
         self._found[what] = (version, thing)

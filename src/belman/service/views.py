@@ -16,9 +16,11 @@ from typing import Any
 
 from belman.errors import SettingError
 from belman.exposure import Exposure
+from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, open_study
+from belman.studies.study_report import MOST
 from belman.table import Table
 
 
@@ -32,9 +34,14 @@ def create(new: NewStudy, storage: Storage) -> Study:
 
 def status(study: Study) -> dict[str, Any]:
     """Counts of all kinds, and the dial: None where there is none (see `has_exposure`)."""
-    given: Exposure | None = getattr(study.policy, "exposure", None)
-    dial = None if given is None else dial_of(given)
-    return {**study.status(), "has_exposure": given is not None, "dial": dial}
+    return {**study.status(), **dial(study.policy)}
+
+
+def dial(policy: Policy) -> dict[str, Any]:
+    """Where the dial of a policy stands, if it has one."""
+    given: Exposure | None = getattr(policy, "exposure", None)
+    at = None if given is None else dial_of(given)
+    return {"has_exposure": given is not None, "dial": at}
 
 
 def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None = None) -> None:
@@ -51,6 +58,13 @@ def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     """A table as JSON, by columns."""
     found = look(*arguments)
     return encoded({"title": found.title, "columns": found.columns})
+
+
+def report(study: Study, level: float, control: str | None, by: str | None) -> bytes:
+    """The report as JSON; a control is named as text."""
+    arms = {str(arm): arm for arm in study.arms}
+    against = None if control is None else arms.get(control, control)
+    return encoded(study.report(level, by=by, control=against, most=MOST).to_dict())
 
 
 def history(study: Study, after: int, limit: int) -> bytes:

@@ -1,5 +1,6 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL; a study is the fold of one."""
 
+from belman.studies.archive import archive, delete, restore
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.limits import Limits
 from belman.studies.open_or_create import open_study
@@ -11,4 +12,4 @@ from belman.studies.tickets import Ticket
 from belman.studies.unit_of_work import Ask, Tell
 
 __all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Settings", "Storage", "Study"]
-__all__ += ["Tell", "Ticket", "migrate", "open_study"]
+__all__ += ["Tell", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from belman.agent import doors, state_file
 from belman.errors import ArmError
+from belman.studies import floors
 from belman.studies.state import State
 
 
@@ -23,6 +24,8 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
     family = state.agent.family
     belief = family.check_belief(family.prior if prior is None else prior)
     state.agent.policy.check(family, len(state.agent.arms) + 1)
+    rule, arms = state.settings, (*state.agent.arms, arm)
+    floors.check_sum(floors.shares(arms, rule.floor, rule.control, rule.control_share))
     encoded = state_file.encode_arm(arm)
     return {"arm": len(state.register), "name": encoded, "prior": belief}
 

@@ -20,6 +20,7 @@ from belman.agent.scale import Scale
 from belman.errors import BelmanError, RewardError
 from belman.families import Family
 from belman.studies.event_log import Event, Kind
+from belman.studies.guards import Guards
 from belman.studies.metrics import Metrics, SumsByArm, together
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings
@@ -50,7 +51,7 @@ def change(event: Event) -> float:
     return (event.reward or 0.0) - (before or 0.0)
 
 
-def recount_metrics(event: Event, sums: SumsByArm) -> None:
+def recount_metrics(event: Event, sums: SumsByArm | Guards) -> None:
     """Let the metrics of a corrected ticket count as they are now, if it counts at all."""
     content = json.loads(event.body or "{}")
     assert event.arm is not None

@@ -15,16 +15,18 @@ class Kind(IntEnum):
     """The kind of an event, as the log keeps it; numbers are never given anew."""
 
     CREATED = 1  # body: the settings
-    ASKED = 2  # arm, draw, probability, key
+    ASKED = 2  # arm, draw, probability, key; body: attributes
     TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
     EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
-    RECORDED = 5  # arm, reward: past data, not asked for
+    RECORDED = 5  # arm, reward: past data, not asked for; body: attributes
     PAUSED = 6  # body: the reason, as in all below
     RESUMED = 7
     ARM_ADDED = 8  # body: also the name and the prior, or the place of an arm that was retired
     ARM_RETIRED = 9  # arm
     POLICY_CHANGED = 10  # body: also the policy
     CORRECTED = 11  # ticket, arm, reward (None: forgotten), key; body: also what is learnt by it
+    SHIPPED = 12  # arm: all traffic goes to it
+    UNSHIPPED = 13  # arm: it does so no more
 
 
 class Draw(IntEnum):
@@ -33,6 +35,8 @@ class Draw(IntEnum):
     POLICY = 0  # by the policy, which left no chance to some of the arms
     RANDOM = 1  # by the policy, which left a chance to every arm
     UNIFORM = 2  # uniformly, by the share of traffic kept so
+    FLOOR = 3  # by the floors of the arms, of which every arm has one
+    FLOORED = 4  # by the policy, beside floors of every arm
 
 
 class Event(NamedTuple):
@@ -55,7 +59,7 @@ _COLUMNS = ", ".join(Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
 _APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
-_LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
+LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
 _CHUNK = 10_000
 NOTE_EVERY = 64
 
@@ -77,7 +81,7 @@ class EventLog:
         size = _CHUNK
         while size == _CHUNK:
             values = (_AFTER, self.study, number, _CHUNK)
-            rows = transaction.rows_locked(_LOCK, *values) if lock else transaction.rows(*values)
+            rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
             size = len(rows)
             yield from map(Event._make, rows)
             number = rows[-1][0] if rows else number

@@ -13,6 +13,7 @@ from typing import Any
 
 from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
+from belman.studies.attributes import Attributes, given_in
 from belman.studies.chain import mark
 from belman.studies.corrections import metrics_after
 from belman.studies.event_log import Draw, Event, Kind
@@ -25,6 +26,7 @@ from belman.studies.tickets import ticket_id
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
 METRICS = "metrics"  # one column more, of a study to which any were told
+ATTRIBUTES = "attributes"  # and one more, of a study whose tickets have any
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
@@ -78,10 +80,15 @@ def lines(
     told has a column for them. Arms are as they are named, or `as_text` for a file.
     """
 
-    def read(state: State) -> tuple[int, list[Hashable], Settings, bool]:
-        return state.number, list(state.register), state.settings, bool(state.metric_names)
+    def read(state: State) -> tuple[int, list[Hashable], Settings, list[int]]:
+        given = (state.metric_names, state.attribute_names)
+        shown = [
+            *range(len(COLUMNS)),
+            *(len(COLUMNS) + i for i, names in enumerate(given) if names),
+        ]
+        return state.number, list(state.register), state.settings, shown
 
-    number, register, settings, has_metrics = replica.look(read)
+    number, register, settings, shown = replica.look(read)
     start, windowed = after, settings.window is not None
     if settings.window is not None and after:
         with replica.storage.transaction(write=False) as transaction:
@@ -90,9 +97,8 @@ def lines(
     told = counted_between(settings, log, after, replica.now()) if windowed else log
     names = texts(register) if as_text else register
     rows = (_line(one, names, replica.secret, windowed) for one in told)
-    if has_metrics:
-        return (*COLUMNS, METRICS), rows
-    return COLUMNS, (row[:-1] for row in rows)
+    whole = (*COLUMNS, METRICS, ATTRIBUTES)
+    return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
 
 
 def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed: bool) -> Row:
@@ -102,7 +108,7 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         ticket, metrics = ticket_id(one.ticket, secret, one.mark), _json(one.metrics)
         what = "forgotten" if one.reward is None else "counted"
         arm = names[one.arm]
-        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics)
+        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics, None)
     number = one.number if one.kind == Kind.ASKED else one.ticket
     so_far = windowed and one.kind == Kind.TOLD
     return (
@@ -116,11 +122,12 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         one.reward,
         None if one.body is None else json.loads(one.body).get("reason"),
         _json(metrics_after(one) if one.kind == Kind.CORRECTED else told_in(one)),
+        _json(given_in(one)),
     )
 
 
-def _json(metrics: Metrics) -> str | None:
-    return json.dumps(metrics) if metrics else None
+def _json(given: Metrics | Attributes) -> str | None:
+    return json.dumps(given, ensure_ascii=False) if given else None
 
 
 def write(
@@ -163,8 +170,8 @@ def _harmless(cell: Any) -> Any:
 def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
     arrow, parquet = _arrow()
     text, double, time = arrow.string(), arrow.float64(), arrow.timestamp("us", "UTC")
-    kinds = (arrow.int64(), time, text, text, text, text, double, double, text, text)
-    schema = arrow.schema(list(zip(columns, kinds[: len(columns)], strict=True)))
+    kinds = {"number": arrow.int64(), "time": time, "probability": double, "reward": double}
+    schema = arrow.schema([(name, kinds.get(name, text)) for name in columns])
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
         while chunk := list(itertools.islice(rows, _CHUNK)):
@@ -181,10 +188,9 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def past_data(
-    path: str | os.PathLike[str], arms: Iterable[Hashable]
-) -> list[tuple[Hashable, float]]:
-    """The (arm, reward) pairs of a file with those columns, rows without a reward left out.
+def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Row]:
+    """The (arm, reward) or (arm, reward, attributes) of a file with those columns, rows without a
+    reward left out.
 
     An arm is found by its name as text, since a file may know no other; a text that may be one of
     two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
@@ -196,7 +202,8 @@ def past_data(
         raise SettingError(f"{source} cannot be read: {error}") from None
     known = list(arms)
     readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
-    found: list[tuple[Hashable, float]] = []
+    found: list[Row] = []
+    attributes = _attributes(rows, source)
     for i, row in sorted(_final(rows).items()):
         cell = row["arm"]
         typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
@@ -208,10 +215,26 @@ def past_data(
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
             raise ArmError(f"{source}, row {i}: {cell!r} may be {listing(meant)}: {remedy}")
         try:
-            found.append((meant[0], float(row["reward"])))
+            reward = float(row["reward"])
         except ValueError:
             what = f"reward {row['reward']!r} is not a number"
             raise SettingError(f"{source}, row {i}: {what}") from None
+        of_ticket = attributes.get(row.get("ticket") or i)
+        found.append((meant[0], reward, *([] if of_ticket is None else [of_ticket])))
+    return found
+
+
+def _attributes(rows: Iterable[Mapping[str, Any]], source: Path) -> dict[Any, Any]:
+    """The attributes of every ticket, or row by its number from 1, that has any."""
+    found = {}
+    for i, row in enumerate(rows, start=1):
+        if text := row.get(ATTRIBUTES):
+            try:
+                found[row.get("ticket") or i] = json.loads(text)
+            except ValueError:
+                write = 'write them as JSON: {"device": "phone"}'
+                what = f"attributes {str(text)[:80]!r} cannot be read"
+                raise SettingError(f"{source}, row {i}: {what}: {write}") from None
     return found
 
 

@@ -6,20 +6,22 @@ import secrets
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from belman.errors import SettingError
 from belman.families import Family
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.studies.chain import NO_MARK, Head
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.limits import Limits
-from belman.studies.settings import Settings, check_seconds, settings
+from belman.studies.settings import Settings, settings
 from belman.studies.storage import Storage, Transaction
 from belman.studies.study import LIMITS, Study
 from belman.studies.utility import Utility
+from belman.studies.window_rule import check_seconds
 
 LONGEST = 200  # characters of a name
 
@@ -43,6 +45,12 @@ def open_study(
     accumulate: bool = False,
     early: bool | None = None,
     reward: str | Utility | None = None,
+    control: Hashable | None = None,
+    stop_when: StopRule | None = None,
+    then: Literal["say", "ship"] | None = None,
+    floor: float | Mapping[Hashable, float] | None = None,
+    control_share: float | None = None,
+    guard: Mapping[str, str] | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     limits: Limits = LIMITS,
@@ -60,10 +68,15 @@ def open_study(
     counts as much as is known of it: with `early`, which is the default where rewards are 0 or 1
     and silence is 0, a success that was told counts at once and silence as its age says;
     `early=False` waits for the window. Where a ticket has no single reward, `reward` declares one
-    over its metrics: "margin - 0.2*latency". `expire_after` and `expired_reward`, which counted
-    rewards at once and silence later, lead to a window. Time is the storage's: PostgreSQL's own,
-    and for SQLite that of this machine; a `clock` replaces it. `limits` bounds the tickets of one
-    ask, and those that are out. `read_only` opens a copy to look at, and refuses every change.
+    over its metrics: "margin - 0.2*latency". `control` is the arm that the others are held against
+    in `report`, and `stop_when` the rule by which `verdict` says whether one may stop; with
+    `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share of
+    every arm, or of some by name, and `control_share` the share that control always gets. `guard`
+    limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of play.
+    `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead to a
+    window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock`
+    replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a
+    copy to look at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -90,6 +103,12 @@ def open_study(
         "uniform_share": uniform_share,
         "early": early,
         "reward": reward,
+        "control": control,
+        "stop_when": stop_when,
+        "then": then,
+        "floor": floor,
+        "control_share": control_share,
+        "guard": guard,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}
@@ -190,9 +209,12 @@ def _compare(
         wanted |= rule
     if arms is None and not wanted:
         return
-    base = {"family": there.family, "range": there.range, "minimise": there.minimise}
+    base = {name: getattr(there, name) for name in ("family", "range", "minimise")}
     if early is not None and there.window is not None:
         base |= {name: getattr(there, name) for name in rule}
+    for name, needed in (("control_share", "control"), ("then", "stop_when")):
+        if name in wanted:
+            base[needed] = getattr(there, needed)
     asked = settings(there.arms if arms is None else arms, **{**base, **wanted})
     compared = {"family" if name == "prior" else name for name in wanted}
     if arms is not None:

@@ -40,7 +40,10 @@ class Estimate(NamedTuple):
 
     `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one;
     they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
-    `earned` is what the study earned per reward.
+    `earned` is what the study earned per reward. `doubly_robust` and its 95 % interval begin with
+    what the arm that is chosen has earned on average so far in the log, and weigh only what is left
+    of a reward: it is unbiased for logs of any length, where the self-normalised one is so only in
+    the long run. Two that differ by much say that the log is thin.
     """
 
     policy: str
@@ -52,6 +55,9 @@ class Estimate(NamedTuple):
     turns: int
     used: int
     earned: float
+    doubly_robust: float
+    doubly_robust_low: float
+    doubly_robust_high: float
 
 
 def replay(
@@ -75,7 +81,8 @@ def replay(
         raise ReplayError(
             f"{_NO_ESTIMATE}: at every ask the policy left some arms no chance, so that what they "
             "would have earned was never tried. Keep a share of traffic uniform "
-            "(uniform_share=0.05), or play a policy that leaves none out (Thompson, ε-greedy)"
+            "(uniform_share=0.05), give every arm a floor, or play a policy that leaves none out "
+            "(Thompson, ε-greedy)"
         )
     missing = sum(event.number not in rewards for event in events if event.draw in draws)
     total = sum(event.draw in draws for event in events)
@@ -85,7 +92,7 @@ def replay(
             "forgotten), and those that are missing may be unlike the others; "
             f"at most {MOST_MISSING:.0%} may be"
         )
-    weights, gains, turns = _walk(settings, events, rewards, policy, draws, least, seed)
+    weights, gains, terms, turns = _walk(settings, events, rewards, policy, draws, least, seed)
     size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
     if size < LEAST_SIZE:
         raise ReplayError(
@@ -98,14 +105,18 @@ def replay(
     error = 1.959964 * math.sqrt(squares) / float(weights.sum())
     earned = float(np.mean(list(rewards.values())))
     plain = float(weights @ gains / len(weights))
-    low, high = value - error, value + error
-    return Estimate(policy.name, value, low, high, plain, size, turns, len(weights), earned)
+    robust = float(terms.mean())
+    wide = 1.959964 * float(terms.std(ddof=1)) / math.sqrt(len(terms))
+    ends = (value - error, value + error)
+    own = (robust, robust - wide, robust + wide)
+    return Estimate(policy.name, value, *ends, plain, size, turns, len(weights), earned, *own)
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:
     """The kinds of draws to use, uniform or all that left every arm a chance: the more."""
     best: tuple[float, set[int], float] = (0.0, set(), 1.0)
-    for draws in ({int(Draw.UNIFORM)}, {int(Draw.UNIFORM), int(Draw.RANDOM)}):
+    everywhere = {int(Draw.UNIFORM), int(Draw.RANDOM), int(Draw.FLOOR), int(Draw.FLOORED)}
+    for draws in ({int(Draw.UNIFORM)}, everywhere):
         used = [event.probability for event in events if event.draw in draws]
         chances = [probability for probability in used if probability is not None]
         least = min(chances, default=0.0)
@@ -121,12 +132,15 @@ def _walk(
     draws: set[int],
     least: float,
     seed: int,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Live along the log: the weight and reward of every usable ask, and the turns lived."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Live along the log: the weight and reward of every usable ask, its term of the doubly robust
+    estimate, and the turns lived.
+    """
     state = State(replace(settings, policy=policy, uniform_share=0.0))
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
-    weights, gains, turns = [], [], 0
+    weights, gains, terms, turns = [], [], [], 0
+    averages = _Averages()
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             state.fold(event)
@@ -137,9 +151,28 @@ def _walk(
         same = place == event.arm
         weights.append(1.0 / event.probability if same else 0.0)
         gains.append(rewards[event.number])
+        expected = averages.of(place)
+        terms.append(expected + weights[-1] * (gains[-1] - expected))
+        averages.add(event.arm, gains[-1])
         if same and toss() < least / event.probability:
             state.agent.tell(state.register[place], rewards[event.number])
             turns += 1
         else:
             state.agent.cancel(state.register[place])
-    return np.array(weights), np.array(gains), turns
+    return np.array(weights), np.array(gains), np.array(terms), turns
+
+
+class _Averages:
+    """What every arm has earned on average so far, and all of them where one was not tried yet."""
+
+    def __init__(self) -> None:
+        self._sums: dict[int | None, tuple[int, float]] = {}
+
+    def add(self, arm: int | None, reward: float) -> None:
+        for which in {arm, None}:
+            n, total = self._sums.get(which, (0, 0.0))
+            self._sums[which] = (n + 1, total + reward)
+
+    def of(self, arm: int) -> float:
+        n, total = self._sums.get(arm) or self._sums.get(None) or (1, 0.0)
+        return total / n

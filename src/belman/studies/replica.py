@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from belman.errors import BelmanError, StateError
+from belman.errors import BelmanError, StateError, UnknownStudyError
 from belman.studies.chain import Head
 from belman.studies.event_log import EventLog, Kind
 from belman.studies.limits import Limits
@@ -92,7 +92,18 @@ class Replica:
         return cast("T", result)
 
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
-        """The state with all that is committed; StateError where the log is not the one it was."""
+        """The state with all that is committed; StateError where the log is not the one it was, and
+        UnknownStudyError where the study was deleted.
+        """
+        try:
+            return self._followed(transaction, lock)
+        except StateError:
+            there = "SELECT 1 FROM belman_studies WHERE id = ? AND secret = ?"
+            if transaction.rows(there, self.id, self.secret):
+                raise
+            raise UnknownStudyError(f"study {self.name!r} was deleted") from None
+
+    def _followed(self, transaction: Transaction, lock: bool) -> tuple[State, Head]:
         state, self._state = self._state, None  # it comes back when what it holds is committed
         head = self._head
         if state is None or head is None:

@@ -71,6 +71,9 @@ STEPS = {
         ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};
         ALTER TABLE belman_studies ADD COLUMN last BIGINT;
         ALTER TABLE belman_studies ADD COLUMN link {driver.bytes}""",
+    # when a study was archived
+    "0005": """
+        ALTER TABLE belman_studies ADD COLUMN archived FLOAT""",
 }
 #: The version of the tables that this code reads and writes.
 HEAD = max(STEPS)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any
@@ -14,24 +13,44 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, doors, state_file
-from belman.agent.scale import Scale
+from belman.agent.reporting import check_rule
 from belman.errors import (
     ArmError,
     BelmanError,
     FamilyError,
     PolicyError,
-    RewardError,
     SettingError,
     StudyError,
+    listing,
+    nearest,
 )
 from belman.families import Family, family_named
+from belman.measures.stop_rules import StopRule
 from belman.policies import BelMan, Policy
+from belman.studies import floors
+from belman.studies.floors import Floor, check_control_share, check_floor
+from belman.studies.guards import Guard, check_guard
 from belman.studies.metrics import check_utility
+from belman.studies.shipping import check_then
 from belman.studies.utility import Utility
+from belman.studies.window_rule import (
+    check_early,
+    check_flag,
+    check_seconds,
+    check_silence,
+    why_not_early,
+)
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
-#: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
-SHORTEST_EARLY = 1e-3
+#: Settings that older logs do not have, left out where they are not chosen; and how some are kept.
+_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard")
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "reward": lambda utility: utility.text,
+    "control": state_file.encode_arm,
+    "stop_when": spec.describe,
+    "floor": lambda floor: _pairs(floor) if isinstance(floor, tuple) else floor,
+    "guard": lambda guard: {name: limit.text for name, limit in guard},
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +73,12 @@ class Settings:
     accumulate: bool = False
     early: bool = False
     reward: Utility | None = None  # over the metrics of a ticket, where no reward is told
+    control: Hashable | None = None  # the arm that the others are held against
+    stop_when: StopRule | None = None
+    then: str = "say"  # or "ship", where the rule to stop by has decided
+    floor: Floor | None = None
+    control_share: float | None = None
+    guard: Guard | None = None
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
@@ -72,9 +97,12 @@ class Settings:
             plain = {name: value for name, value in plain.items() if name not in _OF_WINDOWS}
         if not self.early:
             del plain["early"]
-        plain.pop("reward")
-        if self.reward is not None:
-            plain["reward"] = self.reward.text
+        if self.then == "say":
+            del plain["then"]
+        for name in _NEWER:  # what was not chosen is not written, as ever
+            if plain[name] is None:
+                del plain[name]
+        plain |= {name: write(plain[name]) for name, write in _WRITTEN.items() if name in plain}
         plain |= {
             "arms": [state_file.encode_arm(arm) for arm in self.arms],
             "family": spec.describe(self.family),
@@ -88,6 +116,10 @@ class Settings:
         content = json.loads(text)
         content |= {
             "reward": check_utility(content.get("reward")),
+            "control": _decoded(content.get("control")),
+            "stop_when": _rule(content.get("stop_when")),
+            "floor": _floor(content.get("floor")),
+            "guard": check_guard(content.get("guard")),
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
@@ -116,6 +148,12 @@ def settings(
     accumulate: bool = False,
     early: bool | None = None,
     reward: str | Utility | None = None,
+    control: Hashable | None = None,
+    stop_when: StopRule | None = None,
+    then: str | None = None,
+    floor: float | Mapping[Hashable, float] | None = None,
+    control_share: float | None = None,
+    guard: Mapping[str, str] | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
     base = family_named("bernoulli" if family is None else family)
@@ -139,6 +177,12 @@ def settings(
             remedy = "counts for tickets that expire: give expire_after=… too"
             raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
         agent.scale.inward(expired_reward)
+    least = check_floor(floor, names)
+    fixed = check_control_share(control_share, check_control(control, names))
+    floors.check_sum(floors.shares(names, least, control, fixed))
+    if uniform_share and (least is not None or fixed is not None):
+        remedy = "floors of all arms are a uniform share too: leave out uniform_share"
+        raise SettingError(f"uniform_share={uniform_share!r} beside floors: {remedy}")
     drawn = np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1 if seed is None else seed
     return Settings(
         names,
@@ -155,8 +199,14 @@ def settings(
         opened,
         counted,
         check_flag(accumulate, "accumulate"),
-        check_early(early, _why_not_early(agent.scale, opened, counted, accumulate)),
+        check_early(early, why_not_early(agent.scale, opened, counted, accumulate)),
         check_utility(reward),
+        check_control(control, names),
+        check_rule(stop_when),
+        check_then(then, stop_when),
+        least,
+        fixed,
+        check_guard(guard),
     )
 
 
@@ -168,6 +218,34 @@ def check_arm(arm: Hashable) -> Hashable:
         allowed = "a study's arms are named by strings, numbers or tuples of them"
         raise ArmError(f"arm {arm!r} cannot be kept in a log: {allowed}")
     return state_file.decode_arm(encoded, "the study")
+
+
+def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
+    """One of the arms, or None."""
+    if control is None:
+        return None
+    if control not in arms:
+        there = f"there are {listing(arms)}{nearest(control, arms)}"
+        raise ArmError(f"control={control!r} is none of the arms: {there}")
+    return arms[arms.index(control)]
+
+
+def _decoded(arm: Any) -> Hashable | None:
+    return None if arm is None else state_file.decode_arm(arm, "the study")
+
+
+def _pairs(floor: tuple[tuple[Hashable, float], ...]) -> list[list[Any]]:
+    return [[state_file.encode_arm(arm), share] for arm, share in floor]
+
+
+def _floor(content: Any) -> Floor | None:
+    if not isinstance(content, list):
+        return content
+    return tuple((state_file.decode_arm(arm, "the study"), share) for arm, share in content)
+
+
+def _rule(description: Any) -> StopRule | None:
+    return None if description is None else given_back(description, StopRule)
 
 
 def is_encodable(text: str) -> bool:
@@ -219,64 +297,3 @@ def check_share(share: float | None) -> float:
         allowed = "it must be a number from 0 to 1"
         raise SettingError(f"uniform_share={share!r} is no share of traffic: {allowed}")
     return float(share)
-
-
-def check_seconds(given: float | timedelta | None, name: str) -> float | None:
-    """A length of time in seconds."""
-    if given is None:
-        return None
-    seconds = given.total_seconds() if isinstance(given, timedelta) else given
-    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not is_number or not 0.0 < seconds < math.inf:
-        allowed = "give seconds above 0, a timedelta, or None for none"
-        raise SettingError(f"{name}={given!r} is no time: {allowed}")
-    return float(seconds)
-
-
-def check_silence(silence: float | None, scale: Scale) -> float | None:
-    """What a ticket counts as of which nothing was told."""
-    if silence is None:
-        return None
-    try:
-        scale.inward(silence)
-    except RewardError as error:
-        remedy = "give another silence=…, or silence=None to forget tickets that nobody told"
-        raise RewardError(f"silence={silence!r}: {error}; {remedy}") from None
-    return float(silence) + 0.0
-
-
-def check_flag(given: bool, name: str) -> bool:
-    """Yes or no."""
-    if not isinstance(given, bool):
-        raise SettingError(f"{name}={given!r} is neither True nor False")
-    return given
-
-
-def _why_not_early(
-    scale: Scale, window: float | None, silence: float | None, accumulate: bool
-) -> str | None:
-    """Why a study cannot learn before a window closes, if it cannot."""
-    if window is None:
-        return "there is no window to learn before the end of, and every reward counts at once"
-    if not scale.base.coin:
-        return f"{scale.base.name} rewards are no successes and failures, of which silence tells"
-    if scale.minimise or scale.range is not None:
-        given = "minimise=True" if scale.minimise else f"range={scale.range!r}"
-        return f"silence tells of successes that are told as 1, and {given} counts otherwise"
-    if accumulate:
-        return "rewards that add up are known when the window closes (accumulate=True)"
-    if silence != 0.0:
-        return f"a silent ticket has to count as a failure in the end, and silence={silence!r}"
-    if window < SHORTEST_EARLY:
-        return f"window={window:g} is shorter than delays can be told apart ({SHORTEST_EARLY:g} s)"
-    return None
-
-
-def check_early(early: bool | None, why_not: str | None) -> bool:
-    """Whether a study learns before windows close: wherever it can, unless it is told."""
-    if early is None:
-        return why_not is None
-    if check_flag(early, "early") and why_not is not None:
-        remedy = "leave it out, or early=False"
-        raise SettingError(f"early=True cannot be: {why_not}; {remedy}")
-    return early

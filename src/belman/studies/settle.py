@@ -11,7 +11,7 @@ import numpy as np
 
 from belman.agent.learnt import Learnt
 from belman.errors import RewardError, SettingError, TicketError, listing
-from belman.studies import corrections
+from belman.studies import corrections, guards
 from belman.studies.event_log import Event, Kind
 from belman.studies.metrics import Metrics, check_values, together, told_in
 from belman.studies.metrics import body as metrics_body
@@ -36,6 +36,7 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     if not tickets.is_open(number, unit.now):
         return _tell_late(unit, request, number, metrics)
     whole = check_values(tickets.metrics_together(number, metrics))
+    guards.check_values(unit.state.settings.guard, whole)
     reward = _so_far(unit, number, request.reward, whole)
     is_same = tickets.answers.get(number) == reward and tickets.metrics.get(number, {}) == whole
     if is_same and not tickets.accumulate:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from belman.agent import checks
 from belman.agent.learnt import Learnt
 from belman.errors import BelmanError, StateError
+from belman.measures.martingales import BETS
 
 if TYPE_CHECKING:
+    from belman.studies.course import Course
     from belman.studies.state import State
 
 
@@ -20,8 +22,26 @@ def check_snapshot(state: State) -> None:
     for name in ("number", "expired", "told"):
         checks.whole(getattr(state, name), name)
     checks.wholes(state.asks, arms, "asks")
+    for name in ("told", "forgotten", "past"):
+        checks.wholes(getattr(state.traffic, name), arms, name)
+    if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
+        raise StateError("a snapshot says not what became of its traffic")
+    _check_course(state.course, arms)
+    dimension = state.agent.family.dimension
+    for tells, total, belief in (cut for cuts in state.traffic.cuts for cut in cuts.values()):
+        checks.whole(tells, "rewards of an arm", 1)
+        if len(belief) != dimension or not all(map(_is_number, (total, *belief))):
+            raise StateError("a snapshot keeps of an arm's past what is no belief")
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
+    if state.shipped is not None:
+        checks.whole(state.shipped, "the arm that was shipped", 0, arms - 1)
+        if state.shipped in state.retired:
+            raise StateError("a snapshot has shipped an arm that it does not play")
+    for key, capitals in state.guards.capitals.items():
+        checks.whole(key[0], "the arm of a guard", 0, arms - 1)
+        if len(capitals) != len(BETS) or not all(map(_is_number, capitals)):
+            raise StateError("a guard of a snapshot holds what is no capital")
     waiting: Counter[int] = Counter()
     tickets = state.tickets
     for number, (place, time) in tickets.asks.items():
@@ -47,6 +67,22 @@ def check_snapshot(state: State) -> None:
     pending |= {place: one.pending for place, one in state.retired.items() if one.pending}
     if pending != waiting:
         raise StateError("a snapshot waits for other rewards than those of its tickets")
+
+
+def _check_course(course: Course, arms: int) -> None:
+    checks.whole(course.width, "the width of a step", 1)
+    for number, step in course.steps.items():
+        checks.whole(number, "a step of time", -(2**53))
+        checks.whole(step.rewards, "rewards of a step", -(2**53))
+        for arm, count in step.asks.items():
+            checks.whole(arm, "the arm of a step", 0, arms - 1)
+            checks.whole(count, "asks of a step")
+        if not _is_number(step.total):
+            raise StateError("a snapshot says not what its steps of time earned")
+    for change in course.changes:
+        checks.whole(change.number, "a change", 1)
+        if not _is_number(change.time) or not isinstance(change.reason, str):
+            raise StateError("a snapshot says not when it was changed, and why")
 
 
 def _check_learnt(place: int, learnt: Learnt, state: State) -> None:

@@ -16,16 +16,22 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
+from belman.studies.attributes import given_in
 from belman.studies.corrections import change, corrected, recount_metrics
+from belman.studies.course import Course
+from belman.studies.deciding import Deciding, Decision
 from belman.studies.early import EarlyLearning
-from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.event_log import Event, Kind
+from belman.studies.guards import Guards
 from belman.studies.metrics import SumsByArm, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
+from belman.studies.traffic import Traffic
 
-FORMAT = 1
+FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
+_WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
 
 
@@ -48,22 +54,20 @@ class State:
         if settings.early and settings.window is not None:
             self.early = EarlyLearning(settings.window, len(self.register))
         self.asks = [0] * len(self.register)
+        self.traffic = Traffic(len(self.register))
+        self.course = Course()
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
+        self.attribute_names: set[str] = set()  # that tickets ever had
+        self.guards = Guards(settings.guard)
+        self.shipped: int | None = None  # the arm that gets all traffic
+        self.ships_itself = settings.then == "ship"
         self.paused = False
         self.number = 0
         self.expired = 0
         self.told = 0
         self.reward = 0.0
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Make the calls of the kernels, which hold these arrays."""
-        self._words = self.settings.words()
-        self._mind = np.zeros_like(self._words)  # of one decision
-        self._fork = entry(chance.fork).hold(LATER, words=self._words, out=self._mind)
-        self._uniform = entry(chance.uniform).hold(LATER, mind=self._mind)
-        self._below = entry(chance.below).hold(LATER, mind=self._mind)
+        self.deciding = Deciding(settings)
 
     # Deciding
 
@@ -72,39 +76,9 @@ class State:
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
         return self.places[self.agent.ask()]
 
-    def decide(self, count: int) -> list[tuple[int, int, float]]:
+    def decide(self, count: int) -> list[Decision]:
         """(place, draw, probability) of the next `count` asks, outstanding from now on."""
-        share = self.settings.uniform_share
-        uniform = self._uniform_draws(count) if share > 0.0 else [None] * count
-        chosen = iter(self._policy_draws(uniform.count(None)))
-        draws = []
-        for arm in uniform:
-            if arm is None:
-                draws.append(next(chosen))
-            else:
-                self.agent.expect(arm)
-                draws.append((self.places[arm], int(Draw.UNIFORM), 1.0 / len(self.agent.arms)))
-        return draws
-
-    def _uniform_draws(self, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, with their arms; None for the others."""
-        arms = self.agent.arms
-        self._fork(self.number + 1, 1)
-        taken = [self._uniform() < self.settings.uniform_share for _ in range(count)]
-        return [arms[self._below(len(arms))] if uniform else None for uniform in taken]
-
-    def _policy_draws(self, count: int) -> list[tuple[int, int, float]]:
-        if not count:
-            return []
-        agent = self.agent
-        self._fork(self.number + 1, 0)
-        agent.mind[:] = self._mind
-        draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
-        if count == 1:
-            agent.ask()
-        else:
-            agent.ask(count)
-        return [(self.places[choice.arm], draw, choice.probability) for choice in agent.last]
+        return self.deciding.decide(self, count)
 
     # Folding
 
@@ -118,14 +92,20 @@ class State:
         if kind == Kind.ASKED:
             assert event.arm is not None
             self.asks[event.arm] += 1
+            self.course.ask(event.arm, event.time)
+            if chances := self.deciding.chances(self, event.draw or 0):
+                self.traffic.drawn(event.arm, chances)
             if not decided:
                 self.agent.expect(self.register[event.arm])
         elif kind == Kind.CORRECTED:
             self._correct(event)
         elif kind not in _SETTLING:
             self._change(event)
+            self.course.change(event)
         if event.body is not None and kind in _TELLING:
             self.metric_names.update(told_in(event))
+        elif event.body is not None and kind in _WITH_ATTRIBUTES:
+            self.attribute_names.update(given_in(event))
         self.number = event.number
 
     def close(self, now: float) -> None:
@@ -157,8 +137,10 @@ class State:
         other.early = None if self.early is None else self.early.copied()
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
-        other.metric_names = self.metric_names.copy()
-        other._prepare()
+        other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
+        other.course = self.course.copied()
+        other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
+        other.deciding = Deciding(self.settings)
         return other
 
     def _count(self, counted: Counted) -> None:
@@ -170,15 +152,22 @@ class State:
         self.expired += counted.silent
         if counted.ticket is None:
             self._await(counted.arm, 1)
+        try:
+            if counted.reward is not None:
+                self._learn(counted.arm, counted.reward)
+        except RewardError:
+            counted = counted._replace(reward=None)
         if counted.reward is None:
             self._await(counted.arm, -1)
+            self.traffic.forgotten[counted.arm] += counted.ticket is not None
             return
-        try:
-            self._learn(counted.arm, counted.reward)
-        except RewardError:
-            self._await(counted.arm, -1)
-            return
+        if counted.ticket is None:
+            self.traffic.recorded(counted.arm, counted.reward, self.learnt)
+        else:
+            self.traffic.counted(counted.arm, self.learnt)
+            self.course.earn(counted.time, counted.reward)
         self.metrics.count(counted.arm, counted.metrics)
+        self.guards.count(counted.arm, counted.metrics)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -213,7 +202,10 @@ class State:
         after = corrected(event, before)
         self.told += after.tells - before.tells
         self.reward += change(event)
+        self.course.earn(event.time, change(event), after.tells - before.tells)
+        self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
+        recount_metrics(event, self.guards)
         if event.arm in self.retired:
             self.retired[event.arm] = after
         else:
@@ -221,10 +213,17 @@ class State:
 
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
-        if kind == Kind.PAUSED:
-            self.paused = True
-        elif kind == Kind.RESUMED:
-            self.paused = False
+        if event.arm is not None and kind in (Kind.PAUSED, Kind.ARM_RETIRED, Kind.ARM_ADDED):
+            self.guards.stop(event.arm, body.get("guard"))
+        if kind in (Kind.ARM_ADDED, Kind.ARM_RETIRED):
+            self.deciding.forget()
+        if kind in (Kind.PAUSED, Kind.RESUMED):
+            self.paused = kind == Kind.PAUSED
+            if not self.paused:
+                self.guards.resume(self.retired)
+        elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
+            self.shipped = event.arm if kind == Kind.SHIPPED else None
+            self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
         elif kind == Kind.ARM_ADDED and event.arm in self.retired:
             self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
         elif kind == Kind.ARM_ADDED:
@@ -233,9 +232,12 @@ class State:
             self.places[arm] = len(self.register)
             self.register.append(arm)
             self.asks.append(0)
+            self.traffic.add_arm()
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
+            if event.arm == self.shipped:
+                self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
         elif kind != Kind.CREATED:
@@ -260,6 +262,8 @@ class State:
             "expired": self.expired,
             "reward": self.reward,
         }
+        if self.shipped is not None:
+            counts["shipped"] = self.register[self.shipped]
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
@@ -288,6 +292,8 @@ class State:
             **self.tickets.to_plain(),
             **({} if self.early is None else {"early": self.early.to_plain()}),
             "asks": self.asks,
+            "traffic": self.traffic.to_plain(),
+            "course": self.course.to_plain(),
             "paused": self.paused,
             "expired": self.expired,
             "told": self.told,
@@ -296,6 +302,12 @@ class State:
         if self.metric_names:
             content["metric_names"] = sorted(self.metric_names)
             content["metrics"] = self.metrics.to_plain()
+        if self.attribute_names:
+            content["attribute_names"] = sorted(self.attribute_names)
+        if self.guards.limits:
+            content["guards"] = self.guards.to_plain()
+        if self.shipped is not None or self.settings.then == "ship":
+            content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return f"{_digest(text)}\n{text}"
 
@@ -322,7 +334,14 @@ class State:
             state.early.from_plain(content["early"])
         state.metric_names = set(content.get("metric_names", ()))
         state.metrics.from_plain(content.get("metrics", []))
+        state.attribute_names = set(content.get("attribute_names", ()))
+        if state.guards.limits:
+            state.guards.from_plain(content["guards"])
+        state.shipped = content.get("shipped")
+        state.ships_itself = content.get("ships_itself", False)
         state.asks = content["asks"]
+        state.traffic.from_plain(content["traffic"])
+        state.course.from_plain(content["course"])
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
         check_snapshot(state)

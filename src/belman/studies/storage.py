@@ -202,9 +202,11 @@ class Storage:
         """The time by the clock of the database: PostgreSQL's own, SQLite's is this machine's."""
         return self.run(Transaction.now, write=False)
 
-    def names(self) -> list[str]:
-        """The names of the studies kept here."""
-        return [name for (name,) in self.rows("SELECT name FROM belman_studies ORDER BY name")]
+    def names(self, archived: bool | None = None) -> list[str]:
+        """The names of the studies kept here: all, or those that are archived, or are not."""
+        where = {None: "", True: "WHERE archived IS NOT NULL", False: "WHERE archived IS NULL"}
+        sql = f"SELECT name FROM belman_studies {where[archived]} ORDER BY name"
+        return [name for (name,) in self.rows(sql)]
 
     def find(self, name: str) -> tuple[int, str]:
         """The id and the secret of a study."""

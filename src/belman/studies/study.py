@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from belman.agent import Agent, doors
-from belman.errors import BelmanError, PolicyError, StateError, StudyError
+from belman.agent import doors
+from belman.errors import BelmanError, PolicyError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, changes, import_export
-from belman.studies.event_log import Event, Kind
+from belman.studies import change_keys, changes, shipping
+from belman.studies.event_log import Kind
 from belman.studies.import_export import past_data
 from belman.studies.limits import Limits
-from belman.studies.replay import Estimate, replay
+from belman.studies.looking import Looking
 from belman.studies.replica import Replica
-from belman.studies.settings import Settings, check_arm, check_policy, kept
+from belman.studies.settings import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
-from belman.studies.tickets import Ticket, ticket_of
+from belman.studies.tickets import Ticket
 from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_key, check_reason
-from belman.table import Table
 
+Given = Mapping[str, Any]
 Clock = Callable[[], float]
 Change = Callable[[State], dict[str, Any] | None]
 LIMITS = Limits()
-PastData = Iterable[tuple[Hashable, float]] | str | os.PathLike[str]
+PastData = Iterable[tuple[Any, ...]] | str | os.PathLike[str]
 
 
-class Study:
+class Study(Looking):
     """A named, durable agent for any number of threads and processes; `open_study` opens one.
 
     Every method that changes the study is one short transaction: it waits its turn, takes in what
@@ -48,24 +46,31 @@ class Study:
     def __init__(
         self, name: str, storage: Storage, *, clock: Clock | None = None, limits: Limits = LIMITS
     ) -> None:
-        self._replica = Replica(name, storage, clock, limits)
+        super().__init__(Replica(name, storage, clock, limits))
         self._replica.look(lambda state: None)
 
     # Deciding and learning
 
     @overload
-    def ask(self, n: None = None, *, key: str | None = None) -> Ticket: ...
+    def ask(
+        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Ticket: ...
     @overload
-    def ask(self, n: int, *, key: str | None = None) -> list[Ticket]: ...
-    def ask(self, n: int | None = None, *, key: str | None = None) -> Any:
+    def ask(
+        self, n: int, *, attributes: Given | None = None, key: str | None = None
+    ) -> list[Ticket]: ...
+    def ask(
+        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Any:
         """A ticket for the arm to try now, or a list of `n` for a batch.
 
         Tickets that are out count as observed at their expected statistic, so that concurrent
-        askers spread. A request that may be sent again carries an idempotency `key` of its own: the
-        same key gives the same tickets.
+        askers spread. `attributes` of whoever it is for, such as {"device": "phone"}, are kept in
+        the log for `report(by="device")`; no policy sees them. A request that may be sent again
+        carries an idempotency `key` of its own: the same key gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
-        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key)))
+        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key, attributes)))
         return tickets[0] if n is None else tickets
 
     def tell(
@@ -124,7 +129,8 @@ class Study:
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) pairs, or a CSV or Parquet file with columns `arm` and `reward`.
+        Past data are (arm, reward) or (arm, reward, attributes), or a CSV or Parquet file with
+        columns `arm` and `reward`, and perhaps `attributes` as an export has it.
         """
         check_reason(reason)
         if isinstance(rewards, (str, os.PathLike)):
@@ -197,6 +203,26 @@ class Study:
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
 
+    def ship(
+        self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Give all traffic to one arm from here on, by default to the one that is likeliest the
+        best; `unship` undoes it. Tells count as ever, and floors rest.
+        """
+
+        def body(state: State) -> dict[str, Any]:
+            return shipping.shipped(state, arm, self.name)
+
+        self._change(Kind.SHIPPED, reason, body, key, arm)
+
+    def unship(self, reason: str = "", *, key: str | None = None) -> None:
+        """Let the policy decide again; the study does not ship by itself any more."""
+
+        def body(state: State) -> dict[str, Any]:
+            return shipping.unshipped(state, self.name)
+
+        self._change(Kind.UNSHIPPED, reason, body, key)
+
     def _change(
         self, kind: Kind, reason: str, body: Change, key: str | None, *request: Any
     ) -> None:
@@ -213,159 +239,3 @@ class Study:
                 unit.write(kind, arm=arm, **own)
 
         self._replica.transact(work)
-
-    # Looking
-
-    @property
-    def name(self) -> str:
-        """The name under which the storage keeps it."""
-        return self._replica.name
-
-    @property
-    def storage(self) -> Storage:
-        """Where it is kept."""
-        return self._replica.storage
-
-    @property
-    def settings(self) -> Settings:
-        """What was chosen when the study was created."""
-        return self._replica.look(lambda state: state.settings)
-
-    @property
-    def arms(self) -> tuple[Hashable, ...]:
-        """The arms that are played."""
-        return self._replica.look(lambda state: state.agent.arms)
-
-    @property
-    def retired(self) -> tuple[Hashable, ...]:
-        """The arms that were retired."""
-        return self._replica.look(
-            lambda state: tuple(map(state.register.__getitem__, state.retired))
-        )
-
-    @property
-    def register(self) -> tuple[Hashable, ...]:
-        """Every arm there ever was; the `arm` of an event is a place in it."""
-        return self._replica.look(lambda state: tuple(state.register))
-
-    @property
-    def policy(self) -> Policy:
-        """Who chooses."""
-        return self._replica.look(lambda state: state.agent.policy)
-
-    @property
-    def paused(self) -> bool:
-        """Whether it decides nothing at present."""
-        return self._replica.look(lambda state: state.paused)
-
-    @property
-    def outstanding(self) -> int:
-        """How many tickets are out."""
-        return self.moment[1]
-
-    @property
-    def number(self) -> int:
-        """The number of the last event."""
-        return self._replica.look(lambda state: state.number)
-
-    @property
-    def moment(self) -> tuple[int, int, int]:
-        """The number of the last event, how many tickets are out, and the cell of time that it is
-        for those of which silence tells: a study whose moment is the same is the same, up to what
-        silence says within a cell.
-        """
-
-        def read(state: State) -> tuple[int, int, int]:
-            tickets = state.tickets
-            if tickets.window is None:
-                return state.number, len(tickets.asks), 0
-            now = self._replica.now()
-            out = len(tickets.asks) - len(tickets.due(now))
-            return state.number, out, state.early.law.cell(now) if state.early and out else 0
-
-        return self._replica.look(read)
-
-    def status(self) -> dict[str, Any]:
-        """Counts of all kinds, from one moment; of a study with a window also its rule, and how
-        many open tickets nobody has told yet.
-        """
-        return {"name": self.name, **self._replica.look_now(State.status)}
-
-    def agent(self) -> Agent:
-        """An agent that believes what the study believes now; the study does not notice it."""
-        return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
-
-    def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
-        count what is known of them now, and the title says so where they wait for their window.
-        """
-        agent, title = self._replica.look_now(
-            lambda state: (copy.deepcopy(state.agent), state.waits or "")
-        )
-        return Table(agent.beliefs(level).columns, title)
-
-    def metrics(self, level: float = 0.95) -> Table:
-        """Per arm that ever was and metric: how many tickets counted with it, mean, interval.
-
-        The interval is Student's for the mean of n independent values. It is for one look at a
-        moment fixed ahead: whoever looks until it says something is misled more often than 1 -
-        `level`. It rests on the central limit theorem, so that it is too narrow where few values
-        make the mean, such as rare refunds; values that are all the same leave it no width. Windows
-        that have closed by now are counted; tickets that nobody told have no metrics.
-        """
-        checked = doors.check_level(level)
-        return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
-
-    def explain(self) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return self.agent().explain()
-
-    def tickets(self) -> list[Ticket]:
-        """The tickets that are out, oldest first."""
-
-        def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
-            return dict(state.tickets.asks), list(state.register)
-
-        out, register = self._replica.look_now(read)
-        asks = self.events(min(out) - 1) if out else ()
-        secret = self._replica.secret
-        return [ticket_of(event, register, secret) for event in asks if event.number in out]
-
-    def history(self, last: int | None = None) -> Table:
-        """The log as a table: every event with its time and reason; or the `last` so many."""
-        after = 0 if last is None else max(self.number - doors.check_count(last), 0)
-        names, lines = import_export.lines(self._replica, self.events, after)
-        rows = list(lines)
-        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
-
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
-        columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
-        return import_export.write(path, rows, columns)
-
-    def replay(self, policy: Policy, seed: int = 0) -> Estimate:
-        """What another policy would have earned by the log; ReplayError where it cannot tell."""
-        family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
-        doors.check_policy(policy, family, arms)
-        return replay(self.settings, self.events(), policy, seed, self._replica.now())
-
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """The log, from the event that follows number `after`."""
-        self._replica.look(lambda state: None)  # finds a server that restarted
-        with self.storage.transaction(write=False) as transaction:
-            yield from self._replica.log.after(transaction, after)
-
-    def check(self) -> str:
-        """The digest of the state; StateError where the log folded anew differs in a single bit."""
-        ours = self._replica.look(State.to_text)
-        log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
-        if ours != log:
-            raise StateError(f"the state of study {self.name!r} is not the fold of its log")
-        return ours.partition("\n")[0]
-
-    def __repr__(self) -> str:
-        now = self.status()
-        nouns = {"arms": "arm{}", "told": "reward{} told", "outstanding": "ticket{} out"}
-        counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
-        words = ", ".join(counts)
-        return f"Study({self.name!r}, {words}{', paused' * now['paused']})"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from belman.agent import doors
@@ -16,7 +17,8 @@ from belman.errors import (
     listing,
     nearest,
 )
-from belman.studies import change_keys, settle
+from belman.studies import change_keys, consequences, guards, settle, shipping
+from belman.studies.attributes import check_attributes
 from belman.studies.chain import NO_MARK, Head, mark
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.limits import Limits
@@ -35,6 +37,7 @@ class Ask(NamedTuple):
 
     tickets: int = 1
     key: str | None = None
+    attributes: Mapping[str, Any] | None = None
 
 
 class Tell(NamedTuple):
@@ -68,6 +71,7 @@ class UnitOfWork:
         self._mark = secrets.token_bytes(8)  # of the tickets that are given here
         self._log, self._transaction, self._limits = log, transaction, limits
         self._before = state.number
+        self._looks = shipping.looks(state.told)
         self.new: list[Event] = []
         self.overdue = self._expire()
         self.dirty = False  # whether anything was done that a refusal must undo
@@ -88,28 +92,40 @@ class UnitOfWork:
     def ask(self, request: Ask) -> list[Ticket]:
         """Tickets for the arms to try now, or those that the same key was given before."""
         doors.check_count(request.tickets)
-        if request.key is not None and (given := self._given(request, check_key(request.key))):
+        attributes = check_attributes(request.attributes, self.state.attribute_names)
+        text = json.dumps({"attributes": attributes}, ensure_ascii=False) if attributes else None
+        given = [] if request.key is None else self._given(request, check_key(request.key), text)
+        if given:
             return given
-        if self.state.paused:
-            effect = "it decides nothing until it is resumed"
-            raise PausedError(f"study {self.name!r} is paused: {effect}")
+        self._check_playing()
         tickets = self.state.tickets
         self._limits.check(
             request.tickets, len(tickets.asks) - len(tickets.due(self.now)), self.name
         )
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
+        self.follow()
+        self._check_playing()
         self.state.count_early(self.now)
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
             key = None if request.key is None else f"{request.key}/{i}"
-            self.write(Kind.ASKED, arm=place, draw=draw, probability=probability, key=key)
+            chance = {"draw": draw, "probability": probability}
+            self.write(Kind.ASKED, arm=place, **chance, key=key, body=text)
         return [self._ticket(event) for event in self.new if event.number >= first]
 
-    def _given(self, request: Ask, key: str) -> list[Ticket]:
+    def _check_playing(self) -> None:
+        if self.state.paused:
+            effect = "it decides nothing until it is resumed"
+            raise PausedError(f"study {self.name!r} is paused: {effect}")
+
+    def _given(self, request: Ask, key: str, body: str | None) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []
         while event := self.keyed(f"{key}/{len(found)}"):
+            if event.body != body:
+                was = "was given with other attributes before: use a new key"
+                raise SettingError(f"key={key!r} {was}")
             found.append(self._ticket(event))
         if found and len(found) != request.tickets:
             now = f"now asks for {request.tickets}: use a new key"
@@ -130,9 +146,7 @@ class UnitOfWork:
             check_key(request.key)
         return settle.correct(self, request, reason)
 
-    def record(
-        self, rows: Sequence[tuple[Hashable, float]], reason: str, key: str | None = None
-    ) -> int:
+    def record(self, rows: Sequence[tuple[Any, ...]], reason: str, key: str | None = None) -> int:
         """Past data, checked as a whole before any of it counts."""
         if key is not None:
             check_key(key)
@@ -140,29 +154,38 @@ class UnitOfWork:
         if change_keys.made_before(self, key, Kind.RECORDED, request) is not None:
             return len(rows)
         known = self.state.places
-        checked = []
+        checked: list[tuple[int, float]] = []
+        bodies: list[dict[str, Any]] = []
+        names: Set[str] = self.state.attribute_names
         for i, row in enumerate(rows, start=1):
             try:
-                arm, reward = row
+                arm, reward, *rest = row
+                (attributes,) = rest or (None,)
                 place = known.get(arm)
             except (TypeError, ValueError):
-                words = f"row {i} of the past data is {row!r}: give (arm, reward)"
-                raise SettingError(words) from None
+                give = "give (arm, reward), or (arm, reward, attributes)"
+                raise SettingError(f"row {i} of the past data is {row!r}: {give}") from None
             if place is None:
-                names = f"this study knows {listing(known)}{nearest(arm, known)}"
-                raise ArmError(f"row {i}: unknown arm {arm!r}: {names}")
+                there = f"this study knows {listing(known)}{nearest(arm, known)}"
+                raise ArmError(f"row {i}: unknown arm {arm!r}: {there}")
             try:
                 checked.append((place, self.check_reward(reward)))
-            except RewardError as error:
-                raise RewardError(f"row {i}: {error}") from None
+                names = names | set(found := check_attributes(attributes, names))
+            except (RewardError, SettingError) as error:
+                raise type(error)(f"row {i}: {error}") from None
+            bodies.append({"attributes": found} if found else {})
         why = {"reason": reason, "rows": len(checked)}
-        first = change_keys.marked(key, Kind.RECORDED, request, why)
         for i, (place, reward) in enumerate(checked):
             try:
                 self.state.check_reward(place, reward)
             except RewardError as error:
                 raise RewardError(f"row {i + 1}: {error}") from None
-            self.write(Kind.RECORDED, arm=place, reward=reward, **(first if i == 0 else {}))
+            own: dict[str, Any] = {}
+            if i == 0:
+                own = change_keys.marked(key, Kind.RECORDED, request, {**why, **bodies[i]})
+            elif bodies[i]:
+                own = {"body": json.dumps(bodies[i], ensure_ascii=False)}
+            self.write(Kind.RECORDED, arm=place, reward=reward, **own)
         return len(checked)
 
     def check_reward(self, reward: Any) -> float:
@@ -174,7 +197,9 @@ class UnitOfWork:
         """Metrics as the log keeps them, of names that are few."""
         declared = self.state.settings.reward
         known = self.state.metric_names.union(() if declared is None else declared.names)
-        return check_metrics(given, known)
+        found = check_metrics(given, known)
+        guards.check_values(self.state.settings.guard, found)
+        return found
 
     def _ticket(self, event: Event) -> Ticket:
         return ticket_of(event, self.state.register, self.secret)
@@ -190,6 +215,13 @@ class UnitOfWork:
         event, self.head = self.head.joined(event, own or NO_MARK)
         self.state.fold(event, decided=True)
         self.new.append(event)
+        if kind != Kind.ASKED:  # at which nothing counts: its time has come before
+            self.follow()
+
+    def follow(self) -> None:
+        """Write down what follows from all that has counted."""
+        before, self._looks = self._looks, shipping.looks(self.state.told)
+        consequences.write(self, is_look=before != self._looks)
 
     def flush(self) -> None:
         """Write down what happened, and now and then a snapshot of where it led."""

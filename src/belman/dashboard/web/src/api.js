@@ -26,8 +26,8 @@ async function refused(response) {
   }
 }
 
-export async function call(method, path, body) {
-  const options = { method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }) };
+export async function call(method, path, body, more = {}) {
+  const options = { method, headers: headers(body === undefined ? more : { ...more, "Content-Type": "application/json" }) };
   if (body !== undefined) options.body = JSON.stringify(body);
   let response;
   try {

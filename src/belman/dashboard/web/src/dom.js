@@ -14,13 +14,14 @@ function fill(element, attributes, children) {
 export const h = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-const WORDS = { inf: "∞", "-inf": "−∞", nan: "–" };
-
-export function number(value, digits = 4) {
-  if (typeof value !== "number") return WORDS[value] ?? String(value ?? "–");
-  if (Number.isInteger(value)) return value.toLocaleString("en");
-  return Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
+// The colour of an arm, for good, on a light and on a dark page; grey for what has none.
+export function coloured(element, colour) {
+  element.classList.add("arm");
+  if (colour) {
+    element.style.setProperty("--light", colour.light);
+    element.style.setProperty("--dark", colour.dark);
+  }
+  return element;
 }
 
-export const percent = (value) => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const dot = (colour) => coloured(h("span", { class: "dot" }), colour);

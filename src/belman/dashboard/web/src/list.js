@@ -1,6 +1,7 @@
 // The first page: the studies there are, a new one, and a demo.
-import { call } from "./api.js";
-import { h, number } from "./dom.js";
+import { call, studyPath } from "./api.js";
+import { h } from "./dom.js";
+import { number } from "./words.js";
 
 const EVERY = 3000;
 
@@ -8,6 +9,7 @@ export function listPage(main, role, link) {
   const admin = role === "admin";
   const items = h("ul", { class: "studies" });
   const error = h("p", { class: "error", role: "alert" });
+  const archived = h("input", { type: "checkbox", id: "archived", onchange: () => refresh() });
   const search = h("input", { type: "search", id: "query", autocomplete: "off", oninput: () => refresh() });
   const go = (name) => { location.hash = `#/study/${encodeURIComponent(name)}`; };
 
@@ -22,37 +24,41 @@ export function listPage(main, role, link) {
 
   const name = h("input", { id: "name", required: true, maxlength: 200, autocomplete: "off" });
   const arms = h("input", { id: "arms", required: true, placeholder: "blue, green, red", autocomplete: "off" });
+  const control = h("input", { id: "control", placeholder: "blue", autocomplete: "off" });
   const family = h("select", { id: "family" }, ...["bernoulli", "poisson", "exponential", "gaussian-unknown"].map((one) => h("option", {}, one)));
   const form = h("form", { class: "card", onsubmit: (event) => {
     event.preventDefault();
     attempt(() => call("POST", "/api/studies", { name: name.value.trim(), family: family.value,
-      arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean) }));
+      arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean), ...(control.value.trim() ? { control: control.value.trim() } : {}) }));
   } },
   h("h2", {}, "A new study"),
   h("p", { class: "field" }, h("label", { for: "name" }, "Name"), name),
   h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, with commas"), arms),
+  h("p", { class: "field" }, h("label", { for: "control" }, "Control, which the others are held against (optional)"), control),
   h("p", { class: "field" }, h("label", { for: "family" }, "A reward is"), family),
-  h("button", {}, "Create"));
+  h("button", { class: "primary" }, "Create"));
   const demo = h("section", { class: "card" }, h("h2", {}, "A demo"),
     h("p", {}, "Five buttons, and visitors who press some of them more readily: watch which one the study finds."),
     h("button", { onclick: () => attempt(() => call("POST", "/api/demo")) }, "Play a demo"));
 
-  main.replaceChildren(h("h1", {}, "Studies"),
-    h("p", { class: "field" }, h("label", { for: "query" }, "Find a study"), search), items, error,
-    admin && h("div", { class: "grid" }, form, demo));
+  main.replaceChildren(h("h1", { class: "studies-title" }, "Studies"),
+    h("p", { class: "field" }, h("label", { for: "query" }, "Find a study"), search),
+    h("p", { class: "choice" }, archived, h("label", { for: "archived" }, "Archived studies")), items, error,
+    admin && h("div", { class: "pair" }, form, demo));
 
   function item(status) {
-    return h("li", {}, h("a", { href: `#/study/${encodeURIComponent(status.name)}` }, h("strong", {}, status.name),
-      h("span", {}, status.problem ? `cannot be shown: ${status.problem}` : `${status.family} · ${number(status.arms)} arms · ${number(status.told)} told${status.paused ? " · paused" : ""}`)));
+    const restore = archived.checked && admin && h("button", { type: "button", class: "small", onclick: () => attempt(() => call("POST", `${studyPath(status.name)}/restore`, {})) }, `Restore ${status.name}`);
+    return h("li", {}, restore, h("a", { href: `#/study/${encodeURIComponent(status.name)}` }, h("strong", {}, status.name),
+      h("span", {}, status.problem ? `cannot be shown: ${status.problem}` : `${status.paused ? "paused · " : ""}${number(status.arms)} arms · ${number(status.asked)} decisions · ${number(status.told)} rewards`)));
   }
 
   async function refresh() {
     try {
-      const found = await call("GET", `/api/overview?query=${encodeURIComponent(search.value)}`);
+      const found = await call("GET", `/api/overview?query=${encodeURIComponent(search.value)}&archived=${archived.checked}`);
       const rest = found.total - found.studies.length;
       items.replaceChildren(...found.studies.map(item),
         ...(rest > 0 ? [h("li", { class: "note" }, `${number(rest)} more: find them by name`)] : []),
-        ...(found.total ? [] : [h("li", { class: "note" }, "There is no study yet.")]));
+        ...(found.total ? [] : [h("li", { class: "note" }, search.value ? "No study has this in its name." : archived.checked ? "No study is archived." : admin ? "There is no study yet: create one, or play a demo." : "There is no study yet.")]));
       link("live");
     } catch (problem) {
       link(problem.status === 401 || problem.status === 403 ? "refused" : "lost", problem);

@@ -1,36 +1,46 @@
 // Which page is shown, whether it is live, and the key where the service asks for one.
 import { call, key } from "./api.js";
 import { h } from "./dom.js";
+import { openGlossary } from "./glossary.js";
 import { listPage } from "./list.js";
 import { studyPage } from "./study.js";
+import { capital, clock } from "./words.js";
 
 const main = document.getElementById("main");
 const light = document.getElementById("link");
-const WORDS = { live: "live", lost: "the service cannot be reached; trying again …", trouble: "the storage cannot be reached; trying again …" };
+const banner = document.getElementById("banner");
+const WORDS = { live: "Live", lost: "Reconnecting …", trouble: "Waiting …" };
 let leave = () => {};
+let seen = null;
+document.getElementById("words").addEventListener("click", () => openGlossary());
 
 function link(state, error) {
   if (state === "refused") {
-    if (error.status === 404) main.replaceChildren(h("h1", {}, "No such study"), h("p", {}, error.message), h("p", {}, h("a", { href: "#/" }, "All studies")));
+    if (error.status === 404) main.replaceChildren(h("section", { class: "lost" }, h("h1", {}, "No such study"), h("p", {}, error.message), h("p", {}, h("a", { href: "#/" }, "All studies"))));
     else askForKey(error);
     return;
   }
+  if (state === "live") seen = Date.now() / 1000;
   if (light.dataset.state === state) return;
   light.dataset.state = state;
   light.textContent = WORDS[state];
+  banner.hidden = state === "live";
+  const old = seen === null ? "" : ` What you see is of ${clock(seen)}.`;
+  banner.textContent = state === "live" ? "" : `${state === "lost" ? "The service cannot be reached; this page tries again by itself." : `${capital(error.detail)}; trying again.`}${old}`;
 }
+
 
 function askForKey(error) {
   leave();
   leave = () => {};
   const field = h("input", { id: "key", type: "password", required: true, autocomplete: "off" });
-  main.replaceChildren(h("form", { class: "card", onsubmit: (event) => {
+  main.replaceChildren(h("form", { class: "key", onsubmit: (event) => {
     event.preventDefault();
     key.set(field.value.trim());
     route();
   } },
   h("h1", {}, "A key, please"), h("p", { class: "error", role: "alert" }, key.get() ? error.message : ""),
-  h("p", { class: "field" }, h("label", { for: "key" }, "Your key (kept until this tab is closed)"), field), h("button", {}, "Open")));
+  h("p", { class: "field" }, h("label", { for: "key" }, "Your key (kept until this tab is closed)"), field), h("button", { class: "primary" }, "Open")));
   field.focus();
 }
 
@@ -63,6 +73,8 @@ async function route() {
   const found = /^#\/study\/(.+)$/.exec(here);
   document.title = "belman";
   delete main.dataset.number;
+  delete main.dataset.judged;
+  scrollTo(0, 0);
   leave = found ? studyPage(main, decoded(found[1]), who.role, link) : listPage(main, who.role, link);
   return undefined;
 }

@@ -1,28 +1,19 @@
 // Arms and pseudobelief as points, mean against precision, with the way they came.
-import { h, number, s } from "./dom.js";
+import { coloured, s } from "./dom.js";
+import { number, ticks } from "./words.js";
 
 const TALL = 270;
-const EDGE = { left: 62, right: 16, top: 16, bottom: 40 };
+const EDGE = { left: 78, right: 16, top: 16, bottom: 40 };
 const LONGEST = 80;
 
 export class Manifold {
-  constructor(palette) {
-    this.palette = palette;
+  constructor() {
     this.trails = new Map();
     this.drawing = s("svg", { role: "img", class: "manifold" });
-    this.element = h(
-      "section",
-      { class: "card" },
-      h("h2", {}, "The manifold"),
-      this.drawing,
-      h("p", { class: "note" }, "Each belief is a point: how much is expected of the arm, and how precisely that is known. ",
-        "The square is the pseudobelief, the barycentre of all of them."),
-    );
   }
 
-  show(view) {
-    const { points, pseudobelief, quantity } = view.manifold;
-    const now = new Map(view.arms.map((arm, i) => [arm.id, points[i]]));
+  show({ points, pseudobelief, quantity }, arms) {
+    const now = new Map(arms.map((arm, i) => [arm.id, points[i]]));
     now.set("pseudobelief", pseudobelief);
     for (const id of [...this.trails.keys()]) if (!now.has(id)) this.trails.delete(id);
     for (const [id, point] of now) {
@@ -31,10 +22,10 @@ export class Manifold {
       trail.push(point);
       this.trails.set(id, trail.slice(-LONGEST));
     }
-    this.draw(view, quantity);
+    this.draw(arms, quantity);
   }
 
-  draw(view, quantity) {
+  draw(arms, quantity) {
     const wide = Math.max(this.drawing.clientWidth, 280);
     this.drawing.setAttribute("viewBox", `0 0 ${wide} ${TALL}`);
     const all = [...this.trails.values()].flat();
@@ -54,18 +45,19 @@ export class Manifold {
     const labels = [];
     for (const [id, trail] of this.trails) {
       const middle = id === "pseudobelief";
-      const mark = middle ? "mark mark-ink" : this.palette.mark(id);
+      const arm = arms.find((one) => one.id === id);
+      const mark = (shape) => (middle ? shape : coloured(shape, arm.colour));
       const [px, py] = [x(trail.at(-1)[0]), y(trail.at(-1)[1])];
-      parts.push(s("polyline", { class: `trail ${mark}`, points: trail.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") }));
+      parts.push(mark(s("polyline", { class: "trail", points: trail.map((point) => `${x(point[0])},${y(point[1])}`).join(" ") })));
       parts.push(middle
-        ? s("rect", { class: mark, x: px - 5, y: py - 5, width: 10, height: 10 })
-        : s("circle", { class: mark, cx: px, cy: py, r: 6 }));
-      labels.push({ x: px, y: py - 10, mark, text: middle ? "pseudobelief" : view.arms.find((arm) => arm.id === id).label });
+        ? s("rect", { class: "point", x: px - 5, y: py - 5, width: 10, height: 10 })
+        : mark(s("circle", { class: "point", cx: px, cy: py, r: 6 })));
+      labels.push({ x: px, y: py - 10, text: middle ? "pseudobelief" : arm.label });
     }
-    parts.push(...spread(labels, wide).map(({ x: at, y: up, mark, text }) =>
-      s("text", { class: `name ${mark}`, x: at, y: up, "text-anchor": "middle" }, text.length > 18 ? `${text.slice(0, 17)}…` : text)));
+    parts.push(...spread(labels, wide).map(({ x: at, y: up, text }) =>
+      s("text", { class: "name", x: at, y: up, "text-anchor": "middle" }, text.length > 18 ? `${text.slice(0, 17)}…` : text)));
     this.drawing.setAttribute("aria-label",
-      `${view.arms.length} arms as points of ${quantity} and precision; the likeliest best is ${view.arms[0].label}`);
+      `${arms.length} arms as points of ${quantity} and precision; the likeliest best is ${arms[0].label}`);
     this.drawing.replaceChildren(...parts);
   }
 }
@@ -92,16 +84,7 @@ function scale(values, from, to, logarithmic) {
   if (logarithmic) [low, high] = [low / 1.3, high * 1.6];
   else [low, high] = [low - 0.06 * (high - low || 1), high + 0.06 * (high - low || 1)];
   const at = (value) => from + ((bend(value) - bend(low)) / (bend(high) - bend(low))) * (to - from);
-  return [at, logarithmic ? decades(low, high) : steps(low, high)];
-}
-
-function steps(low, high) {
-  const raw = (high - low) / 5;
-  const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * unit).find((size) => size >= raw);
-  const found = [];
-  for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) found.push(Number(tick.toPrecision(12)));
-  return found;
+  return [at, logarithmic ? decades(low, high) : ticks(low, high)];
 }
 
 function decades(low, high) {

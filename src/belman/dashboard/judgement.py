@@ -1,0 +1,54 @@
+"""The verdict as the page shows it: the sentence at once, all intervals when there is time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import Any
+
+import scipy.optimize
+import scipy.special  # noqa: F401
+
+from belman.studies.state import State
+from belman.studies.study_report import report_of
+
+#: Arms with lifts and intervals at any look in the first verdict, and in those that follow.
+FIRST, MOST = 2, 12
+#: Studies of more arms have no first verdict: it would keep the page waiting.
+EASY = 100
+MAX_LISTED = 50
+#: Of the time between two verdicts, so much may go into the first of them.
+SHARE_OF_TIME = 0.05
+
+
+class Judgement:
+    """The newest report on a study, worked out seldom enough that nobody who asks notices."""
+
+    def __init__(self, name: str) -> None:
+        self.report: dict[str, Any] | None = None
+        self.version: Hashable = None  # of the study, in which the report is complete
+        self._name, self._due = name, 0.0
+
+    def begin(self, state: State, now: float) -> None:
+        """The sentence, where there is none yet and it is soon found."""
+        if self.report is None and len(state.agent.arms) <= EASY:
+            self.report = self._worked_out(state, now, FIRST)
+
+    def complete(self, state: State, now: float, version: Hashable) -> bool:
+        """The whole report, unless it is known in this version or is not due yet: whether it was
+        worked out.
+        """
+        if version == self.version or time.monotonic() < self._due:
+            return False
+        started = time.thread_time()
+        self.report, self.version = self._worked_out(state, now, MOST), version
+        took = time.thread_time() - started
+        self._due = time.monotonic() + took / SHARE_OF_TIME
+        return True
+
+    def _worked_out(self, state: State, now: float, most: int) -> dict[str, Any]:
+        found = report_of(state, self._name, now, most=most).to_dict()
+        likely = sorted(found["arms"], key=lambda arm: -arm["chance_best"])
+        control = [arm for arm in likely[MAX_LISTED:] if arm["arm"] == found["control"]]
+        listed = likely[:MAX_LISTED] + control
+        return {**found, "arms": listed, "retired": found["retired"][:MAX_LISTED]}

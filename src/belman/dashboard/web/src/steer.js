@@ -1,0 +1,100 @@
+// What an admin may do to live traffic; each asks first, and is one event.
+import { call, studyPath } from "./api.js";
+import { ask, change } from "./ask.js";
+import { h } from "./dom.js";
+import { term } from "./glossary.js";
+
+const dialWords = (dial) => {
+  if (dial === null) return "set by hand";
+  if (dial === 0) return "explore only";
+  if (Math.abs(dial - 0.5) < 0.01) return "BelMan’s own";
+  return dial < 0.5 ? "more exploring" : "more exploiting";
+};
+
+export class Steer {
+  constructor(name, admin, changed) {
+    Object.assign(this, { name, admin, changed, path: studyPath(name) });
+    this.pause = h("button", { type: "button", onclick: () => this.toggle() }, "Pause");
+    this.ship = h("button", { type: "button", hidden: true, onclick: () => this.shipping() }, "Ship");
+    this.buttons = h("div", { class: "buttons" }, admin && this.ship, admin && this.pause);
+    this.words = h("output", { for: "dial" });
+    this.dial = h("input", { type: "range", id: "dial", min: 0, max: 1, step: 0.05, value: 0.5, disabled: !admin,
+      oninput: () => this.say(Number(this.dial.value)), onchange: () => this.turn() });
+    this.knob = h("section", { "aria-labelledby": "steer" }, h("h2", { id: "steer" }, "Explore or exploit"),
+      h("p", { class: "note" }, "The ", term("exposure"), admin ? " of this study. Turning it asks first, then changes live traffic by one event." : " of this study; an admin may turn it."),
+      h("div", { class: "dial" }, h("span", {}, "explore"), h("label", { for: "dial", class: "only-read" }, "Exposure"), this.dial, h("span", {}, "exploit"), this.words));
+  }
+
+  // At the very end of the page, for admins: out of the list, or gone for good.
+  get away() {
+    return this.admin && h("section", { "aria-labelledby": "away" }, h("h2", { id: "away" }, "Put this study away"),
+      h("p", { class: "note" }, "An archived study is paused and left out of the list; everything of it stays. A deleted one is gone with its log."),
+      h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => this.put("archive") }, "Archive"),
+        h("button", { type: "button", class: "danger", onclick: () => this.put("delete") }, "Delete")));
+  }
+
+  async put(where) {
+    const gone = where === "delete";
+    const work = gone ? () => call("POST", `${this.path}/delete`, { confirm: this.name }) : change("POST", `${this.path}/archive`, {});
+    const done = await ask({ title: gone ? "Delete this study for good?" : "Archive this study?", typed: this.name, danger: gone, reason: !gone, work,
+      verb: gone ? "Delete it" : "Archive it",
+      words: gone ? "Its decisions, its rewards and its whole log are gone, and nothing brings them back." : "It decides nothing and is left out of the list. The list of archived studies brings it back." });
+    if (done) location.hash = "#/";
+  }
+
+  show({ status, report }) {
+    this.status = status;
+    this.pause.textContent = status.paused ? "Resume" : "Pause";
+    this.knob.hidden = !status.has_exposure;
+    this.report = report;
+    const shipped = report?.shipped ?? null;
+    this.ship.hidden = !report || report.arms.length < 2 || !(shipped !== null || report.decided);
+    this.ship.textContent = shipped === null ? `Ship ${report?.arm ?? ""}` : "Undo the shipping";
+    if (this.turning) return;
+    this.dial.value = status.dial ?? 0.5;
+    this.say(status.dial);
+  }
+
+  say(dial) {
+    this.words.textContent = dialWords(dial);
+    this.dial.setAttribute("aria-valuetext", dialWords(dial));
+  }
+
+  // Arrow keys turn by a step each: one question when the turning has come to rest.
+  turn() {
+    this.turning = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.confirm(), 600);
+  }
+
+  async confirm() {
+    const dial = Number(this.dial.value);
+    if (dial !== this.status.dial)
+      await this.asked({ title: "Change live traffic?", words: `From the next decision on, ${this.name} goes from “${dialWords(this.status.dial)}” to “${dialWords(dial)}” (${dial.toFixed(2)} on the dial).`,
+        verb: "Change it", work: change("PUT", `${this.path}/exposure`, { dial }) });
+    this.turning = false;
+    this.show({ status: this.status, report: this.report });
+    this.dial.focus();
+  }
+
+  toggle() {
+    const { paused } = this.status;
+    return this.asked({ title: paused ? "Resume this study?" : "Pause this study?",
+      words: paused ? `${this.name} decides again: asks are answered.` : `${this.name} decides nothing until it is resumed: asks are refused. Rewards are still welcome.`,
+      verb: paused ? "Resume" : "Pause", work: change("POST", `${this.path}/${paused ? "resume" : "pause"}`, {}) });
+  }
+
+  shipping() {
+    const shipped = this.report.shipped ?? null;
+    const undo = shipped !== null;
+    return this.asked({ title: undo ? "Undo the shipping?" : `Ship ${this.report.arm}?`,
+      words: undo ? `The policy decides again who gets the traffic of ${this.name}.` : `All traffic of ${this.name} goes to ${this.report.arm}, by one event; another one undoes it.`,
+      verb: undo ? "Undo it" : "Ship it", work: change("POST", `${this.path}/${undo ? "unship" : "ship"}`, undo ? {} : { arm: this.report.arm }) });
+  }
+
+  async asked(question) {
+    const status = await ask(question);
+    if (status) this.status = status;
+    this.changed();
+  }
+}

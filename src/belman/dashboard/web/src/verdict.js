@@ -1,0 +1,60 @@
+// What one came for: the state of the study, the sentence, and the few numbers behind it.
+import { h } from "./dom.js";
+import { term } from "./glossary.js";
+import { capital, chance, clock, number, percent, signed, unbroken } from "./words.js";
+
+const STATES = {
+  running: "Running",
+  decided: "Decided",
+  paused: "Paused",
+  wrong: "Something is wrong",
+  waiting: "Waiting for its first ask",
+};
+
+export function stateOf({ status, report }) {
+  if (!status.asked && !status.told) return "waiting";
+  if (report?.findings.some((one) => one.alarm)) return "wrong";
+  if (status.paused) return "paused";
+  return report && (report.shipped !== null && report.shipped !== undefined || report.decided) ? "decided" : "running";
+}
+
+export class Verdict {
+  constructor(name, buttons) {
+    this.state = h("p", { class: "state" });
+    this.sentence = h("p", { class: "sentence" });
+    this.why = h("p", { class: "why" });
+    this.figures = h("dl", { class: "figures" });
+    this.element = h("section", { class: "verdict", "aria-labelledby": "study" },
+      h("div", { class: "bar" }, h("div", {}, h("h1", { id: "study" }, name), this.state), buttons), this.sentence, this.why, this.figures);
+  }
+
+  show(view, words) {
+    const { status, report } = view;
+    const state = stateOf(view);
+    this.state.dataset.state = state;
+    this.state.textContent = report?.shipped !== null && report?.shipped !== undefined && state === "decided" ? `Decided: ${report.shipped} gets all traffic` : STATES[state];
+    this.sentence.textContent = report ? unbroken(report.sentence) : "The verdict on so many arms takes a moment.";
+    const alarms = report ? report.findings.filter((one) => one.alarm) : [];
+    this.why.textContent = alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "";
+    this.figures.hidden = this.why.hidden = state === "waiting";
+    const best = report?.arms[0] ?? view.arms[0];
+    const rows = [];
+    const lift = report?.arms[0]?.lift;
+    if (lift) {
+      const found = lift.relative ?? lift.absolute;
+      const write = lift.relative ? percent : (value) => number(value, 3);
+      rows.push([term("lift", `lift of ${best.arm}`), signed(found.middle, write), `${signed(found.credible[0], write)} to ${signed(found.credible[1], write)}`]);
+    }
+    if (report) {
+      rows.push([term("best", `chance that ${best.arm} is best`), chance(best.chance_best), lift ? `${chance(lift.beats)} to beat ${report.control}` : ""]);
+      if (report.earned?.rewards) {
+        const write = (value) => number(Math.abs(value) >= 100 ? Math.round(value) : value, 3);
+        rows.push([term("split", `${words.sum} beside a fixed split`), signed(report.earned.gain, write), `${write(report.earned.total)} in all`]);
+      }
+    }
+    const window = status.window === undefined ? "" : status.waits ?? "";
+    rows.push([term("ticket", "decisions"), number(status.asked), `${number(status.told)} counted, ${number(status.outstanding)} out${window ? `; ${window}` : ""}`]);
+    this.figures.replaceChildren(...rows.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, h("strong", {}, value), more && h("span", {}, more)))));
+    this.figures.title = report ? `as of ${clock(report.time)}` : "";
+  }
+}

@@ -1,0 +1,33 @@
+"""What follows from rewards that have counted: arms that crossed a limit go, and a winner ships.
+
+Whoever writes an event looks what follows from it, in the same transaction, and writes that down
+too. So the log says all that happened, and nobody who folds it decides anything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from belman.studies import shipping
+from belman.studies.event_log import Kind
+
+if TYPE_CHECKING:
+    from belman.studies.unit_of_work import UnitOfWork
+
+
+def write(unit: UnitOfWork, is_look: bool) -> None:
+    """Write down what follows; the rule to stop by is asked where this `is_look`."""
+    state = unit.state
+    touched, state.guards.touched = sorted(state.guards.touched), set()
+    for place in touched:
+        crossed = None if place in state.retired else state.guards.crossed(place)
+        if crossed is not None:
+            what = f"{crossed.metric} of {state.register[place]} is not {crossed.limit.text}"
+            is_last = len(state.agent.arms) == 1
+            body = {"reason": f"guard: {what}", "guard": crossed.metric}
+            kind = Kind.PAUSED if is_last else Kind.ARM_RETIRED
+            unit.write(kind, arm=place, body=json.dumps(body, ensure_ascii=False))
+    if is_look and (verdict := shipping.decided(state)):
+        text = json.dumps({"reason": verdict.sentence, "by": "rule"}, ensure_ascii=False)
+        unit.write(Kind.SHIPPED, arm=state.places[verdict.arm], body=text)
