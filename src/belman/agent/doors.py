@@ -44,7 +44,8 @@ def check_seed(seed: int | None) -> int | None:
 
 def check_discount(discount: float) -> float:
     """A share of the past that is kept at every reward."""
-    if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+    is_number = isinstance(discount, (int, float)) and not isinstance(discount, bool)
+    if not is_number or not 0.0 < discount <= 1.0:
         allowed = "it must be above 0 and at most 1 (1 never forgets)"
         raise SettingError(f"discount={discount!r} makes no agent: {allowed}")
     return float(discount)

@@ -19,7 +19,7 @@ from belman.policies import Policy
 from belman.studies.corrections import change, corrected, recount_metrics
 from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Draw, Event, Kind
-from belman.studies.metrics import SumsByArm, told_in
+from belman.studies.metrics import SumsByArm, check_name, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
@@ -283,6 +283,14 @@ class State:
             "number": self.number,
             "settings": json.loads(self.settings.to_json()),
             "agent": json.loads(self.agent.to_json()),
+            **self._plain(),
+        }
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return f"{_digest(text)}\n{text}"
+
+    def _plain(self) -> dict[str, Any]:
+        """What a snapshot holds beside settings and agent."""
+        content = {
             "register": [state_file.encode_arm(arm) for arm in self.register],
             "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
             **self.tickets.to_plain(),
@@ -296,8 +304,7 @@ class State:
         if self.metric_names:
             content["metric_names"] = sorted(self.metric_names)
             content["metrics"] = self.metrics.to_plain()
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return f"{_digest(text)}\n{text}"
+        return content
 
     @classmethod
     def from_text(cls, text: str) -> State:
@@ -320,12 +327,16 @@ class State:
         state.tickets.from_plain(content)
         if state.early is not None:
             state.early.from_plain(content["early"])
-        state.metric_names = set(content.get("metric_names", ()))
+        state.metric_names = set(map(check_name, content.get("metric_names", ())))
         state.metrics.from_plain(content.get("metrics", []))
         state.asks = content["asks"]
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
         check_snapshot(state)
+        apart = ("format", "number", "settings", "agent")
+        said = {name: value for name, value in content.items() if name not in apart}
+        if state_file.plain(state._plain()) != said:
+            raise StateError("a snapshot does not say what a study would write")
         return state
 
 
