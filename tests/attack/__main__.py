@@ -16,7 +16,9 @@ def main() -> None:
     print("| attack | what is tried | what holds | trials | found |\n|---|---|---|--:|--:|")
     found = []
     for attack in ATTACKS:
-        if attack.name in names:
+        if attack.name in names and (missing := attack.needs()):
+            print(f"{attack.name}: {missing}", file=sys.stderr)
+        elif attack.name in names:
             started = time.monotonic()
             trials = attack.trials(attack.long)
             row = [attack.name, attack.what, attack.holds, f"{trials.done:,}", len(trials.found)]

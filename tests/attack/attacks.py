@@ -8,12 +8,20 @@ from tests.attack import (
     fuzzed_http,
     half_sent,
     headers,
+    killed_servers,
+    killed_writers,
+    restarts,
     revoked,
     state_files,
     watchers,
 )
 
 ATTACKS = [
+    killed_writers.ON_SQLITE,
+    killed_writers.ON_POSTGRESQL,
+    killed_servers.ON_SQLITE,
+    killed_servers.ON_POSTGRESQL,
+    restarts.ATTACK,
     fork.ATTACK,
     flood.ATTACK,
     watchers.ATTACK,
