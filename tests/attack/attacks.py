@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.attack import (
+    edited_logs,
     flood,
     fork,
     fuzzed_http,
@@ -11,6 +12,7 @@ from tests.attack import (
     killed_servers,
     killed_writers,
     restarts,
+    restores,
     revoked,
     state_files,
     watchers,
@@ -22,6 +24,8 @@ ATTACKS = [
     killed_servers.ON_SQLITE,
     killed_servers.ON_POSTGRESQL,
     restarts.ATTACK,
+    restores.ATTACK,
+    edited_logs.ATTACK,
     fork.ATTACK,
     flood.ATTACK,
     watchers.ATTACK,

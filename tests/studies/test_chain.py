@@ -18,11 +18,16 @@ from belman.studies.chain import link
 def told(opened):
     """A study with some events, and its storage behind its back."""
     study = opened()
+    some_events(study)
+    return study
+
+
+def some_events(study):
+    """Asks, tells and a pause: events 2 to 11."""
     for turn in range(4):
         study.tell(study.ask().id, turn % 2)
     study.pause("lunch")
     study.resume()
-    return study
 
 
 EDITS = {
