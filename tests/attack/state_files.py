@@ -126,6 +126,7 @@ def main(
                     if at.value < first:
                         raise RuntimeError("the attack itself failed before its first file")
                     failures.append(f"{at.value}: ended by {child.exitcode}")
+                    print(failures[-1], flush=True)
                     total["lost"] += at.value - first  # of which is not known how they ended
                     first = at.value + 1
                     break
