@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from tests.attack import (
+    clocks,
     edited_logs,
     flood,
     fork,
+    fuzzed_agents,
     fuzzed_http,
     half_sent,
     headers,
     killed_servers,
     killed_writers,
+    power_cuts,
     restarts,
     restores,
     revoked,
+    schema_versions,
     state_files,
     watchers,
 )
@@ -26,6 +30,9 @@ ATTACKS = [
     restarts.ATTACK,
     restores.ATTACK,
     edited_logs.ATTACK,
+    power_cuts.ATTACK,
+    clocks.ATTACK,
+    schema_versions.ATTACK,
     fork.ATTACK,
     flood.ATTACK,
     watchers.ATTACK,
@@ -34,4 +41,5 @@ ATTACKS = [
     fuzzed_http.ATTACK,
     revoked.ATTACK,
     state_files.ATTACK,
+    fuzzed_agents.ATTACK,
 ]

@@ -19,7 +19,7 @@ from belman.studies.metrics import body as metrics_body
 from belman.studies.settings import settings
 from belman.studies.state import State, _digest
 
-_SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "explore-then-commit": {"explore": 2},
     "successive-rejects": {"budget": 40},
     "successive-accepts-rejects": {"budget": 40, "m": 2},
@@ -68,7 +68,7 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
     for policy, kind in POLICIES.items():
         if kind.sees_truth or (policy == "gittins" and os.environ.get("BELMAN_COMPILE") == "never"):
             continue  # a table of indices takes minutes where it is not compiled
-        who = kind(**_SETTINGS.get(policy, {}))
+        who = kind(**SETTINGS.get(policy, {}))
         for family in families:
             if family in ("chi-squared", "beta") and policy != "belman":
                 continue  # by quadrature: slow, and the same loader

@@ -33,6 +33,7 @@ _MOST = 1.0 - 1e-6
 
 
 _LEAST_LIFT = 1e-100
+_LEAST_START = 1e-6
 
 
 @functools.lru_cache(maxsize=16)
@@ -154,7 +155,9 @@ class Gittins(Policy):
         return 0.999 if self.horizon is None else min(max(1.0 - 1.0 / self.horizon, 1e-9), _MOST)
 
     def params(self, family: Family) -> Floats:
-        alpha, beta = (count - math.ceil(count) + 1.0 for count in family.prior)
+        starts = (count - math.ceil(count) + 1.0 for count in family.prior)
+        # a table that begins nearer to 0, where the limit stands, takes for ever
+        alpha, beta = (start if start >= _LEAST_START else 1.0 for start in starts)
         return _params(self._discount(), (alpha, beta))
 
     def memory(self, arms: int, dimension: int) -> Memory:
