@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import random
 import warnings
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from belman import Agent
+from belman.engine.tiers import interpreted
 from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
@@ -95,17 +95,9 @@ def _agent(luck: random.Random) -> Agent | None:
 
 def run(trials: Trials) -> None:
     """A trial is an operation; an agent lives through some, and is then saved and loaded."""
-    before = os.environ.get("BELMAN_COMPILE")
-    os.environ["BELMAN_COMPILE"] = "never"  # which compiles no line, and chooses the same
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            _lives(trials)
-    finally:
-        if before is None:
-            del os.environ["BELMAN_COMPILE"]
-        else:
-            os.environ["BELMAN_COMPILE"] = before
+    with interpreted(), warnings.catch_warnings():  # which compiles no line, and chooses the same
+        warnings.simplefilter("error")
+        _lives(trials)
 
 
 def _lives(trials: Trials) -> None:

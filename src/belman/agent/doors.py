@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from belman.agent.learnt import Learnt
 from belman.errors import ArmError, PolicyError, PriorError, SettingError
 from belman.families import Family
 from belman.policies import BelMan, Policy
@@ -133,6 +134,14 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
         raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
     policy.check(family, arms)
     return policy
+
+
+def check_learnt(learnt: Learnt, family: Family) -> Learnt:
+    """What an agent of this family can have learnt of an arm."""
+    if not isinstance(learnt, Learnt):
+        raise SettingError(f"{reprlib.repr(learnt)} is not what `learnt(arm)` gives")
+    family.check_belief(learnt.belief)
+    return learnt
 
 
 def check_provisional(counts: Mapping[Hashable, Any], family: Family) -> Mapping[Hashable, Any]:
