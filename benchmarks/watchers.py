@@ -1,8 +1,9 @@
 """Watching beside deciding: pairs of ask and tell a second with a hundred pages that watch, over
 the same without them, and a crowd with some pages for long, whose memory stays flat.
 
-`python -m benchmarks.watchers [SECONDS] [MINUTES]`, of a phase and of the crowd. Phases with and without pages take turns in one run, so
-that whatever else the machine does is in both; server, clients and pages share it.
+`python -m benchmarks.watchers [SECONDS] [MINUTES]`, of a phase and of the crowd. Phases with and
+without pages take turns in one run, so that whatever else the machine does is in both; server,
+clients and pages share it.
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ def main() -> None:
         claims.append(Claim("errors", float(crowd.errors), 0.0, ""))
         claims.append(Claim("memory that it grew by", after - before, 30.0, "MB"))
     notes["crowd"] = (
-        f"99 % within {crowd.slowest:.1f} ms; memory {before:.0f} MB at first, {after:.0f} MB at last"
+        f"99 % within {crowd.slowest:.1f} ms; memory {before:.0f} MB at first, "
+        f"{after:.0f} MB at last"
     )
     notes["machine"] = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     report("Watching beside deciding", claims, notes)
