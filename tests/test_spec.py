@@ -356,3 +356,13 @@ def test_a_file_may_name_a_class_that_is_imported_already(stranger):
         spec.build(path, Exposure)
     with pytest.raises(PolicyError, match="cannot be"):
         spec.build(path, Policy, trust="imported")
+
+
+def test_a_description_has_a_size():
+    wide = {"name": "stationary", "means": [0.5] * (spec.LARGEST + 1)}
+    deep: object = "belman"
+    for _ in range(spec.LARGEST):
+        deep = [deep]
+    for description in (wide, {"name": "phases", "then": deep, "turns": [wide]}):
+        with pytest.raises(SettingError, match="more than 100,000 parts"):
+            spec.build(description)

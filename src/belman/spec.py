@@ -54,6 +54,8 @@ Trust = Literal["names", "imported", "all"]
 
 #: How many descriptions may stand inside one another.
 DEEPEST = 20
+#: How many values a description may hold, at all depths.
+LARGEST = 100_000
 #: Policies that are a setting of another, by the name they go by.
 PRESETS: dict[str, Callable[..., Policy]] = {
     "belman-paper": BelMan.paper,
@@ -135,9 +137,23 @@ def build(description: Any, kind: type = object, *, trust: Trust = "names") -> A
     >>> build("q-ths")
     Forced(policy=Thompson(), factor=3.0, exponent=2.0, arms=None)
     """
+    _check_size(description)
     if isinstance(description, Mapping) and list(description) == ["import"]:
         return _value(description, kind, trust, 0)
     return _built(description, kind, trust, 0)
+
+
+def _check_size(description: Any) -> None:
+    """Refuse what holds more parts than any description that makes sense, before it is built."""
+    left, parts = [description], 0
+    while left:
+        item = left.pop()
+        inner = item.values() if isinstance(item, Mapping) else item
+        if isinstance(item, (Mapping, list, tuple)):
+            parts += len(item)
+            left += inner
+        if parts > LARGEST:
+            raise SettingError(f"a description holds more than {LARGEST:,} parts")
 
 
 class _UndescribedError(Exception):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
+import numpy as np
 import pytest
 
 from belman import Agent
 from belman.agent import state_file
-from belman.errors import StateError
+from belman.errors import ArmError, PriorError, SettingError, StateError
+from belman.families import Bernoulli
 from belman.policies import (
     LUCB,
     BelMan,
     ExploreThenCommit,
     Forced,
+    Gittins,
     Phases,
     SuccessiveAcceptsRejects,
     Thompson,
+    gittins,
 )
 from tests.attack import state_files
 
@@ -59,6 +64,14 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["priors"], [["nan", 1.0], [1.0, 1.0]], "not a number"),
         (["minimise"], "no", "whether it minimises"),
         (["arms"], [math.inf, "b"], "an arm inf"),
+        (["arms"], "ab", "no list of arms"),
+        (["truth", "plays"], ["0", 0.0], "'0' stands where a number belongs"),
+        (["truth", "plays"], [True, 0.0], "'True' stands where a number belongs"),
+        (["range"], [], "is no interval"),
+        (["range"], 0, "range is 0"),
+        (["range"], "01", "range is 01"),
+        (["discount"], True, "discount=True"),
+        (["version"], -1, "has version -1"),
     ],
 )
 def test_what_kernels_use_as_places_and_bounds_is_checked(path, value, words):
@@ -92,3 +105,65 @@ def test_mutated_files_are_refused_or_loaded_as_they_are():
     assert found["failures"] == []
     assert found["refused"] + found["equal"] == 1_000
     assert min(found["refused"], found["equal"]) > 50
+
+
+def test_what_is_no_text_is_no_agent():
+    with pytest.raises(StateError, match="is no text: '5' was given"):
+        Agent.from_json(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("prior", [(1e-300, 1.0), (1.0, 1e-300), (3.0 + 1e-12, 1.0)])
+def test_a_table_of_indices_ends_however_near_to_zero_a_prior_is(prior):
+    starts = []
+
+    def noted(discount, start):
+        starts.append(start)
+        return np.zeros(4)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gittins, "_params", noted)
+        Gittins().params(Bernoulli(prior=prior))
+    assert starts == [(1.0, 1.0)]
+
+
+def test_a_discount_so_small_that_nothing_is_lifted_gives_a_finite_table(monkeypatch, tmp_path):
+    monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
+    nodes = (gittins.gittins_table.COUNTS + 1) * (gittins.gittins_table.COUNTS + 2) // 2
+    monkeypatch.setattr(gittins.gittins_table, "lifts", lambda discount, starts: np.zeros(nodes))
+    gittins._params.cache_clear()
+    assert np.isfinite(gittins._params(1e-300, (1.0, 1.0))).all()
+    gittins._params.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("\ud800", "surrogate"),
+        (("a", "\udfff"), "surrogate"),
+        ("x" * 1_001, "at most 1,000 characters"),
+        (b"x" * 1_001, "at most 1,000 characters"),
+        (tuple(range(17)), "at most 16 parts"),
+        ((((((1,),),),),), "inside one another"),
+        (10**400, "up to 1e"),
+    ],
+)
+def test_a_name_that_no_file_can_hold_is_none(name, words):
+    agent = Agent(["a", "b"], seed=1)
+    before = agent.to_json()
+    for bad in (lambda: Agent(["a", name]), lambda: agent.add_arm(name)):
+        with pytest.raises(ArmError, match=words):
+            bad()
+    assert agent.to_json() == before
+
+
+def test_arms_without_end_are_refused():
+    with pytest.raises(ArmError, match="more than 1,000,000 arms"):
+        Agent(itertools.count())
+
+
+def test_what_is_learnt_anew_is_what_was_learnt():
+    agent = Agent(["a", "b"], seed=1)
+    with pytest.raises(SettingError, match="is not what"):
+        agent.relearn("a", (1.0, 1.0))  # type: ignore[arg-type]
+    with pytest.raises(PriorError, match="not proper"):
+        agent.relearn("a", agent.learnt("a")._replace(belief=(-1.0, 1.0)))

@@ -1,4 +1,7 @@
-"""`python -m tests.attack [NAME …]`: the long form, as the table of docs/guide/promises.md."""
+"""`python -m tests.attack [NAME[=COUNT] …]`: the long form, as the table of the promises.
+
+All attacks, or those of these names, so often as is said or else in their long form.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,36 @@ import sys
 import time
 
 from tests.attack.attacks import ATTACKS
+from tests.attack.harness import Attack
+
+
+def chosen(words: list[str]) -> list[tuple[Attack, int]]:
+    """The attacks of these words with their counts; leaves with an error where there is none."""
+    known = {attack.name: attack for attack in ATTACKS}
+    found = []
+    for word in words or list(known):
+        name, _, count = word.partition("=")
+        if name not in known or (count and not count.isdecimal()):
+            sys.exit(f"no attack {word!r}: there are {', '.join(known)}, each also with =COUNT")
+        found.append((known[name], int(count) if count else known[name].long))
+    return found
 
 
 def main() -> None:
-    """Run the attacks of these names, or all; leave with an error if one finds something."""
-    names = sys.argv[1:] or [attack.name for attack in ATTACKS]
-    if unknown := set(names) - {attack.name for attack in ATTACKS}:
-        sys.exit(f"no attack {', '.join(sorted(unknown))}")
+    """Run them; leave with an error if one finds something."""
     print("| attack | what is tried | what holds | trials | found |\n|---|---|---|--:|--:|")
     found = []
-    for attack in ATTACKS:
-        if attack.name in names:
-            started = time.monotonic()
-            trials = attack.trials(attack.long)
-            row = [attack.name, attack.what, attack.holds, f"{trials.done:,}", len(trials.found)]
-            print(f"| {' | '.join(map(str, row))} |", flush=True)
-            took = time.monotonic() - started
-            print(f"{attack.name}: {took:.0f} s of {attack.seconds:.0f}", file=sys.stderr)
-            found += [f"{attack.name}: {one}" for one in trials.found]
+    for attack, count in chosen(sys.argv[1:]):
+        if missing := attack.needs():
+            print(f"{attack.name}: {missing}", file=sys.stderr)
+            continue
+        started = time.monotonic()
+        trials = attack.trials(count)
+        row = [attack.name, attack.what, attack.holds, f"{trials.done:,}", len(trials.found)]
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+        took = time.monotonic() - started
+        print(f"{attack.name}: {took:.0f} s of {attack.seconds:.0f}", file=sys.stderr)
+        found += [f"{attack.name}: {one}" for one in trials.found]
     print(*found[:50], sep="\n", file=sys.stderr)
     sys.exit(bool(found))
 

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from tests.attack import (
+    clocks,
+    edited_logs,
     flood,
     fork,
+    fuzzed_agents,
     fuzzed_http,
     half_sent,
     headers,
+    killed_servers,
+    killed_writers,
+    power_cuts,
+    restarts,
+    restores,
     revoked,
+    schema_versions,
     state_files,
     watchers,
 )
 
 ATTACKS = [
+    killed_writers.ON_SQLITE,
+    killed_writers.ON_POSTGRESQL,
+    killed_servers.ON_SQLITE,
+    killed_servers.ON_POSTGRESQL,
+    restarts.ATTACK,
+    restores.ATTACK,
+    edited_logs.ATTACK,
+    power_cuts.ATTACK,
+    clocks.ATTACK,
+    schema_versions.ATTACK,
     fork.ATTACK,
     flood.ATTACK,
     watchers.ATTACK,
@@ -22,4 +41,5 @@ ATTACKS = [
     fuzzed_http.ATTACK,
     revoked.ATTACK,
     state_files.ATTACK,
+    fuzzed_agents.ATTACK,
 ]

@@ -34,7 +34,8 @@ class Trials:
 class Attack(NamedTuple):
     """Something that is tried, and what has to hold all the same.
 
-    `short` and `long` are numbers of trials; after `seconds` no trial is begun any more.
+    `short` and `long` are numbers of trials; after `seconds` no trial is begun any more. `needs`
+    says what is missing here to try it, if anything is.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Attack(NamedTuple):
     long: int
     seconds: float = 60.0
     seed: int = 1
+    needs: Callable[[], str | None] = lambda: None
 
     def trials(self, count: int) -> Trials:
         """Try it so many times."""

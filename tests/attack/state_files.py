@@ -10,213 +10,58 @@ watched: a crash, a hang, any other exception, or an agent that is not the file'
 
 from __future__ import annotations
 
-import copy
-import json
 import multiprocessing
 import os
 import random
+import re
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from belman import Agent
 from belman.agent import state_file
-from belman.dispatch import Dispatcher
 from belman.errors import BelmanError
 from belman.families import FAMILIES
-from belman.policies import POLICIES
 from belman.studies.event_log import Event, Kind
-from belman.studies.settings import settings
-from belman.studies.state import State, _digest
+from belman.studies.state import State
 from tests.attack.harness import Attack, Trials
+from tests.attack.mutations import differences, mutated
+from tests.attack.saved_states import Sample, play, samples
 
-TURNS = 50
-SECONDS = 60.0  # in which a file is loaded and played, however slow the machine
-_SETTINGS: dict[str, dict[str, Any]] = {
-    "explore-then-commit": {"explore": 2},
-    "successive-rejects": {"budget": 40},
-    "successive-accepts-rejects": {"budget": 40, "m": 2},
-    "sequential-halving": {"budget": 40, "m": 2},
-    "kl-ucb++": {"horizon": 100},
-    "ids": {"draws": 20},
-    "ts-ucb": {"draws": 5},
-}
-_HOSTILE: tuple[Any, ...] = (
-    0, 1, -1, 2, 3, 4, 5, 7, 50_000_000, 2**31, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -(2**63),
-    10**30, 0.5, -0.0, 1e-320, 1e-300, 1e-9, 1e9, 1e15, 1e16, 1e100, 1e200, 1.7e308, -1.7e308,
-    "inf", "-inf", "nan", "", "0", "a", None, True, False, [], {}, [1, 50_000_000], [[1.0]],
-    {"name": "belman"}, {"name": "phases"}, {"tuple": []}, {"repr": "x"},
-)  # fmt: skip
-
-
-class Sample(NamedTuple):
-    """A saved state: what it is, its content without a checksum, and how it is read."""
-
-    name: str
-    content: dict[str, Any]
-    signed: Callable[[dict[str, Any]], str]
-    load: Callable[[str], Any]
-
-
-def _signed(content: dict[str, Any]) -> str:
-    body = {name: value for name, value in content.items() if name != "checksum"}
-    return json.dumps(body | {"checksum": state_file._checksum(body)}, ensure_ascii=False)
-
-
-def _signed_dispatcher(content: dict[str, Any]) -> str:
-    agents = content.get("agents")
-    if isinstance(agents, list):
-        texts = [_signed(agent) if isinstance(agent, dict) else agent for agent in agents]
-        content = content | {"agents": texts}
-    return _signed(content)
-
-
-def _signed_snapshot(content: dict[str, Any]) -> str:
-    if isinstance(content.get("agent"), dict):
-        content = content | {"agent": json.loads(_signed(content["agent"]))}
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return f"{_digest(text)}\n{text}"
-
-
-def _dispatcher(text: str) -> Dispatcher:
-    return Dispatcher.from_json(text, clock=lambda: 0.0)
-
-
-def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, Agent]]:
-    for policy, kind in POLICIES.items():
-        if kind.sees_truth or (policy == "gittins" and os.environ.get("BELMAN_COMPILE") == "never"):
-            continue  # a table of indices takes minutes where it is not compiled
-        who = kind(**_SETTINGS.get(policy, {}))
-        for family in families:
-            if family in ("chi-squared", "beta") and policy != "belman":
-                continue  # by quadrature: slow, and the same loader
-            try:
-                agent = Agent(
-                    ["a", "b", "c"],
-                    family,
-                    who,
-                    discount=rng.choice((1.0, 0.9)),
-                    seed=rng.getrandbits(32),
-                )
-            except BelmanError:
-                continue  # a policy for other families
-            _play(agent, rng, rng.randrange(2, 12))
-            yield f"{policy}, {family}", agent
-
-
-def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample]:
-    """States of every kind, each in the middle of its life; agents of some families alone."""
-    rng = random.Random(seed)
-    found = [
-        Sample(name, _content(agent.to_json()), _signed, Agent.from_json)
-        for name, agent in _agents(rng, families)
-    ]
-    dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0)
-    for queue in ("p", "q", "q"):
-        server = dispatcher.assign(queue)
-        if queue == "p":
-            dispatcher.completed(server, time=0.5)
-    content = _content(dispatcher.to_json())
-    content["agents"] = [_content(agent) for agent in content["agents"]]
-    found.append(Sample("dispatcher", content, _signed_dispatcher, _dispatcher))
-    state = State(settings(["a", "b", "c"], seed=5))
-    for number, arm in enumerate((0, 1, 2, 2), start=1):
-        state.fold(Event(number, int(Kind.ASKED), 1.0, arm=arm))
-    state.fold(Event(5, int(Kind.TOLD), 2.0, arm=0, ticket=1, reward=1.0))
-    state.fold(Event(6, int(Kind.ARM_RETIRED), 3.0, arm=2))
-    text = state.to_text().partition("\n")[2]
-    found.append(Sample("snapshot", json.loads(text), _signed_snapshot, State.from_text))
-    return found
-
-
-def _content(text: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(text)
-    content.pop("checksum")
-    return content
-
-
-# Mutating
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every (container, key) inside plain data."""
-    keys: Any = value if isinstance(value, dict) else range(len(value))
-    for key in keys:
-        yield value, key
-        if isinstance(value[key], (dict, list)):
-            yield from _places(value[key])
-
-
-def mutated(content: dict[str, Any], rng: random.Random) -> dict[str, Any]:
-    """A copy with one to three hostile changes."""
-    content = copy.deepcopy(content)
-    for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        part = content
-        name = rng.choice([key for key in content if key not in ("format", "version")] or [""])
-        if isinstance(content.get(name), (dict, list)) and rng.random() < 0.9:
-            part = content[name]
-        places = list(_places(part))
-        if not places:
-            break
-        holder, key = rng.choice(places) if part is not content else (content, name)
-        _change(holder, key, rng)
-    return content
-
-
-def _change(holder: Any, key: Any, rng: random.Random) -> None:
-    old, kind = holder[key], rng.randrange(8)
-    if kind == 0 and isinstance(holder, dict):
-        del holder[key]
-    elif kind == 1 and isinstance(holder, list):
-        holder.insert(key, copy.deepcopy(rng.choice(holder)))
-    elif kind == 2 and isinstance(holder, list):
-        del holder[key]
-    elif kind == 3 and isinstance(old, (int, float)) and not isinstance(old, bool):
-        holder[key] = rng.choice((-old, old + 1, old * 1e6, old / 3, old - 1, old * 1e-12))
-    else:
-        holder[key] = copy.deepcopy(rng.choice(_HOSTILE))
-
-
-# Loading
-
-
-def _play(agent: Agent, rng: random.Random, turns: int) -> None:
-    numbers = {
-        "bernoulli": (0.0, 1.0), "poisson": (0.0, 3.0), "geometric": (1.0, 4.0), "beta": (0.2, 0.7),
-        "bounded-exponential": (0.2, 0.7),
-    }.get(agent.scale.base.name, (0.5, 2.0))  # fmt: skip
-    for _ in range(turns):
-        arm = agent.ask()
-        if rng.random() < 0.9:
-            reward = rng.choice(numbers)
-            if agent.scale.range is not None:
-                low, high = agent.scale.range
-                reward = low + (high - low) * reward
-            try:
-                agent.tell(arm, reward)
-            except BelmanError:  # a law may be so narrow, or a belief so far, that none is left
-                agent.cancel(arm)
+TURNS = 30
+SECONDS = 600.0  # in which a file is loaded and played, however slow the machine
+SENT = 1_000  # files after which a child says what it found
+#: What the next file says anew: its release, settings that the old one left to their defaults, and
+#: in a snapshot how a policy worked, of which only what was learnt is kept.
+_ANEW = re.compile(
+    r"(/agents/\d+|/agent)?/belman\b.*|.*/(family|policy|exposure|settings)\b.* was put in"
+    r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|mind|stale)\b.*"
+)
 
 
 def attacked(sample: Sample, rng: random.Random) -> str:
     """'refused' or 'equal'; raises what the loader should not have raised."""
-    text = sample.signed(mutated(sample.content, rng))
+    said = mutated(sample.content, rng)
     try:
-        found = sample.load(text)
+        found = sample.load(sample.signed(said))
     except BelmanError:
         return "refused"
-    again = found.to_text if isinstance(found, State) else found.to_json
-    before = again()
-    if sample.load(before) is None or again() != before:
+    kept = sample.content_of(found)
+    changed = [place for place in differences(said, kept) if not _ANEW.fullmatch(place)]
+    if changed:
+        raise AssertionError(f"the state is not that of its file: {changed[:3]}")
+    if rng.random() < 0.1 and sample.content_of(sample.load(sample.signed(kept))) != kept:
         raise AssertionError("what was loaded is not what was saved of it")
     if isinstance(found, Agent):
-        _play(found, rng, TURNS)
+        play(found, rng, TURNS)
         found.beliefs()
     elif isinstance(found, State):
-        _play(found.agent, rng, TURNS)
+        _go_on(found, rng)
     else:
         for queue in found._agents:
             for _ in range(TURNS if found.free and found._limit is None else 0):
@@ -225,10 +70,29 @@ def attacked(sample: Sample, rng: random.Random) -> str:
     return "equal"
 
 
+def _go_on(state: State, rng: random.Random) -> None:
+    """Asks and tells, some before their windows close and some never."""
+    now = state.tickets.time
+    for _ in range(TURNS // 3):
+        now += rng.choice((0.0, 1.0, 60.0))
+        state.close(now)
+        state.count_early(now)
+        ((arm, draw, chance),) = state.decide(1)
+        asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
+        state.fold(asked, decided=True)
+        if rng.random() < 0.7:
+            told = {"arm": arm, "ticket": asked.number, "reward": float(rng.random() < 0.5)}
+            state.fold(Event(state.number + 1, int(Kind.TOLD), now + 0.5, **told))
+            now += 0.5
+    state.status()
+
+
 def _child(seed: int, numbers: range, families: Sequence[str], at: Any, out: Any) -> None:
+    """Attack with these numbers; what came of it is sent on after every few thousand."""
     warnings.simplefilter("error")
+    state_file._checksum = lambda document: ""  # of every file the right one, at no cost
     every = samples(seed, families)
-    counts = {"refused": 0, "equal": 0}
+    counts: Counter[str] = Counter()
     failures = []
     for number in numbers:
         at.value = number
@@ -238,7 +102,9 @@ def _child(seed: int, numbers: range, families: Sequence[str], at: Any, out: Any
             counts[attacked(sample, rng)] += 1
         except Exception:
             failures.append(f"{number}: {sample.name}: {traceback.format_exc(limit=-3)}")
-    out.send((counts, failures))
+        if (number + 1) % SENT == 0 or number == numbers[-1]:
+            out.send((number + 1, counts, failures))
+            counts, failures = Counter(), []
 
 
 def main(
@@ -248,44 +114,64 @@ def main(
 
     `compile` is 'first' for compiled kernels (minutes of compiling per family, once), or 'never'.
     """
-    spawn = multiprocessing.get_context("spawn")
-    total: dict[str, Any] = {"refused": 0, "equal": 0, "failures": []}
+    total: Counter[str] = Counter()
+    failures: list[str] = []
     first = 0
     while first < count:
-        at = spawn.Value("q", -1, lock=False)
-        ours, theirs = spawn.Pipe(duplex=False)
-        numbers = range(first, count)
-        child = spawn.Process(target=_child, args=(seed, numbers, families, at, theirs))
-        before = os.environ.get("BELMAN_COMPILE")
-        os.environ["BELMAN_COMPILE"] = compile
-        child.start()
-        if before is None:
-            del os.environ["BELMAN_COMPILE"]
-        else:
-            os.environ["BELMAN_COMPILE"] = before
-        theirs.close()
-        seen, since = -1, time.monotonic()
-        while child.is_alive() and not ours.poll(0.2):
-            if at.value != seen:
-                seen, since = at.value, time.monotonic()
-            elif time.monotonic() - since > SECONDS and seen >= 0:
-                child.kill()
-        try:
-            counts, failures = ours.recv()
-            first = count
-        except EOFError:
-            child.join()
-            if at.value < first:
-                raise RuntimeError("the attack itself failed before its first file") from None
-            counts, failures = {}, [f"{at.value}: ended by {child.exitcode}"]
-            first = at.value + 1
+        with _watched(compile, seed, range(first, count), families) as (child, at, pipe):
+            while first < count:
+                said = _heard(child, at, pipe)
+                if said is None:
+                    child.join()
+                    if at.value < first:
+                        raise RuntimeError("the attack itself failed before its first file")
+                    failures.append(f"{at.value}: ended by {child.exitcode}")
+                    print(failures[-1], flush=True)
+                    total["lost"] += at.value - first  # of which is not known how they ended
+                    first = at.value + 1
+                    break
+                first, counts, found = said
+                total += counts
+                failures += found
+                if first % (20 * SENT) == 0:
+                    print(f"{first:,} files: {dict(total)}, {len(failures)} failures", flush=True)
+    return {"refused": 0, "equal": 0, **total, "failures": failures}
+
+
+@contextmanager
+def _watched(compile: str, *work: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """A child at work, the number that it is at, and the pipe on which it speaks."""
+    spawn = multiprocessing.get_context("spawn")
+    at = spawn.Value("q", -1, lock=False)
+    ours, theirs = spawn.Pipe(duplex=False)
+    child = spawn.Process(target=_child, args=(*work, at, theirs))
+    before = os.environ.get("BELMAN_COMPILE")
+    os.environ["BELMAN_COMPILE"] = compile
+    child.start()
+    if before is None:
+        del os.environ["BELMAN_COMPILE"]
+    else:
+        os.environ["BELMAN_COMPILE"] = before
+    theirs.close()
+    try:
+        yield child, at, ours
+    finally:
         child.join()
         ours.close()
         child.close()
-        for name, number in counts.items():
-            total[name] += number
-        total["failures"] += failures
-    return total
+
+
+def _heard(child: Any, at: Any, pipe: Any) -> Any:
+    """What a child says next; None if it died, or was killed since it hung."""
+    seen, since = -1, time.monotonic()
+    while not pipe.poll(0.2):
+        if at.value != seen:
+            seen, since = at.value, time.monotonic()
+        elif time.monotonic() - since > SECONDS and seen >= 0:
+            child.kill()
+    with suppress(EOFError):
+        return pipe.recv()
+    return None
 
 
 def run(trials: Trials) -> None:

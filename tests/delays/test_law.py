@@ -152,3 +152,43 @@ def test_damaged_data_is_refused():
     del plain["silent"]
     with pytest.raises(StateError, match="a law of delays is damaged"):
         DelayLaw.from_plain(plain)
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"),
+    [
+        ("silent", [[50_000_000, 257], [], []]),
+        ("silent", [[2, 2], [0], [1]]),
+        ("silent", [[2, 257], [514], [1]]),
+        ("silent", [[2, 257], [-1], [1]]),
+        ("silent", [[2, 257], [1, 0], [1, 1]]),
+        ("silent", [[2, 257], [0], [-1]]),
+        ("silent", [[2, 257], [0], [0.5]]),
+        ("successes", [[10**9], [], []]),
+        ("delays", [[256], [0], [2**63]]),
+        ("head", [[1], [0], [2**61]]),
+    ],
+)
+def test_counts_that_kernels_would_follow_out_of_bounds_are_refused(name, packed):
+    plain = DelayLaw(60.0, arms=2).to_plain()
+    with pytest.raises(StateError, match="a law of delays is damaged"):
+        DelayLaw.from_plain(plain | {name: packed})
+
+
+def test_a_law_knows_the_tickets_that_it_counts():
+    law = DelayLaw(60.0, arms=2)
+    tickets = [(0, 1.0, None), (1, 2.0, 9.0), (1, 3.0, None)]
+    for arm, asked, _ in tickets:
+        law.asked(arm, asked)
+    law.told(1, 2.0, 9.0)
+    assert law.is_of(tickets)
+    law.asked(0, 55.0)  # by which time the first are in other cells of the ring
+    law.asked(0, 64.0)
+    tickets += [(0, 55.0, None), (0, 64.0, None)]
+    assert law.is_of(tickets)
+    assert not law.is_of(tickets[1:])
+    assert not law.is_of([(1, 1.0, None), *tickets[1:]])
+    assert not law.is_of([(0, 1.0, 2.0), *tickets[1:]])
+    law.closed(0, 1.0)
+    law.closed(1, 2.0, 9.0)
+    assert law.is_of(tickets[2:])

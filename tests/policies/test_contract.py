@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from belman import Gaussian, Poisson, Thompson, kernel
+from belman import Bernoulli, Gaussian, Poisson, Thompson, kernel
+from belman.policies import ExploreThenCommit
 from belman.policies.policy import (
     Policy,
     PolicyKernels,
@@ -16,6 +17,7 @@ from belman.policies.policy import (
     share_of_ties,
 )
 from belman.testing import check_policy
+from belman.testing.policies import PolicyCase, places_are_declared
 from tests.members import interpreted
 
 
@@ -81,3 +83,16 @@ def test_what_a_policy_does_not_keep_is_told_in_words():
     assert "cannot be a key: unhashable type" in told
     assert "depends on the turns that are asked for with it" in told
     assert "in 60 first turns it never played" in told
+
+
+class Undeclared(ExploreThenCommit):
+    """Does not say that it keeps a place."""
+
+    def whole_numbers(self, arms):
+        return {}
+
+
+def test_a_place_that_is_not_declared_is_told():
+    with pytest.raises(AssertionError, match="committed of its memory is used as a place"):
+        check_policy(Undeclared(explore=2))
+    assert list(places_are_declared(PolicyCase(ExploreThenCommit(explore=2), Bernoulli()))) == []

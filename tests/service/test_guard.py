@@ -155,3 +155,42 @@ def test_an_answer_that_nobody_reads_is_given_up(tmp_path):
 def test_limits_have_to_make_sense(wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):
         Limits(**wrong)
+
+
+def test_tickets_of_a_study_are_bounded_by_the_service(tmp_path):
+    with running(tmp_path, max_tickets=3, max_tickets_out=5) as service:
+        service.send("POST", "/api/studies", {"name": "few", "arms": ["a", "b"]})
+
+        def ask(tickets):
+            return service.send("POST", "/api/studies/few/ask", {"tickets": tickets})
+
+        refused = ask(4)
+        assert refused.status == 422
+        assert "at most 3" in refused.json["detail"]
+        assert [ask(3).status, ask(2).status] == [200, 200]
+        over = ask(1)
+        assert over.status == 409
+        assert "limit of 5" in over.json["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"arms": ["x" * 201]},
+        {"arms": [[1] * 9]},
+        {"arms": [[["a"]]]},
+        {"arms": []},
+        {"arms": list(range(10_001))},
+        {"prior": [1.0] * 17},
+        {"prior": [[1.0]]},
+        {"policy": {f"p{i}": 1 for i in range(21)}},
+        {"policy": "x" * 201},
+        {"reward": "a+" * 200 + "a"},
+        {"name": "x" * 201},
+    ],
+)
+def test_every_part_of_a_new_study_has_a_size(tmp_path, body):
+    with running(tmp_path) as service:
+        answer = service.send("POST", "/api/studies", {"name": "s", "arms": ["a", "b"], **body})
+        assert answer.status == 422
+        assert service.send("GET", "/api/studies").json["studies"] == []

@@ -25,6 +25,11 @@ def programs() -> Path | None:
     )
 
 
+def missing_postgresql() -> str | None:
+    """Why nothing can be tried on PostgreSQL here, if it cannot."""
+    return REASON if programs() is None else None
+
+
 class Postgres:
     """A cluster that is made, started, stopped, restarted and removed; as the user postgres where
     we are root.
@@ -33,7 +38,7 @@ class Postgres:
     def __init__(self) -> None:
         self._programs = programs()
         self.folder = Path(tempfile.mkdtemp(prefix="belman-postgres-"))
-        self.port = _free_port()
+        self.port = free_port()
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
         self._run(
@@ -97,7 +102,8 @@ class Postgres:
         assert done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nobody listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

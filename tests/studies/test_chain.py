@@ -18,11 +18,16 @@ from belman.studies.chain import link
 def told(opened):
     """A study with some events, and its storage behind its back."""
     study = opened()
+    some_events(study)
+    return study
+
+
+def some_events(study):
+    """Asks, tells and a pause: events 2 to 11."""
     for turn in range(4):
         study.tell(study.ask().id, turn % 2)
     study.pause("lunch")
     study.resume()
-    return study
 
 
 EDITS = {
@@ -100,6 +105,30 @@ def test_a_restored_file_is_noticed_and_may_be_opened_anew(tmp_path):
     again.check()
     study.storage.close()
     again.storage.close()
+
+
+@pytest.mark.parametrize("how", ["moved", "copied", "gone"])
+def test_a_file_that_took_the_place_of_another_is_noticed(tmp_path, how):
+    """Even where SQLite, which holds the old one open and its pages, would go on as before."""
+    path, copy = tmp_path / "studies.db", tmp_path / "copy.db"
+    study = open_study("study", ["a", "b"], storage=f"sqlite:///{path}", seed=1)
+    study.ask()
+    back_up(path, copy)
+    study.ask(3)
+    study.storage.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    if how == "moved":
+        copy.replace(path)
+        for end in ("-wal", "-shm"):
+            (tmp_path / f"studies.db{end}").unlink()
+    elif how == "copied":
+        shutil.copyfile(copy, path)
+    else:
+        path.unlink()
+    words = "it is gone" if how == "gone" else "restored from a backup"
+    for call in (study.ask, study.status):
+        with pytest.raises((errors.StateError, errors.StorageError), match=words):
+            call()
+    study.storage.close()
 
 
 def test_a_snapshot_of_a_lost_future_is_noticed(opened, monkeypatch):

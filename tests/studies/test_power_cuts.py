@@ -1,22 +1,19 @@
-"""The power is cut a few times; a thousand times by `python -m benchmarks.power_cuts`."""
+"""How power cuts are simulated; they are cut in tests/attack."""
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-from benchmarks import power_cuts
+
+from tests.attack import power_cuts
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_what_was_acknowledged_survives_and_would_not_without_waiting_for_the_disk():
+@pytest.mark.skipif(power_cuts.missing_strace() is not None, reason="strace is not installed")
+def test_the_log_is_moved_into_its_file_and_begins_anew_while_it_is_recorded():
     steps = power_cuts.recorded("full")
     begun = next(i for i, step in enumerate(steps) if step.file == "notes")
     places = {(step.file, step.place) for step in steps[begun:] if step.data}
-    assert ("studies.db", 0) in places  # the log was moved into its file,
-    assert ("studies.db-wal", 0) in places  # and began anew
-    assert power_cuts.cut(steps, 12) == []
-    assert power_cuts.cut(power_cuts.recorded("normal", 40), 12)
+    assert ("studies.db", 0) in places
+    assert ("studies.db-wal", 0) in places
 
 
 def test_a_write_is_lost_by_sectors():

@@ -157,3 +157,23 @@ def test_tickets_of_an_ask_and_tickets_out_are_bounded(opened, clock):
     with pytest.raises(errors.SettingError, match="tickets=0 must be"):
         opened("study", None, limits=Limits(tickets=0)).ask()
     study.check()
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1e300, None, "now", True])
+def test_a_clock_that_gives_no_time_is_refused(opened, clock, wrong):
+    study = opened(clock=clock)
+    clock.now = wrong
+    with pytest.raises(errors.StudyError, match="which is no time"):
+        study.ask()
+    with pytest.raises(errors.StudyError, match="which is no time"):
+        opened("new", clock=clock)
+    assert study.number == 1
+
+
+def test_a_number_beyond_all_floats_is_a_reward_of_no_study(opened):
+    study = opened(window=10.0, accumulate=True, family="gaussian")
+    ticket = study.ask()
+    for wrong in (10**400, 1j, "1", float("nan")):
+        with pytest.raises(errors.RewardError, match="cannot be"):
+            study.tell(ticket.id, wrong)
+    assert study.number == 2

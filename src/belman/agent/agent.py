@@ -370,7 +370,7 @@ class Agent:
         >>> agent.belief("red"), agent.turn
         ((1.0, 1.0), 1)
         """
-        place = self._place(arm)
+        place, learnt = self._place(arm), doors.check_learnt(learnt, self._family)
         self._told += learnt.tells - int(self._tells[place])
         self._tells[place] = learnt.tells
         self._truth.beliefs[place] = learnt.belief

@@ -123,6 +123,15 @@ def lasting(memory: Any) -> dict[str, Any]:
     return {name: part for name, part in parts if not name.endswith("scratch")}
 
 
+def interval(content: Any) -> tuple[Any, ...] | None:
+    """The two ends of a range, or none."""
+    if content is None:
+        return None
+    if not isinstance(content, list) or not all(type(end) in (int, float) for end in content):
+        raise StateError(f"range is {str(content)[:40]}: it must be two numbers, or null")
+    return tuple(content)
+
+
 def size(value: Any, what: str) -> float:
     """A number from 0 up, no larger than rewards are."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

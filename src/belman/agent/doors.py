@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from belman.agent.learnt import Learnt
 from belman.errors import ArmError, PolicyError, PriorError, SettingError
 from belman.families import Family
 from belman.policies import BelMan, Policy
+
+#: What a name may be, so that files, logs and pages can hold it.
+LONGEST_NAME = 1_000
+LONGEST_TUPLE = 16
+DEEPEST_NAME = 4
+LARGEST_NUMBER = 10**300
+#: How many arms there may be: memory and the time of a turn grow with them.
+MOST_ARMS = 1_000_000
 
 
 def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
@@ -17,9 +28,12 @@ def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
     if isinstance(arms, (str, bytes)):
         raise ArmError(f"{option}={arms!r} is one name, not a list of names: write [{arms!r}]")
     try:
-        return list(arms)
+        names = list(islice(arms, MOST_ARMS + 1))
     except TypeError:
         raise ArmError(f"{option}={arms!r} is not a list of names") from None
+    if len(names) > MOST_ARMS:
+        raise ArmError(f"{option}={reprlib.repr(arms)} are more than {MOST_ARMS:,} arms")
+    return names
 
 
 def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
@@ -29,8 +43,29 @@ def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
     except TypeError:
         words = "it is not hashable (a string, a number or a tuple is)"
         raise ArmError(f"arm {arm!r} cannot be a name: {words}") from None
+    _check_size(arm)
     if arm in known:
         raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
+
+
+def _check_size(name: Hashable, depth: int = 0) -> None:
+    """A name that can be written down, and shown: no half of a surrogate pair, and not too long."""
+    shown = reprlib.repr(name)
+    if isinstance(name, tuple):
+        if depth == DEEPEST_NAME or len(name) > LONGEST_TUPLE:
+            most = f"tuples of at most {LONGEST_TUPLE} parts, {DEEPEST_NAME} inside one another"
+            raise ArmError(f"arm {shown} cannot be a name: names are strings, numbers or {most}")
+        for part in name:
+            _check_size(part, depth + 1)
+    if isinstance(name, (str, bytes)) and len(name) > LONGEST_NAME:
+        most = f"a name has at most {LONGEST_NAME:,} characters"
+        raise ArmError(f"arm {shown} cannot be a name: {most}, and this one has {len(name):,}")
+    if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
+        half = "it holds half of a surrogate pair, which no encoding has"
+        raise ArmError(f"arm {shown} cannot be a name: {half}")
+    if isinstance(name, int) and abs(name) >= LARGEST_NUMBER:
+        most = f"whole numbers name arms up to {LARGEST_NUMBER:.0e}"
+        raise ArmError(f"arm {shown} cannot be a name: {most}")
 
 
 def check_seed(seed: int | None) -> int | None:
@@ -44,7 +79,8 @@ def check_seed(seed: int | None) -> int | None:
 
 def check_discount(discount: float) -> float:
     """A share of the past that is kept at every reward."""
-    if not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+    is_number = isinstance(discount, (int, float)) and not isinstance(discount, bool)
+    if not is_number or not 0.0 < discount <= 1.0:
         allowed = "it must be above 0 and at most 1 (1 never forgets)"
         raise SettingError(f"discount={discount!r} makes no agent: {allowed}")
     return float(discount)
@@ -98,6 +134,14 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
         raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
     policy.check(family, arms)
     return policy
+
+
+def check_learnt(learnt: Learnt, family: Family) -> Learnt:
+    """What an agent of this family can have learnt of an arm."""
+    if not isinstance(learnt, Learnt):
+        raise SettingError(f"{reprlib.repr(learnt)} is not what `learnt(arm)` gives")
+    family.check_belief(learnt.belief)
+    return learnt
 
 
 def check_provisional(counts: Mapping[Hashable, Any], family: Family) -> Mapping[Hashable, Any]:

@@ -95,12 +95,14 @@ def _rebuilt(
     policy: Policy | None,
 ) -> Agent:
     saved = content["arms"]
+    if not isinstance(saved, list):
+        raise StateError(f"{source} has no list of arms")
     names = [state_file.decode_arm(arm, source) for arm in saved] if arms is None else list(arms)
     if len(names) != len(saved):
         raise StateError(f"{source} has {len(saved)} arms, and {len(names)} were given")
     law = _part(content, Family, "family", source) if family is None else family
     who = _part(content, Policy, "policy", source) if policy is None else policy
-    ends = tuple(content["range"]) if content["range"] else None
+    ends = checks.interval(content["range"])
     if type(content["minimise"]) is not bool:
         raise StateError(f"{source} does not say whether it minimises")
     scale: dict[str, Any] = {"range": ends, "minimise": content["minimise"]}

@@ -32,13 +32,15 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     """The content of a state file; raises StateError, and says why, where it cannot be trusted."""
     try:
         document = json.loads(text)
+    except TypeError:
+        raise StateError(f"{source} is no text: {str(text)[:40]!r} was given") from None
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != kind:
         lacks = f"it lacks the format {kind!r}"
         raise StateError(f"{source} is not the state of {_article(kind)}: {lacks}")
     version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         reads = f"this belman reads up to {VERSION} (install a newer one)"
         raise StateError(f"{source} has version {version!r}: {reads}")
     if document.pop("checksum", None) != _checksum(document):
@@ -91,8 +93,20 @@ def plain(value: Any) -> Any:
 
 
 def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The array of a nested list, words for infinity included."""
-    return np.array(value, dtype=np.float64)
+    """The array of a nested list, words for infinity included, and nothing else that is no number.
+
+    >>> floats([1, "inf"]).tolist()
+    [1.0, inf]
+    """
+    return np.array(_checked_numbers(value), dtype=np.float64)
+
+
+def _checked_numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_checked_numbers(item) for item in value]
+    if type(value) not in (int, float) and value not in ("inf", "-inf", "nan"):
+        raise StateError(f"{str(value)[:40]!r} stands where a number belongs")
+    return value
 
 
 def encode_arm(arm: Hashable) -> Any:

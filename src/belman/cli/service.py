@@ -67,6 +67,18 @@ def serve(
             envvar="BELMAN_RATE", help="Requests a second that one key (or address) may send."
         ),
     ] = Limits.rate,
+    max_tickets: Annotated[
+        int,
+        typer.Option(
+            envvar="BELMAN_MAX_TICKETS", help="Tickets that one transaction of a study may give."
+        ),
+    ] = Limits.max_tickets,
+    max_tickets_out: Annotated[
+        int,
+        typer.Option(
+            envvar="BELMAN_MAX_TICKETS_OUT", help="Tickets of a study that may be out at once."
+        ),
+    ] = Limits.max_tickets_out,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,6 +102,8 @@ def serve(
         max_streams=max_streams,
         max_streams_per_key=max_streams_per_key,
         rate=rate,
+        max_tickets=max_tickets,
+        max_tickets_out=max_tickets_out,
         proxies=tuple(proxy or ()),
     )
     opened = Storage(storage)

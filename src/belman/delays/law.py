@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -189,15 +189,50 @@ class DelayLaw:
         try:
             law = cls(plain["window"], 0, plain["prior"])
             law.alarm = plain["alarm"]
-            law._counts = Counts(*(_unpacked(plain[name]) for name in Counts._fields))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+            blank = Counts.blank(_length(plain["successes"]))
+            law._counts = Counts(
+                *(_unpacked(plain[name], like) for name, like in blank._asdict().items())
+            )
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             what = f"{type(error).__name__}: {error}"
             raise StateError(f"a law of delays is damaged: {what}") from None
         law._hold()
         return law
 
+    def is_of(self, tickets: Sequence[tuple[int, float, float | None]]) -> bool:
+        """Whether its counts are those of these open tickets: the arm of each, when it was asked
+        for, and when its success was told, if it was.
+
+        >>> law = DelayLaw(60.0, arms=2)
+        >>> law.asked(1, 5.0)
+        >>> law.is_of([(1, 5.0, None)]), law.is_of([(0, 5.0, None)])
+        (True, False)
+        """
+        counts, blank = self._counts, Counts.blank(self.arms)
+        cells, head = counts.delays.size, int(counts.head[0])
+        for arm, asked, told in tickets:
+            cell = self.cell(asked)
+            where = cell % cells if cell > head - cells else cells
+            if told is None:
+                blank.silent[arm, where] += 1
+            else:
+                blank.told[where] += 1
+                blank.successes[arm] += 1
+                blank.delays[self._delay(told - asked)] += 1
+        complete = counts.complete.sum(axis=0)
+        return (
+            np.array_equal(counts.silent, blank.silent)
+            and np.array_equal(counts.told, blank.told)
+            and np.array_equal(counts.successes, blank.successes)
+            and np.array_equal(counts.delays, blank.delays + complete)
+            and int(counts.watch[CLOSED]) == int(complete.sum())
+        )
+
 
 _PER_ARM = ("silent", "successes", "complete")
+_MOST = 2**60
+#: So many arms a file may speak of: memory is held for each.
+MOST_ARMS = 1_000_000
 
 
 def _packed(part: Integers) -> list[Any]:
@@ -206,8 +241,24 @@ def _packed(part: Integers) -> list[Any]:
     return [list(part.shape), places.tolist(), part.ravel()[places].tolist()]
 
 
-def _unpacked(packed: Any) -> Integers:
+def _unpacked(packed: Any, like: Integers) -> Integers:
+    """Counts of this shape; no place is outside, and none but the time of `head` is below 0."""
     shape, places, numbers = packed
-    part = np.zeros(math.prod(shape), dtype=np.int64)
+    least = -_MOST if like.shape == (1,) else 0
+    fits = shape == list(like.shape) and len(places) == len(numbers)
+    whole = all(type(number) is int for number in (*places, *numbers))
+    if not fits or not whole or not all(least <= number <= _MOST for number in numbers):
+        raise ValueError(f"counts of shape {str(shape)[:40]}, and {like.shape} are needed")
+    if any(one >= other for one, other in zip([-1, *places], places, strict=False)):
+        raise ValueError("the places of counts are not in order")
+    part = np.zeros(like.size, dtype=np.int64)
     part[places] = numbers
-    return part.reshape(shape)
+    return part.reshape(like.shape)
+
+
+def _length(packed: Any) -> int:
+    """The number of arms that counts by arm are of."""
+    (arms,), _, _ = packed
+    if type(arms) is not int or not 0 <= arms <= MOST_ARMS:
+        raise ValueError(f"counts of {str(arms)[:40]} arms")
+    return arms

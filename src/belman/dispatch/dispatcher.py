@@ -81,7 +81,8 @@ class Dispatcher:
         if limit is not None and (not is_whole or limit < 1):
             allowed = "it must be a whole number from 1 up, or None"
             raise SettingError(f"limit={limit!r} lets no job through: {allowed}")
-        if not isinstance(penalty, (int, float)) or not 1.0 <= penalty < float("inf"):
+        is_number = isinstance(penalty, (int, float)) and not isinstance(penalty, bool)
+        if not is_number or not 1.0 <= penalty < float("inf"):
             allowed = "it must be a number from 1 up"
             raise SettingError(f"penalty={penalty!r} makes failing worth while: {allowed}")
         names, lines = list(servers), list(queues)
@@ -345,6 +346,8 @@ class Dispatcher:
         cls, content: dict[str, Any], source: str, policy: Policy | None, clock: Callable[[], float]
     ) -> Dispatcher:
         def names(part: Sequence[Any]) -> list[Hashable]:
+            if not isinstance(part, list):
+                raise StateError(f"{str(part)[:40]!r} is no list of names")
             return [state_file.decode_arm(name, source) for name in part]
 
         servers, queues = names(content["servers"]), names(content["queues"])
@@ -353,7 +356,9 @@ class Dispatcher:
         rebuild = partial(Agent.from_json, source=source, policy=policy)
         made._agents = dict(zip(queues, map(rebuild, content["agents"]), strict=True))
         unit, made._spent = content["unit"], checks.size(content["spent"], "spent")
-        made._unit = None if unit is None else max(checks.size(unit, "unit"), _LEAST)
+        if unit is not None and checks.size(unit, "unit") < _LEAST:
+            raise StateError(f"unit is {unit}, and {_LEAST:g} is the least")
+        made._unit = unit
         for name in ("completed", "failed"):
             counts = checks.wholes(content[name], len(servers), name)
             setattr(made, f"_{name}", dict(zip(servers, counts, strict=True)))
@@ -361,7 +366,9 @@ class Dispatcher:
         now = clock()
         for server, queue, ago in content["services"]:
             key, whose = names([server, queue])
-            made._jobs[made._known(key)] = Job(whose, now - checks.size(ago, "services"))
+            if made._known(key) in made._jobs:
+                raise StateError(f"server {key!r} has two jobs")
+            made._jobs[key] = Job(whose, now - checks.size(ago, "services"))
         made._check_agents(source)
         return made
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,20 @@ def setting() -> str:
     if chosen not in _SETTINGS:
         raise SettingError(f"BELMAN_COMPILE={chosen!r} is unknown: there are {listing(_SETTINGS)}")
     return chosen
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Let what begins inside be interpreted, where a place out of bounds is an IndexError."""
+    before = os.environ.get("BELMAN_COMPILE")
+    os.environ["BELMAN_COMPILE"] = "never"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["BELMAN_COMPILE"]
+        else:
+            os.environ["BELMAN_COMPILE"] = before
 
 
 class _Background:

@@ -8,6 +8,7 @@ never do.
 from __future__ import annotations
 
 import math
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -217,18 +218,19 @@ class Family(ABC):
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
         """The coordinates as floats; raises PriorError where they make no proper belief."""
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
+        shown = reprlib.repr(belief)
         try:
             if np.asarray(belief).dtype.kind in "US":
                 raise TypeError
             values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
         except (TypeError, ValueError, OverflowError):
-            raise PriorError(f"prior {belief!r} is not a list of numbers: {wanted}") from None
+            raise PriorError(f"prior {shown} is not a list of numbers: {wanted}") from None
         if len(values) != self.dimension:
-            raise PriorError(f"prior {belief!r} has {len(values)} numbers: {wanted}")
+            raise PriorError(f"prior {shown} has {len(values)} numbers: {wanted}")
         if not all(map(math.isfinite, values)) or not self.proper(values):
-            raise PriorError(f"prior {belief!r} is not proper: {wanted}")
+            raise PriorError(f"prior {shown} is not proper: {wanted}")
         if (why := self.beyond_reach(values)) is not None:
-            raise PriorError(f"prior {belief!r} learns nothing: {why}")
+            raise PriorError(f"prior {shown} learns nothing: {why}")
         return values
 
     def beyond_reach(self, belief: ArrayLike) -> str | None:

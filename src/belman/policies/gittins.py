@@ -32,6 +32,10 @@ _HEADER = 4  # before the table: the edge of interpolation, ln(1/γ), first node
 _MOST = 1.0 - 1e-6
 
 
+_LEAST_LIFT = 1e-100
+_LEAST_START = 1e-6
+
+
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
     """Header and table, from the cache on disk or computed in a second; per digest of the code."""
@@ -46,7 +50,9 @@ def _params(discount: float, starts: tuple[float, float]) -> Floats:
         if kept.shape != (_HEADER + nodes,) or kept[:_HEADER].tolist() != header:
             raise ValueError
     except (OSError, ValueError, EOFError):
-        kept = np.concatenate([header, gittins_table.lifts(discount, starts) ** -2])
+        # where the future counts for next to nothing, no more than floats can square is lifted
+        lifts = np.maximum(gittins_table.lifts(discount, starts), _LEAST_LIFT)
+        kept = np.concatenate([header, lifts**-2])
         buffer = io.BytesIO()
         np.save(buffer, kept)
         with contextlib.suppress(OSError):
@@ -149,7 +155,9 @@ class Gittins(Policy):
         return 0.999 if self.horizon is None else min(max(1.0 - 1.0 / self.horizon, 1e-9), _MOST)
 
     def params(self, family: Family) -> Floats:
-        alpha, beta = (count - math.ceil(count) + 1.0 for count in family.prior)
+        starts = (count - math.ceil(count) + 1.0 for count in family.prior)
+        # a table that begins nearer to 0, where the limit stands, takes for ever
+        alpha, beta = (start if start >= _LEAST_START else 1.0 for start in starts)
         return _params(self._discount(), (alpha, beta))
 
     def memory(self, arms: int, dimension: int) -> Memory:

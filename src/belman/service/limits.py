@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from belman.errors import SettingError
+
+if TYPE_CHECKING:
+    from belman.studies import Limits as StudyLimits
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,16 @@ class Limits:
     max_streams: int = 500  # pages that watch at once
     max_streams_per_key: int = 150  # with one key, or from one address where there are no keys
     rate: float = 2_000.0  # requests a second of one key, or address
+    max_tickets: int = 100_000  # that one transaction of a study gives
+    max_tickets_out: int = 1_000_000  # of one study at once
     proxies: tuple[str, ...] = ()  # whose X-Forwarded-For is believed
+
+    @property
+    def of_studies(self) -> StudyLimits:
+        """What callers may have of a study, as `open_study` takes it."""
+        from belman.studies import Limits as OfStudies  # which the command line does without
+
+        return OfStudies(tickets=self.max_tickets, out=self.max_tickets_out)
 
     def __post_init__(self) -> None:
         for field in fields(self):

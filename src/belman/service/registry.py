@@ -138,7 +138,7 @@ class Registry:
 
     def _opened(self, name: str) -> Study:
         try:
-            return Study(name, self.storage)
+            return Study(name, self.storage, limits=self.limits.of_studies)
         except UnknownStudyError:
             names = self.storage.names()
             there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"

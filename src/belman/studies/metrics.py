@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from belman.errors import RewardError, SettingError, listing, nearest
+from belman.errors import RewardError, SettingError, StateError, listing, nearest
 from belman.studies.event_log import Event
 from belman.studies.utility import Utility
 from belman.table import Table
@@ -26,6 +26,8 @@ MOST = 20  # metrics of a study
 LONGEST = 40  # characters of a name
 LARGEST = 1e100  # so that sums of squares are finite
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST - 1}}}")
+
+_FRACTION = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,4000})?")
 
 Metrics = dict[str, float]
 
@@ -174,4 +176,11 @@ class SumsByArm:
     def from_plain(self, rows: list[list[Any]]) -> None:
         """Take over what `to_plain` gave."""
         for arm, name, n, total, squares in rows:
-            self.sums[arm, name] = Sums(n, Fraction(total), Fraction(squares))
+            self.sums[arm, check_name(name)] = Sums(n, _exact(total), _exact(squares))
+
+
+def _exact(text: object) -> Fraction:
+    """A fraction as it was written: 1e999999999, which would fill the memory, is none."""
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise StateError(f"{str(text)[:40]!r} is no sum of metrics")
+    return Fraction(text)

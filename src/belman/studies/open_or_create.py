@@ -15,6 +15,7 @@ from belman.families import Family
 from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.studies.chain import NO_MARK, Head
+from belman.studies.clocks import check_time
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.limits import Limits
 from belman.studies.settings import Settings, settings
@@ -117,7 +118,8 @@ def open_study(
         arms = list(arms) if not isinstance(arms, (str, bytes)) else arms
         if name not in place.names():
             chosen = settings(arms, **given, **(leads or rule))
-            if create(name, chosen, place, clock() if clock is not None else place.now()):
+            now = place.now() if clock is None else check_time(clock())
+            if create(name, chosen, place, now):
                 _warn(leads)
                 return Study(name, place, clock=clock, limits=limits)
     study = Study(name, place, clock=clock, limits=limits)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from belman.studies.chain import NO_MARK, mark
 from belman.studies.event_log import Event, Kind
-from belman.studies.metrics import Metrics, together, told_in
+from belman.studies.metrics import Metrics, check_metrics, together, told_in
 from belman.studies.settings import Settings
 
 
@@ -168,7 +168,8 @@ class OpenTickets:
         self.marks = {number: bytes.fromhex(own) for number, own in content.get("marks", ())}
         for number, reward in content.get("answers", ()):
             self.answer(number, reward)
-        self.metrics = dict(content.get("told_metrics", ()))
+        told = content.get("told_metrics", ())
+        self.metrics = {number: check_metrics(metrics) for number, metrics in told}
         self.time = content.get("time", 0.0)
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from belman.errors import BelmanError, StateError, UnknownStudyError
 from belman.studies.chain import Head
+from belman.studies.clocks import check_time
 from belman.studies.event_log import EventLog, Kind
 from belman.studies.limits import Limits
 from belman.studies.settings import Settings
@@ -39,7 +40,7 @@ class Replica:
 
     def now(self) -> float:
         """The time, by the clock of the study or of its storage."""
-        return self.storage.now() if self.clock is None else self.clock()
+        return self.storage.now() if self.clock is None else check_time(self.clock())
 
     def look(self, reader: Callable[[State], T]) -> T:
         """What a reader makes of the state, with everything that is committed."""
@@ -72,7 +73,7 @@ class Replica:
         def attempt(transaction: Transaction) -> tuple[State, Head, T | None, BelmanError | None]:
             state, head = self._caught_up(transaction, lock=True)
             result, refusal = None, None
-            now = transaction.time if self.clock is None else self.clock()
+            now = transaction.time if self.clock is None else check_time(self.clock())
             unit = UnitOfWork(
                 self.name, self.secret, state, head, self.log, transaction, now, self.limits
             )

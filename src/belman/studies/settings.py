@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from belman import chance, spec
-from belman.agent import Agent, doors, state_file
+from belman.agent import Agent, checks, doors, state_file
 from belman.agent.reporting import check_rule
 from belman.errors import (
     ArmError,
@@ -20,6 +20,7 @@ from belman.errors import (
     FamilyError,
     PolicyError,
     SettingError,
+    StateError,
     StudyError,
     listing,
     nearest,
@@ -114,6 +115,8 @@ class Settings:
     def from_json(cls, text: str) -> Settings:
         """The settings of a text that `to_json` gave."""
         content = json.loads(text)
+        if not isinstance(content["arms"], list):
+            raise StateError("the arms of a study are a list of names")
         content |= {
             "reward": check_utility(content.get("reward")),
             "control": _decoded(content.get("control")),
@@ -124,9 +127,28 @@ class Settings:
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
             "priors": tuple((place, tuple(prior)) for place, prior in content["priors"]),
-            "range": tuple(content["range"]) if content["range"] else None,
+            "range": checks.interval(content["range"]),
         }
-        return cls(**content)
+        found = cls(**content)
+        found.check()
+        return found
+
+    def check(self) -> None:
+        """Refuse settings that `settings` would not have given; the agent checks its own."""
+        if doors.check_seed(self.seed) is None:
+            raise StateError("a study has a seed")
+        check_share(self.uniform_share)
+        for name in ("expire_after", "window"):
+            check_seconds(getattr(self, name), name)
+        for name in ("minimise", "accumulate", "early"):
+            check_flag(getattr(self, name), name)
+        for name in ("silence", "expired_reward"):
+            if getattr(self, name) is not None:
+                checks.numbers(getattr(self, name), np.zeros(()), name)
+        if not self.arms or any(map(_lost, map(state_file.encode_arm, self.arms))):
+            raise StateError("a study has arms, each of a name that a log can keep")
+        for place, _ in self.priors:
+            checks.whole(place, "the arm of a prior", 0, len(self.arms) - 1)
 
 
 def settings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -241,10 +242,13 @@ def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metric
 
 def check_number(reward: object) -> float:
     """A finite number, which may be one of several that add up to a reward."""
-    is_number = isinstance(reward, (int, float, np.number)) and math.isfinite(reward)
-    if not is_number:
-        raise RewardError(f"reward {reward!r} cannot be: it is no finite number")
-    return float(reward) + 0.0  # type: ignore[arg-type]
+    try:
+        number = float(reward) if isinstance(reward, (int, float, np.number)) else math.nan
+    except (OverflowError, TypeError):  # a whole number beyond all floats, or a complex one
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(f"reward {reprlib.repr(reward)} cannot be: it is no finite number")
+    return number + 0.0
 
 
 def _when(time: float) -> str:

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from belman.agent import checks
 from belman.agent.learnt import Learnt
+from belman.delays.estimate import PRIOR
 from belman.errors import BelmanError, StateError
 from belman.measures.martingales import BETS
+from belman.studies.clocks import is_time
+from belman.studies.early import EarlyLearning
 
 if TYPE_CHECKING:
     from belman.studies.course import Course
@@ -47,14 +50,23 @@ def check_snapshot(state: State) -> None:
     for number, (place, time) in tickets.asks.items():
         checks.whole(number, "a ticket", 1, state.number)
         waiting[checks.whole(place, "the arm of a ticket", 0, arms - 1)] += 1
-        if not _is_number(time):
+        if not is_time(time):
             raise StateError(f"a ticket was asked for at {time!r}, which is no time")
     asks = list(tickets.asks)
     times = [time for _, time in tickets.asks.values()]
-    if asks != sorted(asks) or times != sorted(times) or not _is_number(tickets.time):
+    if asks != sorted(asks) or times != sorted(times) or not is_time(tickets.time):
         raise StateError("the tickets of a snapshot are not in the order of their asks")
     if not all(map(_is_number, tickets.answers.values())):
         raise StateError("a ticket of a snapshot was told what is no number")
+    if state.early is not None:
+        _check_early(state.early, state)
+    if not state.metric_names >= {name for _, name in state.metrics.sums}:
+        raise StateError("a snapshot sums up metrics that it does not name")
+    for (place, _), sums in state.metrics.sums.items():
+        checks.whole(place, "the arm of a metric", 0, arms - 1)
+        checks.whole(sums.n, "how often a metric counted", 1)
+        if sums.squares * sums.n < sums.sum * sums.sum:
+            raise StateError("the sums of a metric are not those of so many numbers")
     silent = sum(map(len, tickets.silent.values()))
     if tickets.window is not None and silent + len(tickets.answers) != len(asks):
         raise StateError("a ticket of a snapshot is there twice")
@@ -83,6 +95,18 @@ def _check_course(course: Course, arms: int) -> None:
         checks.whole(change.number, "a change", 1)
         if not _is_number(change.time) or not isinstance(change.reason, str):
             raise StateError("a snapshot says not when it was changed, and why")
+
+
+def _check_early(early: EarlyLearning, state: State) -> None:
+    """The law of the delays counts the open tickets, and no others."""
+    law, asks, told = early.law, state.tickets.asks, early.told
+    is_own = law.window == state.settings.window and law.prior == PRIOR
+    if not is_own or law.arms != len(state.register) or not isinstance(law.alarm, str | None):
+        raise StateError("the law of delays of a snapshot is that of another study")
+    if not told.keys() <= asks.keys() or not all(map(is_time, told.values())):
+        raise StateError("a success of a snapshot was told of no ticket, or at no time")
+    if not law.is_of([(*ask, told.get(number)) for number, ask in asks.items()]):
+        raise StateError("the law of delays of a snapshot does not count its tickets")
 
 
 def _check_learnt(place: int, learnt: Learnt, state: State) -> None:

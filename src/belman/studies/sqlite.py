@@ -17,12 +17,19 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows whether the file has a write-ahead log by now, and whether others
-    wanted to write when it last began.
+    """A connection that knows whether the file has a write-ahead log by now, whether others wanted
+    to write when it last began, and which files it has open, as it left them.
     """
 
     has_wal = False
     has_rivals = False
+    path = ""
+    file: tuple[int, ...] | None = None
+    log: tuple[int, ...] | None = None
+
+    def commit(self) -> None:
+        super().commit()
+        self.file = _identity(self.path)  # into which it may have moved the log
 
 
 class SQLite:
@@ -45,11 +52,14 @@ class SQLite:
     ) -> None:
         self._shown, self._path, self._synchronous = shown, os.path.abspath(path), synchronous
         self._lock_timeout, self._read_only = lock_timeout, read_only
+        self._connected = False  # whether there was a file
 
     def __str__(self) -> str:
         return self._shown
 
     def connect(self) -> sqlite3.Connection:
+        if self._connected and _identity(self._path) is None:
+            raise sqlite3.OperationalError("it is gone: was it moved, or deleted?")
         # without an isolation level, since the driver would begin transactions of its own
         options: Any = {"timeout": 0.0, "isolation_level": None, "factory": _Connection}
         place = self._address() if self._read_only else self._path
@@ -62,6 +72,8 @@ class SQLite:
         except sqlite3.Error:
             connection.close()
             raise
+        connection.path, connection.file = self._path, _identity(self._path)
+        self._connected = True
         return connection
 
     def _address(self) -> str:
@@ -104,7 +116,14 @@ class SQLite:
         return time.time()
 
     def is_lost(self, connection: Any) -> bool:
-        return False
+        """Whether its files are others now, or the file was written by somebody else: another
+        connection moved the log into it, or a backup was put back, of which SQLite would not know.
+        """
+        log = _identity(f"{self._path}-wal")
+        log = None if log is None else log[:2]  # it is written all the time
+        if connection.log is None:
+            connection.log = log
+        return _identity(self._path) != connection.file or log != connection.log
 
     def _patiently(self, work: Callable[[], T]) -> T:
         """What a statement gives once the file is free for it."""
@@ -117,3 +136,12 @@ class SQLite:
                 if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > until:
                     raise
             time.sleep(random.uniform(0.0, LONGEST_NAP))
+
+
+def _identity(path: str) -> tuple[int, ...] | None:
+    """Which file it is that a path leads to, if any, its size, and when it was written."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -23,7 +23,7 @@ from belman.studies.deciding import Deciding, Decision
 from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Event, Kind
 from belman.studies.guards import Guards
-from belman.studies.metrics import SumsByArm, told_in
+from belman.studies.metrics import SumsByArm, check_name, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
@@ -287,6 +287,14 @@ class State:
             "number": self.number,
             "settings": json.loads(self.settings.to_json()),
             "agent": json.loads(self.agent.to_json()),
+            **self._plain(),
+        }
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return f"{_digest(text)}\n{text}"
+
+    def _plain(self) -> dict[str, Any]:
+        """What a snapshot holds beside settings and agent."""
+        content = {
             "register": [state_file.encode_arm(arm) for arm in self.register],
             "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
             **self.tickets.to_plain(),
@@ -308,8 +316,7 @@ class State:
             content["guards"] = self.guards.to_plain()
         if self.shipped is not None or self.settings.then == "ship":
             content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        return f"{_digest(text)}\n{text}"
+        return content
 
     @classmethod
     def from_text(cls, text: str) -> State:
@@ -332,7 +339,7 @@ class State:
         state.tickets.from_plain(content)
         if state.early is not None:
             state.early.from_plain(content["early"])
-        state.metric_names = set(content.get("metric_names", ()))
+        state.metric_names = set(map(check_name, content.get("metric_names", ())))
         state.metrics.from_plain(content.get("metrics", []))
         state.attribute_names = set(content.get("attribute_names", ()))
         if state.guards.limits:
@@ -345,6 +352,10 @@ class State:
         for name in ("paused", "number", "expired", "told", "reward"):
             setattr(state, name, content[name])
         check_snapshot(state)
+        apart = ("format", "number", "settings", "agent")
+        said = {name: value for name, value in content.items() if name not in apart}
+        if state_file.plain(state._plain()) != said:
+            raise StateError("a snapshot does not say what a study would write")
         return state
 
 

@@ -43,10 +43,14 @@ class Pool:
             _inherited.extend(self._idle)
             self._closing.detach()
             self._begin()
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self.driver.connect()
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return self.driver.connect()
+            if not self.driver.is_lost(connection):
+                return connection
+            connection.close()
 
     def give_back(self, connection: Any) -> None:
         """Let others use it."""

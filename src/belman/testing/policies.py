@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from belman.agent import Agent
+from belman.agent import Agent, state_file
 from belman.engine import named_leaves
+from belman.engine.tiers import interpreted
 from belman.errors import BelmanError
 from belman.families import Family
 from belman.lab import simulate
@@ -19,6 +22,7 @@ from belman.problems import problem
 from belman.testing.cases import FamilyCase, Faults
 
 _TURNS, _RUNS = 120, 4
+_ELSEWHERE = 10_000.0  # beyond the end of all that a policy of few arms holds
 _ARMS = ("blue", "green", "red", "white")
 
 
@@ -180,6 +184,40 @@ def it_goes_on_from_a_file(case: PolicyCase) -> Faults:
         yield "from a file it goes on with other choices: is something kept outside of its memory?"
 
 
+def places_are_declared(case: PolicyCase) -> Faults:
+    """What kernels use as a place is in `whole_numbers`, so that no file leads them elsewhere."""
+    if case.policy.sees_truth:
+        return
+    agent = case.agent()
+    case.played(agent, 40, seed=3)
+    content = json.loads(agent.to_json())
+    for name in ("format", "version", "checksum"):
+        del content[name]
+    declared = case.policy.whole_numbers(len(_ARMS))
+    for name, part in content["memory"].items():
+        if name in declared or not np.size(part):
+            continue
+        elsewhere = np.full(np.shape(part), _ELSEWHERE)
+        text = state_file.write(content | {"memory": content["memory"] | {name: elsewhere}})
+        if _leads_out_of_bounds(case, text):
+            yield f"{name} of its memory is used as a place, and not declared in whole_numbers"
+
+
+def _leads_out_of_bounds(case: PolicyCase, text: str) -> bool:
+    """Whether a file makes interpreted kernels look where there is nothing."""
+    with interpreted(), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            case.played(Agent.from_json(text), 30, seed=4)
+        except Exception as error:
+            found: BaseException | None = error
+            while found is not None:
+                if isinstance(found, IndexError):
+                    return True
+                found = found.__context__
+    return False
+
+
 #: Every check of a policy, each a function of a `PolicyCase` that yields a sentence a fault.
 POLICY_CHECKS: tuple[Callable[[PolicyCase], Faults], ...] = (
     policy_is_frozen_data,
@@ -191,4 +229,5 @@ POLICY_CHECKS: tuple[Callable[[PolicyCase], Faults], ...] = (
     equal_arms_are_played_alike,
     looking_changes_nothing,
     it_goes_on_from_a_file,
+    places_are_declared,
 )

@@ -5,7 +5,7 @@ its write-ahead log, and when it waits for the disk. At random moments of that r
 cut: of what was written to a file since the last wait for it, any sectors may be lost. What is left
 is opened, and every answer noted before has to be in the log. As a control, the same program with
 `synchronous=normal`, which does not wait, has to lose some.
-`python -m benchmarks.power_cuts [CUTS]`.
+`python -m tests.attack "power cuts"`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from belman.studies import open_study
 from belman.studies.chain import Head
+from tests.attack.harness import Attack, Trials
 
 SECTOR = 512
 PROGRAM = """
@@ -182,18 +183,28 @@ def cut(steps: list[Step], count: int, seed: int = 1) -> list[str]:
     return lost
 
 
-def main() -> None:
-    if shutil.which("strace") is None:
-        sys.exit("strace is not installed")
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
-    lost = cut(recorded("full"), count)
-    control = max(count // 10, 20)
-    expected = cut(recorded("normal"), control)
-    print(f"power cut {count:,} times: {len(lost)} lost something that was acknowledged")
-    print(f"control, synchronous=normal, {control:,} times: {len(expected)} did")
-    print(*lost[:20], sep="\n")
-    sys.exit(bool(lost) or not expected)
+def run(trials: Trials) -> None:
+    """A trial is a cut; for every ten of them there is one of the control."""
+    found = cut(recorded("full"), len(list(trials)), trials.luck.getrandbits(30))
+    trials.found += found
+    control = cut(recorded("normal"), max(trials.count // 10, 12), trials.luck.getrandbits(30))
+    trials.expect(control, "the control, which does not wait for the disk, lost nothing either")
 
 
-if __name__ == "__main__":
-    main()
+def missing_strace() -> str | None:
+    """Why no power can be cut here, if it cannot."""
+    return None if shutil.which("strace") else "strace is not installed"
+
+
+ATTACK = Attack(
+    "power cuts",
+    "of what SQLite wrote since it last waited for the disk any sectors are lost, at any moment of "
+    "a recorded run",
+    "every acknowledged event is there and the chain is whole; a control with `synchronous=normal` "
+    "loses some",
+    run,
+    short=12,
+    long=1_000,
+    seconds=1_800.0,
+    needs=missing_strace,
+)

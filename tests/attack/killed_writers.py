@@ -6,7 +6,7 @@ opened anew: every noted ask, tell and correction must be in the log exactly onc
 the one request that each writer had under way, and the state must be the fold of the log to the
 last bit. With a window (the default) tickets are told again while it is open, and corrected after
 it has closed; what each of them then counts as must be what the notes and the log say.
-`python -m benchmarks.survival [ROUNDS] [STORAGE] [WINDOW, 0 for none]`.
+`python -m tests.attack.killed_writers ROUNDS STORAGE [WINDOW, 0 for none] [SEED]`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,25 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from belman.errors import TicketError
 from belman.studies import Storage, Study, Ticket, open_study, unit_of_work
+from tests.attack.harness import Attack, Trials
+from tests.studies.postgres import Postgres, missing_postgresql
+from tests.waiting import HANG
 
+AT_ONCE = 50  # kills that a study lives through
 WRITERS = 3
 WINDOW = 0.05  # seconds
 LARGEST = 3  # tickets of one ask
@@ -175,11 +182,77 @@ def _size(path: Path) -> int:
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    rounds, storage = int(sys.argv[1]), sys.argv[2]
+    window = float(sys.argv[3]) if len(sys.argv) > 3 else WINDOW
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    print(json.dumps(survive(storage, rounds, window, seed)._asdict()))
+
+
+# The attack
+
+
+def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> None:
+    """A trial is a kill of all writers; a study lives through some, with a window and without."""
+    batch = max(min(trials.count // 2, AT_ONCE), 1)
+    todo = iter(trials)
+    for number in count():
+        kills = sum(1 for _ in islice(todo, batch))
+        if not kills:
+            break
+        window = (WINDOW, 0.0)[number % 2]
+        with place() as url:
+            command = [sys.executable, "-m", "tests.attack.killed_writers"]
+            seed = str(trials.luck.getrandbits(30))
+            done = subprocess.run(
+                [*command, str(kills), url, str(window), seed],
+                capture_output=True,
+                text=True,
+                timeout=HANG,
+                check=False,
+            )
+        words = done.stderr.strip().splitlines()[-1:] or ["without a word"]
+        trials.expect(done.returncode == 0, f"seed {seed}, window {window}: {words[0]}")
+        toll = json.loads(done.stdout) if done.returncode == 0 else {}
+        noted = [toll.get(f"{what}_noted") for what in ("asks", "tells")]
+        trials.expect(all(noted), f"writers wrote nothing: {noted}")
+
+
+@contextmanager
+def on_sqlite() -> Iterator[str]:
+    """A new file."""
     with tempfile.TemporaryDirectory() as folder:
-        storage = sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{folder}/studies.db"
-        window = float(sys.argv[3]) if len(sys.argv) > 3 else WINDOW
-        print(json.dumps(survive(storage, rounds, window)._asdict()))
+        yield f"sqlite:///{folder}/studies.db"
+
+
+@contextmanager
+def on_postgresql() -> Iterator[str]:
+    """A new cluster."""
+    server = Postgres()
+    try:
+        yield server.url
+    finally:
+        server.close()
+
+
+HOLDS = (
+    "every acknowledged ask, tell and correction is in the log once, of others at most what was "
+    "under way; beliefs are those of the notes, counted by hand"
+)
+ON_SQLITE = Attack(
+    "writers killed, SQLite",
+    f"{WRITERS} processes ask, tell, tell again and correct, and are killed (SIGKILL)",
+    HOLDS,
+    partial(run, place=on_sqlite),
+    short=6,
+    long=500,
+    seconds=1_800.0,
+)
+ON_POSTGRESQL = ON_SQLITE._replace(
+    name="writers killed, PostgreSQL",
+    run=partial(run, place=on_postgresql),
+    long=300,
+    needs=missing_postgresql,
+)
 
 
 if __name__ == "__main__":
