@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
+from belman.assignment import Weights, assign
 from belman.dispatch import Dispatcher
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
@@ -78,6 +79,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.bulk_assignment import assign_many
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
@@ -141,9 +143,12 @@ __all__ = [
     "TrackAndStop",
     "UCBTuned",
     "Uniform",
+    "Weights",
     "WidestBelief",
     "__version__",
     "allocating_kernel",
+    "assign",
+    "assign_many",
     "characteristic_time",
     "compare",
     "explore",
@@ -169,6 +174,7 @@ __all__ = [
 _LATE = {
     "Client": "belman.service.client",
     "Study": "belman.studies",
+    "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",
     "explore": "belman.lab",
     "lai_robbins": "belman.problems",

@@ -54,15 +54,15 @@ def chances_now(
 ):
     """The chance of every arm, or how often it is chosen in so many draws."""
     for draw in range(max(draws, 1)):
-        deal.index[:] = 0.0
-        policy.indices(family, law, params, working, memory, turn, turn_value, mind, deal.index)
+        deal.indices[:] = 0.0
+        policy.indices(family, law, params, working, memory, turn, turn_value, mind, deal.indices)
         if draws > 0:
-            deal.dealt[pick(deal.index, mind)[0]] += 1.0
+            deal.dealt[pick(deal.indices, mind)[0]] += 1.0
         elif draw == 0:
-            best, ties = largest(deal.index)
-            for a in range(deal.index.size):
+            best, ties = largest(deal.indices)
+            for a in range(deal.indices.size):
                 if best == np.inf:
-                    deal.dealt[a] = deal.index[a] == best
+                    deal.dealt[a] = deal.indices[a] == best
                 else:
                     deal.dealt[a] = policy.propensity(
                         family, law, params, working, memory, turn, turn_value, none_closed, a, ties

@@ -12,9 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from belman.engine import kernel
 from belman.policies.outstanding import imagine_asks, imagine_at_once
+
+Floats = NDArray[np.float64]
 
 #: Decisions up to which each is dealt on its own.
 SINGLY = 64
@@ -26,10 +29,10 @@ _GROWTH = 1.0 / 16.0  # of what was dealt so far that an arm is dealt at a time
 class Deal(NamedTuple):
     """What dealing needs of K arms: what is dealt to each, and room to work in."""
 
-    dealt: np.ndarray  # (K)
-    index: np.ndarray  # (K)
-    start: np.ndarray  # (6, K)
-    scratch: np.ndarray  # (2, D)
+    dealt: Floats  # (K)
+    indices: Floats  # (K)
+    start: Floats  # (6, K)
+    scratch: Floats  # (2, D)
 
     @classmethod
     def blank(cls, arms: int, dimension: int) -> Deal:
@@ -54,13 +57,13 @@ def deal_untried(policy, family, law, params, ledger, memory, decisions, deal):
     """A decision for every arm that was never tried, or equal parts of what there is; the rest."""
     untried = 0
     for a in range(deal.dealt.size):
-        deal.index[a] = ledger.plays[a] == 0.0
+        deal.indices[a] = ledger.plays[a] == 0.0
         untried += ledger.plays[a] == 0.0
     if untried == 0:
         return decisions
     part = min(1.0, decisions / untried)
     for a in range(deal.dealt.size):
-        if deal.index[a] > 0.0:
+        if deal.indices[a] > 0.0:
             deal_to(policy, family, law, params, ledger, memory, deal, a, part)
     return max(decisions - part * untried, 0.0)
 
@@ -87,14 +90,14 @@ def deal_by_asks(
     """Deal to the arms with the largest index, again and again."""
     left = decisions
     while left > 1e-9 * decisions:
-        deal.index[:] = 0.0
-        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, deal.index)
-        best, ties = largest(deal.index)
+        deal.indices[:] = 0.0
+        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, deal.indices)
+        best, ties = largest(deal.indices)
         several = 1.0
         if decisions > SINGLY:
             several = max(min(_GROWTH * (decisions - left), decisions / PARTS), 1.0)
         part = min(several, left / ties)
-        for a in range(deal.index.size):
-            if deal.index[a] == best:
+        for a in range(deal.indices.size):
+            if deal.indices[a] == best:
                 deal_to(policy, family, law, params, ledger, memory, deal, a, part)
         left -= part * ties

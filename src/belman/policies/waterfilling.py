@@ -146,8 +146,8 @@ def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, deci
             deal.start[FILLED, a] = math.log(worths[a] + now / arms)
             deal.start[BEFORE, a] = 0.0
         for _ in range(_PASSES):
-            deal.index[:] = 0.0
-            family.weights(law, leader(means, deal.index), memory.scratch)
+            deal.indices[:] = 0.0
+            family.weights(law, leader(means, deal.indices), memory.scratch)
             for a in range(arms):
                 evidence = family.evidence(memory.terms, a, memory.scratch)
                 deal.start[AGAINST, a] = max(evidence, 0.0)
