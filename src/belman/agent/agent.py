@@ -232,9 +232,9 @@ class Agent:
         chances that they have now. `floor` is the least weight of every arm, or {arm: least
         weight}: w = floor + (1 − Σ floor)·share.
 
-        >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 12)}, seed=7)
+        >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
-        {'blue': 0.938, 'red': 0.062}
+        {'blue': 0.749, 'red': 0.251}
         """
         return weights_of(self, doors.check_count(n, f"weights({n!r})"), floor)
 
