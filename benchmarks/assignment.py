@@ -138,7 +138,9 @@ def main() -> None:
     if rates := in_node(weights):
         claims.append(Claim("Node.js, assign", rates[0], 150_000, "/s", more=True))
         claims.append(Claim("Node.js, assignMany", rates[1], 2_500_000, "/s", more=True))
+    long = wandered(1_000, 0.1)[-1]
     notes = {
+        "after 1,000 versions": f"{len(long.cuts)} cuts, {len(long.to_json()):,} bytes",
         "weights": f"{ARMS} arms, {len(weights.cuts)} cuts, {len(weights.to_json()):,} bytes",
         "rendezvous hashing": f"moves {by_score / least:.2f} times the least possible",
     }

@@ -84,7 +84,7 @@ def ratio(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> tuple[float
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 250
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     chosen = {name: CLASSES[name] for name in sys.argv[2:] or CLASSES}
     places = {name: place for place, name in enumerate(PLAYERS)}
     found: dict[str, dict[float, list[float]]] = {
