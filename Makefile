@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images constraints clean distclean
+.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images wheels constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -61,11 +61,14 @@ images: report ## redraw the pictures and the summary of README and docs/ from t
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
 
+wheels: $(READY) ## build belman and its slim client, belman-client, into dist/
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist . ./client
+
 constraints: $(TOOLS) ## pin what is installed now in constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | grep == > constraints.txt
 
 clean: ## remove what was drawn, built and cached
-	@rm -rf build dist report figures belman-run src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf build dist client/build client/*.egg-info report figures belman-run src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well

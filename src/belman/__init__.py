@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
+from belman.assignment import Weights, assign
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
 from belman.exposure import two_phase
@@ -77,6 +78,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.bulk_assignment import assign_many
     from belman.dispatch import Dispatcher
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
@@ -141,9 +143,12 @@ __all__ = [
     "TrackAndStop",
     "UCBTuned",
     "Uniform",
+    "Weights",
     "WidestBelief",
     "__version__",
     "allocating_kernel",
+    "assign",
+    "assign_many",
     "characteristic_time",
     "compare",
     "explore",
@@ -170,6 +175,7 @@ _LATE = {
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
     "Study": "belman.studies",
+    "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",
     "explore": "belman.lab",
     "lai_robbins": "belman.problems",

@@ -8,6 +8,7 @@
     ├─ PolicyError         a policy that does not exist, or does not fit the family
     ├─ ExposureError       an exposure whose parameters make no schedule
     ├─ SettingError        any other option outside what is allowed
+    ├─ WeightsError        weights that cannot be, or a document of them that cannot be trusted
     ├─ ServerError         a server, queue or job that this dispatcher does not have
     ├─ BusyError           a job for which no server is free
     ├─ StateError          a saved state that cannot be read or written
@@ -32,9 +33,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-
-class BelmanError(Exception):
-    """The root of every error that `belman` raises on purpose."""
+from belman.assignment.refusals import BelmanError as BelmanError
+from belman.assignment.refusals import WeightsError as WeightsError
 
 
 class ArmError(BelmanError, ValueError):

@@ -1,3 +1,3 @@
-"""The version of the package, in one place."""
+"""The version of the package, which is that of its client too."""
 
-__version__ = "0.1.0"
+from belman.assignment.version import __version__ as __version__

@@ -15,6 +15,7 @@ from belman import chance
 from belman.agent import advice, decide, doors, reporting, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
+from belman.agent.weights import weights_of
 from belman.delays import widened
 from belman.engine import LATER, Call, entry, leaves, with_leaves
 from belman.errors import ArmError, RewardError, SettingError, listing, nearest
@@ -219,6 +220,23 @@ class Agent:
         self._pending[place] += 1
         self._waiting += 1
         self._mark_stale(place)
+
+    def weights(
+        self, n: int, *, floor: float | Mapping[Hashable, float] = 0.0
+    ) -> dict[Hashable, float]:
+        """The weights of the arms for the next `n` decisions: the shares in which the policy would
+        play them if nothing were learnt meanwhile. Nothing is changed by looking.
+
+        They are those of `ask(n)`, found without asking n times; with n = 1 they are the chances
+        with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
+        chances that they have now. `floor` is the least weight of every arm, or {arm: least
+        weight}: w = floor + (1 − Σ floor)·share.
+
+        >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
+        >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
+        {'blue': 0.749, 'red': 0.251}
+        """
+        return weights_of(self, doors.check_count(n, f"weights({n!r})"), floor)
 
     @property
     def leaves_all_a_chance(self) -> bool:

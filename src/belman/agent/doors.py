@@ -86,10 +86,11 @@ def check_discount(discount: float) -> float:
     return float(discount)
 
 
-def check_count(n: Any) -> int:
-    """How many arms a batch asks for."""
+def check_count(n: Any, asked: str | None = None) -> int:
+    """How many decisions are asked for."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise SettingError(f"ask({n!r}) asks for no arm: n must be a whole number from 1 up")
+        what = f"{asked or f'ask({n!r})'} asks for no arm"
+        raise SettingError(f"{what}: n must be a whole number from 1 up")
     return int(n)
 
 

@@ -1,8 +1,10 @@
-"""The compiled loop of late rewards: visitors come, arms are played, and rewards are told later.
+"""The compiled loop of late rewards and of batches: visitors come, and rewards are told later.
 
 The loop is that of bandits with a clock. A turn first lets happen what is due: rewards that are
 told, windows that close, and, where players learn early, the estimate of the delays when the clock
-has moved on by a cell. Told at once, it makes the choices of the loop of bandits to the last bit.
+has moved on by a cell. What was told reaches the policy at the next batch, before which it gives
+weights for all of its turns. Told at once and in batches of one, the loop makes the choices of that
+of bandits to the last bit.
 """
 
 from __future__ import annotations
@@ -195,6 +197,22 @@ def untried_arm(knowledge, mind):
 
 
 @kernel
+def draw(dealt, mind):
+    """An arm, by what was dealt to each."""
+    total = 0.0
+    for a in range(dealt.size):
+        total += dealt[a]
+    left, arm = total * chance.uniform(mind), 0
+    for a in range(dealt.size):
+        if dealt[a] > 0.0:
+            arm = a
+            left -= dealt[a]
+            if left < 0.0:
+                break
+    return arm
+
+
+@kernel
 def due_turn(times, turn, moment):
     """The first turn after this one at which it is so late."""
     low, high = turn + 1, times.size
@@ -244,8 +262,8 @@ def show(family, telling, knowledge, law, clock, now, belief, doubt):
 @kernel
 def play_delayed(
     family, law, params, reveal, prior, knowledge, block, blank, world, theta, means, generators,
-    turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call, results,
-    stop,
+    turn_values, telling, clock, quantiles, delays, tickets, seed, first, policy_call, batch,
+    deal_call, dealt, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = turn_values.size
@@ -270,16 +288,21 @@ def play_delayed(
                 cell = int(now / clock.width)
                 count_open(knowledge, delays, clock, now)
             for a in range(means.size):
-                if knowledge.stale[a]:
+                if knowledge.stale[a] and t % batch == 0:
                     renew_row(
                         family, law, knowledge.truth, knowledge.provisional, knowledge.pending,
                         knowledge.working, knowledge.scratch, a,
                     )  # fmt: skip
                     call_address(policy_call, a, NO_TURN, 0.0)
                     knowledge.stale[a] = False
-            arm = untried_arm(knowledge, generators[MIND])
-            if arm == NO_ARM:
-                arm = call_address(policy_call, NO_ARM, known + 1, turn_values[known])
+            if dealt.size > 0:
+                if t % batch == 0:
+                    call_address(deal_call, batch, known + 1, turn_values[known])
+                arm = draw(dealt, generators[MIND])
+            else:
+                arm = untried_arm(knowledge, generators[MIND])
+                if arm == NO_ARM:
+                    arm = call_address(policy_call, NO_ARM, known + 1, turn_values[known])
             reward = family.reward(law, theta[arm], chance.uniform(generators[NATURE]))
             luck = chance.uniform(generators[DELAYS])
             if telling == AT_ONCE:

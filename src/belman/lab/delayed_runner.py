@@ -1,4 +1,4 @@
-"""A player whose rewards come late: a policy with all the arrays that `delayed_loop.py` needs."""
+"""A player whose rewards come late or in batches: a policy with all that its loop needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from belman.lab.bandit_runner import FIELDS as BANDIT_FIELDS
 from belman.lab.bandit_runner import MIND, in_one_block
 from belman.lab.delayed_loop import Clock, DelayedResults, Knowledge, Law, Tickets, play_delayed
 from belman.lab.design import Field, Stop, blank, checkpoints
-from belman.lab.policy_call import bind_policy, call_choose
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.lab.policy_call import bind_policy, call_choose, call_deal
+from belman.policies.dealing import Deal
+from belman.policies.policy import Floats, Ledger, Policy, share_of_ties
 from belman.problems.delayed import TELLINGS, Delayed
 
 FIELDS = {
@@ -58,12 +59,22 @@ class DelayedRunner:
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         sizes = {**problem.sizes, "turn": len(self._clock.checkpoints) - 1}
         results = blank(DelayedResults, FIELDS, runs, sizes)
-        block, memory = in_one_block(self._policy.memory(arms, family.dimension))
         knowledge = _knowledge(arms, family.dimension)
+        memory = self._policy.memory(arms, family.dimension)
+        block, (working, memory) = in_one_block((knowledge.working, memory))
+        knowledge = knowledge._replace(working=working)
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((4, 4), dtype=np.uint64)
         given = (family, params, knowledge.working, memory, generators[MIND], np.zeros(arms))
         call = bind_policy(call_choose, self._policy, *given)
+        deal = Deal.blank(arms, family.dimension)
+        weighs = problem.batch > 1 and self._policy.kernels.propensity is share_of_ties
+        dealing = call
+        if weighs:
+            kept = block.copy()
+            dealing = bind_policy(
+                call_deal, self._policy, *given, kept=kept, block=block, deal=deal
+            )
         done = self._entry(
             law=family.law,
             params=params,
@@ -85,6 +96,9 @@ class DelayedRunner:
             seed=chance.generator(seed),
             first=first,
             policy_call=call.address,
+            batch=problem.batch,
+            deal_call=dealing.address,
+            dealt=deal.dealt if weighs else np.zeros(0),
             results=results,
             stop=stop,
         )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.families.family import Family
+from belman.policies.dealing import deal_untried
 from belman.policies.policy import Floats, Ledger, Policy
 
 #: No arm, and no turn: for calls that ask for half of what they could.
@@ -59,6 +60,24 @@ def call_advice(policy, family, law, params, ledger, memory, mind, index, what, 
     return number
 
 
+@inlined_kernel
+def call_deal(
+    policy, family, law, params, ledger, memory, mind, index, kept, block, deal, decisions, turn,
+    turn_value,
+):  # fmt: skip
+    """Deal so many decisions, and forget them: the block of ledger and memory stays as it is."""
+    for i in range(block.size):
+        kept[i] = block[i]
+    for a in range(ledger.plays.size):
+        deal.dealt[a] = 0.0
+    left = deal_untried(policy, family, law, params, ledger, memory, 1.0 * decisions, deal)
+    if left > 0.0:
+        policy.deal(policy, family, law, params, ledger, memory, turn, turn_value, left, mind, deal)
+    for i in range(block.size):
+        block[i] = kept[i]
+    return NO_ARM
+
+
 def bind_policy(
     template: Callable[..., Any],
     policy: Policy,
@@ -68,6 +87,7 @@ def bind_policy(
     memory: Any,
     mind: NDArray[Any],
     index: Floats,
+    **more: Any,
 ) -> Call:
     """One of the calls above for a policy, at these arrays. Keep it while a loop uses it."""
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
@@ -77,6 +97,7 @@ def bind_policy(
         memory=memory,
         mind=mind,
         index=index,
+        **more,
     )
 
 

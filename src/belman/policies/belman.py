@@ -23,7 +23,7 @@ from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
 from belman.policies.averages import keep_terms
-from belman.policies.evidence import EVIDENCE, blank, columns, what_is_expected
+from belman.policies.evidence import blank, columns, what_is_expected
 from belman.policies.evidence import indices as surprise_and_evidence
 from belman.policies.evidence import refresh as judge
 from belman.policies.policy import (
@@ -35,6 +35,7 @@ from belman.policies.policy import (
     leader,
     share_of_ties,
 )
+from belman.policies.waterfilling import deal_by_level
 
 
 class Memory(NamedTuple):
@@ -154,6 +155,9 @@ NATURAL = _bundle(least_kl_to_arms, True, "common")
 NATURAL_WEIGHED = _bundle(least_kl_to_arms, True, "weighed")
 NATURAL_EXPLORED = _bundle(least_kl_to_arms, True, "explored")
 JOINT = _bundle(least_kl_from_arms_tilted, False, "common")
+EVIDENCE = PolicyKernels(
+    judge, surprise_and_evidence, choose_by_index, share_of_ties, deal=deal_by_level
+)
 
 #: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
 #: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,

@@ -23,14 +23,7 @@ import numpy as np
 from belman.engine import inlined_kernel, kernel
 from belman.families.family import TERMS, Family
 from belman.policies.averages import keep_terms
-from belman.policies.policy import (
-    Floats,
-    Ledger,
-    PolicyKernels,
-    choose_by_index,
-    leader,
-    share_of_ties,
-)
+from belman.policies.policy import Floats, Ledger, leader
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED = 0, 1, 2, 3, 4  # of memory.pool
@@ -188,9 +181,6 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
         for a in range(index.size):
             if means[a] == -np.inf:  # nothing can speak against what is not known: it comes first
                 index[a] = np.inf
-
-
-EVIDENCE = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:

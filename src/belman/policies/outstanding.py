@@ -30,8 +30,10 @@ def _imagined_rewards(family, law, ledger, arm):
 
 
 @kernel
-def _imagine(family, law, ledger, arm, count, scratch):
-    """So many outstanding asks at once, at the statistic that the belief expects of one now."""
+def imagine_at_once(family, law, ledger, arm, count, scratch):
+    """So many outstanding asks at once, at the statistic that the belief expects of one now; a
+    negative number takes asks back.
+    """
     belief = ledger.beliefs[arm]
     average, square = _imagined_rewards(family, law, ledger, arm)
     if count == 1.0:
@@ -75,13 +77,19 @@ def count_provisional(truth, provisional, working, arm):
 
 
 @kernel
+def imagine_asks(family, law, ledger, arm, before, count, scratch):
+    """So many asks of an arm of which some were imagined `before`: the first ones one by one."""
+    left = count
+    while left >= 1.0 and before < ONE_BY_ONE:
+        imagine_at_once(family, law, ledger, arm, 1.0, scratch)
+        left -= 1.0
+        before += 1.0
+    if left > 0.0:
+        imagine_at_once(family, law, ledger, arm, left, scratch)
+
+
+@kernel
 def renew_row(family, law, truth, provisional, pending, working, scratch, arm):
     """The working row of an arm; what counts of an outstanding ask already is not imagined."""
     left = pending[arm] - count_provisional(truth, provisional, working, arm)
-    for _ in range(ONE_BY_ONE):
-        if left < 1.0:
-            break
-        _imagine(family, law, working, arm, 1.0, scratch)
-        left -= 1.0
-    if left > 0.0:
-        _imagine(family, law, working, arm, left, scratch)
+    imagine_asks(family, law, working, arm, 0.0, left, scratch)

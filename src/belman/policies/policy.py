@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Bundle, inlined_kernel, kernel
+from belman.policies.dealing import deal_by_asks
 
 if TYPE_CHECKING:
     from belman.families.family import Family
@@ -73,6 +74,7 @@ class PolicyKernels(Bundle):
     | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
     | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(…)` | whether the policy's own stopping rule has had enough |
+    | `deal(policy, …, turn, turn_value, n, mind, deal)` | shares out n decisions: `dealing.py` |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).
@@ -84,6 +86,7 @@ class PolicyKernels(Bundle):
     propensity: Kernel
     recommend: Kernel = score_by_expected_reward
     finished: Kernel = never_finished
+    deal: Kernel = deal_by_asks
 
 
 @kernel

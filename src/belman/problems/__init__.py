@@ -1,6 +1,6 @@
 """Who answers: fixed means, random ones with new means in every run, late rewards, and queues."""
 
-from belman.problems.delayed import Delayed, delayed
+from belman.problems.delayed import Delayed, batched, delayed
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
@@ -31,6 +31,7 @@ __all__ = [
     "RandomStationary",
     "Stationary",
     "UnstableQueueWarning",
+    "batched",
     "bernoulli",
     "characteristic_time",
     "delayed",

@@ -1,14 +1,15 @@
-"""Rewards that come late: any problem, with a law of delays, a window, and arrivals in time.
+"""Rewards that come late, and decisions that are made in batches.
 
 A visitor comes, an arm is played, and its reward is told after a delay within the window; a reward
-of 0 is never told. What a player is told, and when, is the question.
+of 0 is never told. What a player is told, and when, is the question. In batches, players give
+weights before each, by which its visitors are assigned, and what they are told counts after it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ _TOP = 1.0 - 1e-6
 
 @dataclass(frozen=True)
 class Delayed(Problem):
-    """A problem whose rewards come late; made by `belman.problems.delayed`.
+    """A problem whose rewards come late, or whose decisions are made in batches; made by
+    `belman.problems.delayed` and `belman.problems.batched`.
 
     `quantiles` holds those of the delay at equally spaced chances from 0 to 1, straight in between:
     one row for all arms, or a row per arm.
@@ -39,6 +41,7 @@ class Delayed(Problem):
     growth: float
     told: str
     looks: int
+    batch: int = 1
 
     played_as = "delayed"
     no_python_players = "late rewards are told to policies such as belman.BelMan() only"
@@ -59,10 +62,14 @@ class Delayed(Problem):
         if self.told == "early" and not self.family.coin:
             what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are none"
             raise SettingError(f"{what}: told='window' counts them when their window closes")
-        whole = isinstance(self.looks, (int, np.integer)) and not isinstance(self.looks, bool)
-        if not whole or self.looks < 1:
-            allowed = "it must be a whole number from 1 up"
-            raise SettingError(f"looks={self.looks!r} shows nothing: {allowed}")
+        for name, count, why in (
+            ("looks", self.looks, "shows nothing"),
+            ("batch", self.batch, "decides nothing"),
+        ):
+            whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+            if not whole or count < 1:
+                allowed = "it must be a whole number from 1 up"
+                raise SettingError(f"{name}={count!r} {why}: {allowed}")
         rows = np.array(self.quantiles)
         if len(rows) not in (1, self.arms):
             what = f"{len(rows)} laws of delays do not fit {self.arms} arms"
@@ -135,6 +142,36 @@ def delayed(
         growth=growth,
         told=told,
         looks=looks,
+    )
+
+
+def batched(problem: Problem, n: int) -> Delayed:
+    """The same problem decided by weights: every n turns a player gives the weights of its arms for
+    the next n, the arms of these turns are drawn by them, and their rewards are told at the end.
+
+    The weights are those of `Agent.weights`: shares of n decisions in which nothing is learnt; a
+    policy that draws, such as Thompson's, draws from the beliefs of the batch's beginning. Rewards
+    of a `delayed` problem come when they come, and count at the next batch.
+
+    >>> from belman.problems import bernoulli
+    >>> batched(bernoulli([0.04, 0.03]), 100).batch
+    100
+    """
+    if isinstance(problem, Delayed):
+        return replace(problem, batch=n)
+    if not isinstance(problem, Problem) or problem.played_as != "bandit":
+        remedy = "write, for instance, batched(belman.problems.bernoulli([0.8, 0.9]), 100)"
+        raise SettingError(f"problem={problem!r} cannot be decided in batches: {remedy}")
+    return Delayed(
+        family=problem.family,
+        problem=problem,
+        quantiles=((0.0, 0.0),),
+        window=1.0,
+        arrivals=1.0,
+        growth=0.0,
+        told="at once",
+        looks=1,
+        batch=n,
     )
 
 

@@ -1,0 +1,245 @@
+"""The weights document: all that is needed to assign units to arms, as small JSON.
+
+A version of it stands until the next. It says which points of the circle belong to which arm
+(`allotment.py`), so that the next version moves as few units as its weights require.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
+from .hashing import prefix_of
+from .refusals import WeightsError
+
+FORMAT = "belman-weights/1"
+
+Arm = str | int | float | bool | None
+
+
+class Assignment(NamedTuple):
+    """The arm of a unit, the chance with which any unit gets it, and the version of the weights."""
+
+    arm: Arm
+    chance: float
+    version: int
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of a study's arms, for one segment of its units or for all.
+
+    `cuts` are (end, place of an arm) pairs: points below the first end belong to the first arm
+    named, and so on up to 2³². `weights` are the shares of points, exactly. `floors` are the least
+    weights that were asked for, `decisions` for how many decisions the weights were made, and
+    `published` and `valid_until` times in seconds since 1970.
+
+    >>> first = Weights.of("checkout", {"blue": 0.9, "green": 0.1}, salt="s1")
+    >>> second = first.following({"blue": 0.5, "green": 0.5})
+    >>> second.version, second.weights, second.cuts
+    (2, (0.5, 0.5), ((2147483648, 0), (4294967296, 1)))
+    """
+
+    study: str
+    version: int
+    salt: str
+    arms: tuple[Arm, ...]
+    cuts: tuple[Cut, ...]
+    floors: tuple[float, ...]
+    segment: str | None = None
+    decisions: int | None = None
+    published: float | None = None
+    valid_until: float | None = None
+    weights: tuple[float, ...] = field(init=False)
+    prefix: bytes = field(init=False, repr=False, compare=False)
+    ends: list[int] = field(init=False, repr=False, compare=False)
+    answers: list[Assignment] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check(self)
+        counts = counts_of(self.cuts, len(self.arms))
+        chances = tuple(count / POINTS for count in counts)
+        object.__setattr__(self, "weights", chances)
+        object.__setattr__(self, "prefix", prefix_of(self.salt))
+        object.__setattr__(self, "ends", [end for end, _ in self.cuts])
+        answers = [Assignment(arm, chances[a], self.version) for a, arm in enumerate(self.arms)]
+        object.__setattr__(self, "answers", [answers[arm] for _, arm in self.cuts])
+
+    @classmethod
+    def of(
+        cls,
+        study: str,
+        weights: Mapping[Arm, float],
+        *,
+        salt: str,
+        version: int = 1,
+        floors: Mapping[Arm, float] | None = None,
+        segment: str | None = None,
+        decisions: int | None = None,
+        published: float | None = None,
+        valid_until: float | None = None,
+    ) -> Weights:
+        """The first weights of a study, one stretch of points an arm."""
+        counts = in_points(_checked(weights))
+        return cls(
+            study,
+            version,
+            salt,
+            tuple(weights),
+            tuple(lay_out(counts)),
+            _floors(weights, floors),
+            segment,
+            decisions,
+            published,
+            valid_until,
+        )
+
+    def following(
+        self,
+        weights: Mapping[Arm, float],
+        *,
+        floors: Mapping[Arm, float] | None = None,
+        decisions: int | None = None,
+        published: float | None = None,
+        valid_until: float | None = None,
+    ) -> Weights:
+        """The next version: ½ Σ|Δw| of the units move, the least possible; arms may come and go."""
+        arms = tuple(weights)
+        gone = [arm for arm in self.arms if arm not in weights]
+        places = {arm: place for place, arm in enumerate([*arms, *gone])}
+        cuts = [(end, places[self.arms[place]]) for end, place in self.cuts]
+        counts = in_points(_checked(weights)) + [0] * len(gone)
+        return Weights(
+            self.study,
+            self.version + 1,
+            self.salt,
+            arms,
+            tuple(move_as_few(cuts, counts)),
+            _floors(weights, floors),
+            self.segment,
+            decisions,
+            published,
+            valid_until,
+        )
+
+    def described(self) -> dict[str, Any]:
+        """The document as plain data."""
+        found = {part.name: getattr(self, part.name) for part in fields(self) if part.compare}
+        lists = ("arms", "cuts", "floors", "weights")
+        return {"format": FORMAT, **found} | {name: list(found[name]) for name in lists}
+
+    def to_json(self) -> str:
+        """The document as JSON."""
+        return json.dumps(self.described(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Weights:
+        """The weights of a document; where it comes from is not checked (`verify` does that)."""
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise WeightsError(f"this is no weights document: {error}") from None
+        return cls.from_described(found)
+
+    @classmethod
+    def from_described(cls, found: Any) -> Weights:
+        """The weights of a document as plain data."""
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            given = found.get("format") if isinstance(found, dict) else found
+            raise WeightsError(f"format={given!r} is no weights document: this reads {FORMAT!r}")
+        known = {part.name for part in fields(cls) if part.init}
+        given = {name: value for name, value in found.items() if name in known}
+        for name in ("arms", "cuts", "floors"):
+            if not isinstance(given.get(name), list):
+                raise WeightsError(f"{name}={given.get(name)!r} is no list")
+        try:
+            given["cuts"] = tuple((end, arm) for end, arm in given["cuts"])
+        except (TypeError, ValueError):
+            raise WeightsError(
+                f"cuts={given['cuts']!r} are no pairs of an end and an arm"
+            ) from None
+        given["arms"], given["floors"] = tuple(given["arms"]), tuple(given["floors"])
+        try:
+            made = cls(**given)
+        except TypeError as error:
+            raise WeightsError(f"this weights document lacks something: {error}") from None
+        if found.get("weights") != list(made.weights):
+            raise WeightsError("the weights of this document are not those of its cuts")
+        return made
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of documents and of signed ones.
+
+    >>> sorted(schema()["$defs"])
+    ['envelope', 'weights']
+    """
+    text = Path(__file__).with_name("weights.schema.json").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _is_number(value: object) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _checked(weights: Mapping[Arm, float]) -> list[float]:
+    """Weights that are none below 0 and add up to 1."""
+    if not isinstance(weights, Mapping) or not weights:
+        raise WeightsError(f"weights={weights!r} are none: give {{arm: weight}}")
+    for arm, weight in weights.items():
+        if not _is_number(weight) or not 0.0 <= weight <= 1.0:
+            raise WeightsError(f"weights[{arm!r}]={weight!r} is none: it must lie from 0 to 1")
+    total = math.fsum(weights.values())
+    if abs(total - 1.0) > 1e-9:
+        raise WeightsError(f"the weights add up to {total!r}: they must add up to 1")
+    return [weight / total for weight in weights.values()]
+
+
+def _floors(weights: Mapping[Arm, float], floors: Mapping[Arm, float] | None) -> tuple[float, ...]:
+    return tuple((floors or {}).get(arm, 0.0) for arm in weights)
+
+
+def _check(made: Weights) -> None:
+    """Refuse a document that assigns nothing, or not what it says."""
+    for name in ("study", "salt"):
+        value = getattr(made, name)
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise WeightsError(f"{name}={value!r} is no {name}: give text, without a NUL")
+    if made.segment is not None and not isinstance(made.segment, str):
+        raise WeightsError(f"segment={made.segment!r} is none: give text, or None for all units")
+    if not _is_whole(made.version, 1):
+        raise WeightsError(f"version={made.version!r} is none: it must be a whole number from 1 up")
+    if made.decisions is not None and not _is_whole(made.decisions, 1):
+        raise WeightsError(f"decisions={made.decisions!r} are none: a whole number from 1 up")
+    for name in ("published", "valid_until"):
+        if getattr(made, name) is not None and not _is_number(getattr(made, name)):
+            raise WeightsError(f"{name}={getattr(made, name)!r} is no time: seconds since 1970")
+    scalars = all(arm is None or isinstance(arm, (str, int, float)) for arm in made.arms)
+    if not made.arms or not scalars or len(set(made.arms)) < len(made.arms):
+        raise WeightsError(f"arms={made.arms!r} are none: give different names that JSON has")
+    if len(made.floors) != len(made.arms) or not all(map(_is_number, made.floors)):
+        raise WeightsError(f"floors={made.floors!r} are not one number an arm")
+    _check_cuts(made.cuts, len(made.arms))
+
+
+def _check_cuts(cuts: Sequence[Cut], arms: int) -> None:
+    last = 0
+    for end, arm in cuts:
+        if not _is_whole(end, last + 1) or not _is_whole(arm, 0) or arm >= arms:
+            raise WeightsError(
+                f"cut {(end, arm)!r} is none: ends rise, and arms are 0 to {arms - 1}"
+            )
+        last = end
+    if last != POINTS:
+        raise WeightsError(f"the cuts end at {last}: they must end at {POINTS}")

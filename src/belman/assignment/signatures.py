@@ -1,0 +1,130 @@
+"""Signed weights documents: an edge may trust a cache, because the signature is checked (Ed25519).
+
+A signed document is JSON with three parts: the `payload` is the text of the document, as it was
+signed; `key` names the key; `signature` is that of the payload's UTF-8, in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .documents import Weights
+from .refusals import WeightsError
+
+
+def _ed25519() -> Any:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        remedy = "pip install 'belman[signatures]', or 'belman-client[signatures]'"
+        raise WeightsError(f"signatures need the package cryptography: {remedy}") from None
+    return ed25519
+
+
+def key_id(public: bytes) -> str:
+    """The name of a public key (32 bytes): the first 16 hexadecimal digits of its SHA-256."""
+    return hashlib.sha256(public).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """A private key of 32 bytes, to be kept secret; `public` is what verifiers are given.
+
+    >>> key = SigningKey(bytes(range(32)))
+    >>> key.id == key_id(key.public)
+    True
+    """
+
+    private: bytes
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.private, bytes) or len(self.private) != 32:
+            raise WeightsError("a private key of Ed25519 has 32 bytes")
+
+    @classmethod
+    def new(cls) -> SigningKey:
+        """A new key, from the system's source of randomness."""
+        return cls(_ed25519().Ed25519PrivateKey.generate().private_bytes_raw())
+
+    @property
+    def public(self) -> bytes:
+        """The public key, 32 bytes."""
+        key = _ed25519().Ed25519PrivateKey.from_private_bytes(self.private)
+        public: bytes = key.public_key().public_bytes_raw()
+        return public
+
+    @property
+    def id(self) -> str:
+        """The name of the key in documents."""
+        return key_id(self.public)
+
+    def __repr__(self) -> str:
+        return f"SigningKey({self.id!r})"
+
+
+def sign(weights: Weights, key: SigningKey) -> str:
+    """The signed document, as JSON."""
+    payload = weights.to_json()
+    signer = _ed25519().Ed25519PrivateKey.from_private_bytes(key.private)
+    signature = base64.b64encode(signer.sign(payload.encode())).decode()
+    return json.dumps({"payload": payload, "key": key.id, "signature": signature})
+
+
+def verify(
+    signed: str | bytes,
+    keys: Mapping[str, bytes],
+    *,
+    study: str | None = None,
+    segment: str | None = None,
+    newest: int = 0,
+    now: float | None = None,
+) -> Weights:
+    """The weights of a signed document, if it can be trusted; else WeightsError says why not.
+
+    `keys` are the public keys that are trusted, by their ids. The document must be of the `study`
+    (where one is named) and `segment`, no older than the version `newest` that was seen already,
+    and valid at the time `now` (the clock's, unless another is given).
+
+    >>> key = SigningKey(bytes(range(32)))
+    >>> signed = sign(Weights.of("checkout", {"blue": 1.0}, salt="s1"), key)
+    >>> verify(signed, {key.id: key.public}).study
+    'checkout'
+    """
+    try:
+        found = json.loads(signed)
+        payload, name = found["payload"], found["key"]
+        signature = base64.b64decode(found["signature"], validate=True)
+        content = payload.encode()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise WeightsError("this is no signed weights document") from None
+    if name not in keys:
+        raise WeightsError(f"this document is signed with the key {name!r}, which is not trusted")
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        _ed25519().Ed25519PublicKey.from_public_bytes(keys[name]).verify(signature, content)
+    except (InvalidSignature, ValueError):
+        raise WeightsError(f"the signature is not that of the key {name!r}") from None
+    weights = Weights.from_json(payload)
+    _check_current(weights, study, segment, newest, time.time() if now is None else now)
+    return weights
+
+
+def _check_current(
+    weights: Weights, study: str | None, segment: str | None, newest: int, now: float
+) -> None:
+    if study is not None and weights.study != study:
+        raise WeightsError(f"this document is of study {weights.study!r}, not of {study!r}")
+    if weights.segment != segment:
+        raise WeightsError(f"this document is of segment {weights.segment!r}, not of {segment!r}")
+    if weights.version < newest:
+        raise WeightsError(f"version {weights.version} is stale: version {newest} was seen already")
+    if weights.valid_until is not None and now >= weights.valid_until:
+        late = now - weights.valid_until
+        raise WeightsError(f"version {weights.version} is stale: it expired {late:.0f} s ago")
