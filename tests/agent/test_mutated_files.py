@@ -144,7 +144,7 @@ def test_a_discount_so_small_that_nothing_is_lifted_gives_a_finite_table(monkeyp
         (b"x" * 1_001, "at most 1,000 characters"),
         (tuple(range(17)), "at most 16 parts"),
         ((((((1,),),),),), "inside one another"),
-        (10**400, "up to 1e"),
+        (10**400, "is below 1e"),
     ],
 )
 def test_a_name_that_no_file_can_hold_is_none(name, words):

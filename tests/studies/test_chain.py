@@ -119,7 +119,7 @@ def test_a_file_that_took_the_place_of_another_is_noticed(tmp_path, how):
     if how == "moved":
         copy.replace(path)
         for end in ("-wal", "-shm"):
-            (tmp_path / f"studies.db{end}").unlink()
+            (tmp_path / f"studies.db{end}").unlink(missing_ok=True)
     elif how == "copied":
         shutil.copyfile(copy, path)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from itertools import islice
@@ -19,6 +20,7 @@ LONGEST_NAME = 1_000
 LONGEST_TUPLE = 16
 DEEPEST_NAME = 4
 LARGEST_NUMBER = 10**300
+_HALVES = re.compile("[\ud800-\udfff]")
 #: How many arms there may be: memory and the time of a turn grow with them.
 MOST_ARMS = 1_000_000
 
@@ -50,22 +52,22 @@ def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
 
 def _check_size(name: Hashable, depth: int = 0) -> None:
     """A name that can be written down, and shown: no half of a surrogate pair, and not too long."""
-    shown = reprlib.repr(name)
+    why = None
     if isinstance(name, tuple):
         if depth == DEEPEST_NAME or len(name) > LONGEST_TUPLE:
-            most = f"tuples of at most {LONGEST_TUPLE} parts, {DEEPEST_NAME} inside one another"
-            raise ArmError(f"arm {shown} cannot be a name: names are strings, numbers or {most}")
-        for part in name:
-            _check_size(part, depth + 1)
-    if isinstance(name, (str, bytes)) and len(name) > LONGEST_NAME:
-        most = f"a name has at most {LONGEST_NAME:,} characters"
-        raise ArmError(f"arm {shown} cannot be a name: {most}, and this one has {len(name):,}")
-    if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
-        half = "it holds half of a surrogate pair, which no encoding has"
-        raise ArmError(f"arm {shown} cannot be a name: {half}")
-    if isinstance(name, int) and abs(name) >= LARGEST_NUMBER:
-        most = f"whole numbers name arms up to {LARGEST_NUMBER:.0e}"
-        raise ArmError(f"arm {shown} cannot be a name: {most}")
+            most = f"at most {LONGEST_TUPLE} parts, {DEEPEST_NAME} inside one another"
+            why = f"a tuple that is one has {most}"
+        else:
+            for part in name:
+                _check_size(part, depth + 1)
+    elif isinstance(name, (str, bytes)) and len(name) > LONGEST_NAME:
+        why = f"a name has at most {LONGEST_NAME:,} characters, and this one {len(name):,}"
+    elif isinstance(name, str) and not name.isascii() and _HALVES.search(name):
+        why = "it holds half of a surrogate pair, which no encoding has"
+    elif isinstance(name, int) and abs(name) >= LARGEST_NUMBER:
+        why = f"a whole number that is one is below {LARGEST_NUMBER:.0e}"
+    if why is not None:
+        raise ArmError(f"arm {reprlib.repr(name)} cannot be a name: {why}")
 
 
 def check_seed(seed: int | None) -> int | None:
@@ -141,7 +143,9 @@ def check_learnt(learnt: Learnt, family: Family) -> Learnt:
     """What an agent of this family can have learnt of an arm."""
     if not isinstance(learnt, Learnt):
         raise SettingError(f"{reprlib.repr(learnt)} is not what `learnt(arm)` gives")
-    family.check_belief(learnt.belief)
+    belief = learnt.belief
+    if len(belief) != family.dimension or not (np.isfinite(belief).all() and family.proper(belief)):
+        raise PriorError(f"belief {belief!r} is not proper for {family.name} rewards")
     return learnt
 
 

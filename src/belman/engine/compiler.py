@@ -39,6 +39,7 @@ def entered(signature: str, kept: bool) -> Callable[[Callable[..., Any]], Any]:
     """Compile what Python calls with numbers of these types, or load it from the disk."""
 
     def compiled(function: Callable[..., Any]) -> Any:
+        _offer()
         options = {**_OPTIONS, **shortcuts.entry_options()}
         call = numba.njit(cache=kept, **options)(function)
         call.compile(signature)
@@ -49,6 +50,7 @@ def entered(signature: str, kept: bool) -> Callable[[Callable[..., Any]], Any]:
 
 def called(kept: bool) -> Callable[[Callable[..., Any]], Any]:
     """Compile what compiled code calls by address, or load it from the disk."""
+    _offer()
     return numba.cfunc(_CALLED, cache=kept, **_OPTIONS)
 
 
@@ -140,7 +142,7 @@ def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
 class _BundleType(numba.types.Opaque):
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
-        _offer(bundle)
+        _offer()
         super().__init__(name=f"{type(bundle).__name__}_{_digest(_identity(bundle))}")
 
 
@@ -152,10 +154,15 @@ def _type_of_bundle(bundle: Bundle, context: Any) -> _BundleType:
 numba.extending.register_model(_BundleType)(numba.extending.models.OpaqueModel)
 
 
-def _offer(bundle: Bundle) -> None:
-    """Let compiled code read the attributes of bundles of this class."""
+def _offer(kind: type[Bundle] = Bundle) -> None:
+    """Let compiled code read the attributes of bundles, of whatever class there is by now.
+
+    Before anything is compiled: a bundle inside a kernel is met when it is too late.
+    """
     if not shortcuts.usable():
-        for name in parts(bundle):
+        for inner in kind.__subclasses__():
+            _offer(inner)
+        for name in getattr(kind, "__dataclass_fields__", {}):
             if name not in _offered:
                 _offered.add(name)
                 numba.extending.overload_attribute(_BundleType, name)(_reader(name))
