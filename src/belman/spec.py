@@ -47,7 +47,7 @@ from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.families.mirror import Mirror
 from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
-from belman.problems import Delayed, Problem, Queue, RandomStationary, Stationary
+from belman.problems import Delayed, Problem, Queue, RandomStationary, Stationary, Tables
 
 T = TypeVar("T")
 Trust = Literal["names", "imported", "all"]
@@ -80,6 +80,7 @@ _MEMBERS: dict[str, type] = {
     "random-stationary": RandomStationary,
     "delayed": Delayed,
     "queue": Queue,
+    "tables": Tables,
 }
 _NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}
 

@@ -48,10 +48,12 @@ class Choice(NamedTuple):
 class Agent:
     """Decides, turn by turn, which arm to try.
 
-    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family),
+    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family;
+    Bernoulli by default, or bounded where a `range` is given),
     `policy` who chooses (BelMan by default). `prior` is the belief about every arm at first,
-    `priors` that about single ones. `range=(low, high)` takes bounded rewards on another scale,
-    `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
+    `priors` that about single ones. `range=(low, high)` takes rewards between two ends, of no law
+    in particular unless `family` says otherwise; those beyond are refused, or with `clip=True`
+    taken for the end they lie beyond and counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
     reward, for a world that drifts. `start` is what is known before the first turn: another agent,
     the file of a saved one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count
     as this agent's own. `control` is the arm that others are held against in `report`, and
@@ -68,12 +70,13 @@ class Agent:
     def __init__(
         self,
         arms: Iterable[Hashable],
-        family: str | Family = "bernoulli",
+        family: str | Family | None = None,
         policy: Policy | None = None,
         *,
         prior: ArrayLike | None = None,
         priors: Mapping[Hashable, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
+        clip: bool = False,
         minimise: bool = False,
         discount: float = 1.0,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
@@ -89,10 +92,13 @@ class Agent:
             self._arms.append(arm)
         if not self._arms:
             raise ArmError("an agent needs at least one arm: the list of arms is empty")
+        if family is None:
+            family = "bernoulli" if range is None else "bounded"
         base = family_named(family)
         if prior is not None:
             base = replace(base, prior=base.check_belief(prior))
-        self._scale = scale(base, range, minimise)
+        self._scale = scale(base, range, minimise, clip)
+        self._clipped = 0
         self._family: Family = Mirror(base) if self._scale.minimise else base
         self._discount = doors.check_discount(discount)
         self._mind = chance.generator(doors.check_seed(seed))
@@ -237,9 +243,22 @@ class Agent:
         if not self._learn(place, value):
             why = self._family.beyond_reach(self._after)
             raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
+        if self._scale.clip and self._scale.nearest(reward) != reward:
+            self._clipped += 1
         self._waiting -= was_pending
         self._told += 1
         self._tells[place] += 1
+
+    @property
+    def clipped(self) -> int:
+        """How many rewards lay beyond the range and were taken for its end (`clip=True`).
+
+        >>> agent = Agent(["blue", "red"], range=(0, 100), clip=True, seed=7)
+        >>> agent.tell("blue", 250)
+        >>> agent.clipped
+        1
+        """
+        return self._clipped
 
     def cancel(self, arm: Hashable) -> None:
         """Forget one outstanding ask of an arm whose reward will never come."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from belman import chance
 from belman.beliefs import moments
@@ -256,6 +257,27 @@ class Bounded(Family):
 
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= 1.0
+
+    def update_many(
+        self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
+    ) -> Floats:
+        """After so many rewards of that sum and sum of squares; without these, as if of coins.
+
+        >>> Bounded().update_many((0.0, 1.0, 1.0), 3, 1.2, 0.56).round(2).tolist()
+        [0.64, 2.2, 2.8]
+        """
+        square = total if squares is None else squares
+        slack = 1e-9 * plays
+        possible = -slack <= total <= plays + slack
+        if not possible or not total * total / plays - slack <= square <= total + slack:
+            what = f"{plays} rewards cannot have the sum {total!r} and that of squares {squares!r}"
+            raise RewardError(f"{what}: {self.name} rewards are {self.support}")
+        inside = min(max(total, 0.0), float(plays))
+        soft = max(total - square, 0.0)
+        after = self._row(belief) + np.array([soft, inside, plays - inside])
+        if (why := self.beyond_reach(after)) is not None:
+            raise RewardError(f"{plays} rewards of sum {total!r} are too much: {why}")
+        return after
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
         return atoms.beta(self._mean_between(mean, 0.0, 1.0), self.concentration)

@@ -325,10 +325,12 @@ class Family(ABC):
             raise RewardError(f"reward {reward!r} is too large here: {why}")
         return after
 
-    def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
+    def update_many(
+        self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
+    ) -> Floats:
         """The belief after so many rewards of that sum; RewardError where there are none such.
 
-        What one reward adds to the natural parameters is linear in it, so all of them add `plays`
+        The sum of their squares is read by families that learn from it. What one reward adds to the natural parameters is linear in it, so all of them add `plays`
         times what their average does.
         """
         if not self.summed:

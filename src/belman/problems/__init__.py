@@ -22,16 +22,20 @@ from belman.problems.stationary import (
     random_poisson,
     random_problem,
 )
+from belman.problems.tables import SHAPES, Tables, bounded, shaped
 
 __all__ = [
+    "SHAPES",
     "CharacteristicTime",
     "Delayed",
     "Problem",
     "Queue",
     "RandomStationary",
     "Stationary",
+    "Tables",
     "UnstableQueueWarning",
     "bernoulli",
+    "bounded",
     "characteristic_time",
     "delayed",
     "exponential",
@@ -49,4 +53,5 @@ __all__ = [
     "random_gaussian",
     "random_poisson",
     "random_problem",
+    "shaped",
 ]
