@@ -47,7 +47,7 @@ from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.families.mirror import Mirror
 from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
-from belman.problems import Delayed, Problem, Queue, RandomStationary, Stationary, Tables
+from belman.problems import Delayed, Drifting, Problem, Queue, RandomStationary, Stationary, Tables
 
 T = TypeVar("T")
 Trust = Literal["names", "imported", "all"]
@@ -79,6 +79,7 @@ _MEMBERS: dict[str, type] = {
     "stationary": Stationary,
     "random-stationary": RandomStationary,
     "delayed": Delayed,
+    "drifting": Drifting,
     "queue": Queue,
     "tables": Tables,
 }

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
+from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, Ledger, Policy
 
@@ -25,10 +26,15 @@ RECOMMEND, FINISHED = 0, 1
 
 @inlined_kernel
 def call_choose(
-    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
 ):
-    """Renew the memory of the arm whose ledger has changed, and choose an arm."""
+    """Renew the memory of the arm whose ledger has changed, and choose an arm.
+
+    `heard` is the reward by which it has changed, or no number.
+    """
     if changed != NO_ARM:
+        if heard[0] == heard[0]:
+            policy.learn(family, law, params, ledger, memory, changed, heard[0])
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn == NO_TURN:
         return NO_ARM
@@ -40,7 +46,7 @@ def call_choose(
 
 @inlined_kernel
 def call_indices(
-    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
 ):
     """Renew the memory of the arm whose ledger has changed, and fill all indices to match by."""
     if changed != NO_ARM:
@@ -51,7 +57,9 @@ def call_indices(
 
 
 @inlined_kernel
-def call_advice(policy, family, law, params, ledger, memory, mind, index, what, number, turn_value):
+def call_advice(
+    policy, family, law, params, ledger, memory, mind, index, heard, what, number, turn_value
+):
     """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
         return 1 if policy.finished(family, law, params, ledger, memory) else 0
@@ -68,8 +76,16 @@ def bind_policy(
     memory: Any,
     mind: NDArray[Any],
     index: Floats,
+    heard: Floats | None = None,
 ) -> Call:
-    """One of the calls above for a policy, at these arrays. Keep it while a loop uses it."""
+    """One of the calls above for a policy, at these arrays. Keep it while a loop uses it.
+
+    A loop that tells rewards one by one writes each to `heard`; others are none for policies that
+    learn from them.
+    """
+    if heard is None and policy.learns:
+        where = "it plays at arms, stationary or changing, and not where rewards are late or queues"
+        raise PolicyError(f"policy {policy.name!r} is told rewards one by one: {where}")
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
         law=np.ascontiguousarray(family.law),
         params=np.ascontiguousarray(params),
@@ -77,6 +93,7 @@ def bind_policy(
         memory=memory,
         mind=mind,
         index=index,
+        heard=np.full(1, np.nan) if heard is None else heard,
     )
 
 

@@ -6,6 +6,7 @@ from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
 from belman.policies.coin_thompson import CoinThompson
 from belman.policies.dmed import DMED
+from belman.policies.drift import Drift
 from belman.policies.epsilon_greedy import EpsilonGreedy
 from belman.policies.explore_then_commit import ExploreThenCommit
 from belman.policies.forced import Forced
@@ -38,6 +39,7 @@ from belman.policies.widest import WidestBelief
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,
+    Drift,
     Thompson,
     TopTwoThompson,
     TSUCB,
@@ -88,6 +90,7 @@ __all__ = [
     "BayesUCB",
     "BelMan",
     "CoinThompson",
+    "Drift",
     "EpsilonGreedy",
     "ExploreThenCommit",
     "Forced",

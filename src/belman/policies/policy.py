@@ -61,6 +61,11 @@ def never_finished(family, law, params, ledger, memory):
     return False
 
 
+@kernel
+def learns_nothing(family, law, params, ledger, memory, arm, reward):
+    """For policies to which beliefs say all."""
+
+
 @dataclass(frozen=True)
 class PolicyKernels(Bundle):
     """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
@@ -73,6 +78,7 @@ class PolicyKernels(Bundle):
     | `propensity(…, turn, turn_value, closed, arm, ties)` | its chance; NaN if to be integrated |
     | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(…)` | whether the policy's own stopping rule has had enough |
+    | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).
@@ -84,6 +90,7 @@ class PolicyKernels(Bundle):
     propensity: Kernel
     recommend: Kernel = score_by_expected_reward
     finished: Kernel = never_finished
+    learn: Kernel = learns_nothing
 
 
 @kernel
@@ -178,6 +185,11 @@ class Policy(ABC):
     def leaves_all_a_chance(self) -> bool:
         """Whether all tried arms may be played at every turn: the log tells of other policies."""
         return self.kernels.propensity is to_be_integrated
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is told rewards one by one, and keeps of them what beliefs do not."""
+        return self.kernels.learn is not learns_nothing
 
     @property
     @abstractmethod

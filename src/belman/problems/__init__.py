@@ -1,6 +1,15 @@
 """Who answers: fixed means, random ones with new means in every run, late rewards, and queues."""
 
 from belman.problems.delayed import Delayed, delayed
+from belman.problems.drifting import (
+    Drifting,
+    abrupt_and_back,
+    changing,
+    piecewise,
+    random_walk,
+    seasonal,
+    sinusoid,
+)
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
@@ -28,14 +37,17 @@ __all__ = [
     "SHAPES",
     "CharacteristicTime",
     "Delayed",
+    "Drifting",
     "Problem",
     "Queue",
     "RandomStationary",
     "Stationary",
     "Tables",
     "UnstableQueueWarning",
+    "abrupt_and_back",
     "bernoulli",
     "bounded",
+    "changing",
     "characteristic_time",
     "delayed",
     "exponential",
@@ -45,6 +57,7 @@ __all__ = [
     "lai_robbins",
     "log_normal",
     "money",
+    "piecewise",
     "poisson",
     "problem",
     "queue",
@@ -53,5 +66,8 @@ __all__ = [
     "random_gaussian",
     "random_poisson",
     "random_problem",
+    "random_walk",
+    "seasonal",
     "shaped",
+    "sinusoid",
 ]
