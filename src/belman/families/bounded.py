@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from belman import chance
 from belman.beliefs import moments
 from belman.engine import factory, kernel
-from belman.errors import RewardError
+from belman.errors import FamilyError, RewardError
 from belman.families import atoms, bernoulli
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels, Floats
@@ -32,7 +32,8 @@ _HARDEST, _STEPS = 1e-4, 8.0  # the least pooled share of a coin's variance; ste
 
 @kernel
 def update(law, belief, reward):
-    belief[0] += reward * (1.0 - reward)
+    """The law is 1 where two moments are kept, and 0 where rewards are taken for coins."""
+    belief[0] += law[0] * reward * (1.0 - reward)
     belief[1] += reward
     belief[2] += 1.0 - reward
 
@@ -210,7 +211,8 @@ class Bounded(Family):
     It is (soft, alpha, beta), the sums of x(1 − x), x and 1 − x; by default (0, 1, 1), a reward of
     0 and one of 1. On rewards of 0 and 1 it is the Bernoulli family. `concentration` is that of the
     Beta laws from which a simulation draws rewards (as tables of 64 atoms); a belief never reads
-    it. `belman.problems.bounded` draws from any other.
+    it. `belman.problems.bounded` draws from any other. `moments=1` keeps the mean alone, as if
+    rewards were coins, to compare with.
 
     >>> arm = Bounded()
     >>> belief = arm.prior
@@ -223,6 +225,7 @@ class Bounded(Family):
     """
 
     concentration: float = 2.0
+    moments: int = 2
 
     name = "bounded"
     coordinates = ("soft", "alpha", "beta")
@@ -235,11 +238,13 @@ class Bounded(Family):
 
     def __post_init__(self) -> None:
         self._positive(concentration=self.concentration)
+        if self.moments not in (1, 2):
+            raise FamilyError(f"moments={self.moments!r} makes no bounded belief: give 1 or 2")
         super().__post_init__()
 
     @property
     def law(self) -> Floats:
-        return np.zeros(1)
+        return np.array([float(self.moments == 2)])
 
     @property
     def reward_range(self) -> tuple[float, float]:
@@ -273,7 +278,7 @@ class Bounded(Family):
             what = f"{plays} rewards cannot have the sum {total!r} and that of squares {squares!r}"
             raise RewardError(f"{what}: {self.name} rewards are {self.support}")
         inside = min(max(total, 0.0), float(plays))
-        soft = max(total - square, 0.0)
+        soft = max(total - square, 0.0) if self.moments == 2 else 0.0
         after = self._row(belief) + np.array([soft, inside, plays - inside])
         if (why := self.beyond_reach(after)) is not None:
             raise RewardError(f"{plays} rewards of sum {total!r} are too much: {why}")

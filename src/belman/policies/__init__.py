@@ -14,12 +14,15 @@ from belman.policies.gittins import Gittins
 from belman.policies.greedy import Greedy
 from belman.policies.ids import IDS
 from belman.policies.imed import IMED
+from belman.policies.imed_k_inf import IMEDKinf
 from belman.policies.kl_ucb import KLUCB
+from belman.policies.kl_ucb_empirical import KLUCBEmpirical
 from belman.policies.kl_ucb_plus import KLUCBPlus
 from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
 from belman.policies.log_ucb import LogUCB
 from belman.policies.lucb import KLLUCB, LUCB
 from belman.policies.moss import MOSS
+from belman.policies.npts import NPTS
 from belman.policies.oracle import Oracle
 from belman.policies.phases import Phases
 from belman.policies.policy import Ledger, Policy, PolicyKernels
@@ -51,6 +54,9 @@ _MEMBERS: tuple[type[Policy], ...] = (
     KLUCBPlusPlus,
     IMED,
     DMED,
+    NPTS,
+    IMEDKinf,
+    KLUCBEmpirical,
     UCB1,
     UCBTuned,
     MOSS,
@@ -80,10 +86,13 @@ __all__ = [
     "DMED",
     "IDS",
     "IMED",
+    "IMEDKinf",
     "KLLUCB",
     "KLUCB",
+    "KLUCBEmpirical",
     "LUCB",
     "MOSS",
+    "NPTS",
     "POLICIES",
     "TSUCB",
     "UCB1",
