@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import belman
 from belman.families import Bounded
 from belman.lab import simulate
-from belman.policies import IMEDKinf, KLUCBEmpirical, NPTS
+from belman.policies import NPTS, IMEDKinf, KLUCBEmpirical
 from belman.policies.policy import Policy
 from belman.problems import SHAPES, Tables, shaped
 from belman.table import Table
@@ -118,7 +118,9 @@ def main(runs: int = 40, *horizons: int) -> None:
     coins = belman.problems.bernoulli(rng.uniform(size=20).tolist())
     basis = turn_cost(coins, belman.BelMan())
     claims.append(
-        Claim("turn at 20 arms, to a Bernoulli turn", turn_cost(beta, belman.BelMan()) / basis, 2, "×")
+        Claim(
+            "turn at 20 arms, to a Bernoulli turn", turn_cost(beta, belman.BelMan()) / basis, 2, "×"
+        )
     )
     claims.append(
         Claim("turn with atoms (IMED by K_inf)", turn_cost(beta, IMEDKinf()) / basis, 10, "×")

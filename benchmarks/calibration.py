@@ -120,7 +120,7 @@ def bounded_kinds() -> list[Kind]:
         Kind("ratings in [0, 1]", family, ratings, 2.0 / 3.0),
         Kind("five stars", family, lambda r, s: r.integers(0, 5, s) / 4.0, 0.5),
         Kind("uniform from 0.2 to 0.6", family, lambda r, s: r.uniform(0.2, 0.6, s), 0.4),
-        Kind("narrow in [0, 1]", family, lambda r, s: r.beta(40.0, 60.0, s), 0.4),
+        Kind("narrow in [0, 1]", family, lambda r, s: r.beta(40.0, 60.0, s), 0.4, 1_000),
         Kind("exponential cut at 1", family, cut_exponential, 0.3 * -math.expm1(-1.0 / 0.3)),
         Kind("nothing, or a share", family, either, 1.0 / 3.0),
         Kind("revenue, 10 % buy", family, spent, 0.04, 1_000),

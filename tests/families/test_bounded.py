@@ -202,7 +202,12 @@ def test_doors() -> None:
     for prior in ((0.6, 1.0, 1.0), (-2.0, 1.0, 1.0), (0.0, 0.0, 1.0)):
         with pytest.raises(PriorError, match="bounded needs"):
             Bounded(prior=prior)
-    for values, chances in (([0.5, 1.5], [0.5, 0.5]), ([0.5], [0.4]), ([], []), ([0.5], [0.5, 0.5])):
+    for values, chances in (
+        ([0.5, 1.5], [0.5, 0.5]),
+        ([0.5], [0.4]),
+        ([], []),
+        ([0.5], [0.5, 0.5]),
+    ):
         with pytest.raises(FamilyError, match="make no law"):
             atoms.table(values, chances)
     with pytest.raises(FamilyError, match="list of laws is empty"):

@@ -110,7 +110,7 @@ _SHORTER = {"pool": 5}
 
 def _as_long(content: Any, name: str, part: Floats) -> Any:
     """What was saved of a part, with zeros for what it has grown by since."""
-    if isinstance(content, list) and len(content) == _SHORTER.get(name.rpartition(".")[2]):
+    if isinstance(content, list) and len(content) == _SHORTER.get(name.rpartition("_")[2]):
         return content + [0.0] * (part.size - len(content))
     return content
 

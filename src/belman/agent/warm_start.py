@@ -68,6 +68,8 @@ def _row(
     if rest:
         square = (rest[0] - 2.0 * low * total + plays * low * low) / (width * width)
     belief = scale.base.update_many(prior, int(plays), shifted, square)
-    if square is None:  # 0 and 1 are their own squares; other rewards are taken as if they had all been alike
+    if (
+        square is None
+    ):  # 0 and 1 are their own squares; other rewards are taken as if they had all been alike
         square = shifted if scale.base.reward_range == (0.0, 1.0) else shifted * shifted / plays
     return belief, plays, -shifted if scale.minimise else shifted, square

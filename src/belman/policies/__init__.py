@@ -10,6 +10,7 @@ from belman.policies.drift import Drift
 from belman.policies.epsilon_greedy import EpsilonGreedy
 from belman.policies.explore_then_commit import ExploreThenCommit
 from belman.policies.forced import Forced
+from belman.policies.forgetting import Forgetting
 from belman.policies.gittins import Gittins
 from belman.policies.greedy import Greedy
 from belman.policies.ids import IDS
@@ -63,6 +64,7 @@ _MEMBERS: tuple[type[Policy], ...] = (
     LogUCB,
     CoinThompson,
     Forced,
+    Forgetting,
     Greedy,
     EpsilonGreedy,
     ExploreThenCommit,
@@ -86,10 +88,8 @@ __all__ = [
     "DMED",
     "IDS",
     "IMED",
-    "IMEDKinf",
     "KLLUCB",
     "KLUCB",
-    "KLUCBEmpirical",
     "LUCB",
     "MOSS",
     "NPTS",
@@ -103,8 +103,11 @@ __all__ = [
     "EpsilonGreedy",
     "ExploreThenCommit",
     "Forced",
+    "Forgetting",
     "Gittins",
     "Greedy",
+    "IMEDKinf",
+    "KLUCBEmpirical",
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "Ledger",

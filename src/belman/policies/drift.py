@@ -12,6 +12,7 @@ is the default.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from belman.policies.policy import (
     Policy,
     PolicyKernels,
     choose_by_index,
+    rearranged,
     share_of_ties,
 )
 from belman.policies.run_lengths import LAST, PLAYS, WEIGHT, Bank, gone
@@ -107,7 +109,7 @@ def learn(family, law, params, ledger, memory, arm, reward):
     prior = params[HEAD + 2 * count : HEAD + 2 * count + size]
     bank = memory.bank
     run_lengths.learn(family, law, hazards, first, params[RENEWAL], prior, bank, arm, reward)
-    run_lengths.notice(bank, arm, params[SURE])
+    run_lengths.notice(hazards, first, bank, arm, params[SURE])
     judge_arm(family, law, params, memory, arm)
 
 
@@ -271,7 +273,9 @@ class Drift(Policy):
         for name in ("hazards", "chances"):
             given = getattr(self, name)
             listed = isinstance(given, (tuple, list)) and 0 < len(given) <= 64
-            fits = listed and all(is_number(one) and 0.0 <= one < 1.0 + (name == "chances") for one in given)
+            fits = listed and all(
+                is_number(one) and 0.0 <= one < 1.0 + (name == "chances") for one in given
+            )
             require(self, name, fits, "a list of chances per turn, from 0 to less than 1")
             object.__setattr__(self, name, tuple(map(float, given)))
         fits = len(self.chances) == len(self.hazards) and abs(sum(self.chances) - 1.0) < 1e-6
@@ -279,7 +283,9 @@ class Drift(Policy):
         renewed = is_number(self.renewal) and 0.0 <= self.renewal < 1.0
         require(self, "renewal", renewed, "a share from 0 to less than 1")
         require(self, "runs", is_whole(self.runs, 2) and self.runs <= 4096, "from 2 to 4096")
-        require(self, "sure", is_number(self.sure) and 0.5 <= self.sure < 1.0, "from 0.5 to below 1")
+        require(
+            self, "sure", is_number(self.sure) and 0.5 <= self.sure < 1.0, "from 0.5 to below 1"
+        )
         require(self, "most", is_number(self.most) and self.most > 0.0, "a positive number of nats")
         Evidence(self.gain, self.reach, self.pool)
 
@@ -307,7 +313,7 @@ class Drift(Policy):
         )
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"bank_counts": (0, self.runs), "counts": (0, self.runs)}
+        return {"bank_counts": (0, self.runs), "bank_clock": (0, 10**15)}
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         return Evidence(self.gain, self.reach, self.pool).pull(turns, arms)
@@ -317,12 +323,57 @@ class Drift(Policy):
             why = f"{family.name} rewards have beliefs by moments, which predict none"
             raise PolicyError(f"{self.name} needs a family whose beliefs predict rewards: {why}")
 
+    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+        """Runs go with their arms; members, clock and what was noticed of arms that stay, too."""
+        axes = {"counts": 1, "runs": 2, "beliefs": 1, "arms": 1}
+        bank, blank = memory.bank, fresh.bank
+        moved = {
+            name: rearranged(getattr(bank, name), getattr(blank, name), axis, places)
+            for name, axis in axes.items()
+        }
+        noticed = bank.noticed.copy()
+        for event in noticed:
+            place = int(event[1])
+            event[1] = places.index(place) if place in places else -1
+        kept = bank._replace(noticed=noticed, **moved)
+        axes = {"judged": 2, "terms": 1, "worths": 1, "means": 1, "waiting": 0, "seeded": 0}
+        own = {
+            name: rearranged(getattr(memory, name), getattr(fresh, name), axis, places)
+            for name, axis in axes.items()
+        }
+        return fresh._replace(bank=kept, shifts=memory.shifts, **own)
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        memory.seeded[arm] = 0.0
+        memory.bank.arms[:, arm] = 0.0
+
+    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
+        """The beliefs nearest to the mixtures of all runs and of a reset since, by their mean
+        parameters.
+        """
+        bank, rows = memory.bank, ledger.beliefs.copy()
+        prior = family.mean_parameters(family.prior)
+        for a in np.flatnonzero(memory.seeded > 0.0):
+            elapsed = bank.clock[0] + 1.0 - bank.arms[LAST, a] if bank.arms[PLAYS, a] else 0.0
+            target, heaviest = np.zeros(len(prior)), (0.0, rows[a])
+            for j, hazard in enumerate(self.hazards):
+                changed = gone(hazard, elapsed)
+                target += bank.members[j] * changed * prior
+                for r in range(int(bank.counts[j, a])):
+                    weight = bank.members[j] * (1.0 - changed) * bank.runs[WEIGHT, j, a, r]
+                    target += weight * family.mean_parameters(bank.beliefs[j, a, r])
+                    heaviest = max(
+                        heaviest, (weight, bank.beliefs[j, a, r]), key=lambda one: one[0]
+                    )
+            rows[a] = family.from_mean_parameters(target, heaviest[1])
+        return rows
+
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """Per arm the chance that it changed since its world was acknowledged, and the index."""
-        arms = range(len(index))
-        changed = [run_lengths.chance_of_change(memory.bank, a) for a in arms]
+        own = np.array(self.hazards), np.array(self.chances), memory.bank
+        changed = [run_lengths.chance_of_change(*own, a) for a in range(len(index))]
         return {"changed": np.array(changed), "index": index}
 
     def changes(self, memory: Any) -> list[Change]:

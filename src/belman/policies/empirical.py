@@ -7,6 +7,7 @@ bounded. K_inf(F, μ) = max over 0 ≤ λ ≤ 1/(1 − μ) of E ln(1 − λ(X �
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.bounded import Bounded, ends_of_rewards
-from belman.policies.policy import Floats, no_refresh
+from belman.policies.policy import Floats, no_refresh, rearranged
 
 CELLS = 64
 _STEPS = 60
@@ -39,6 +40,15 @@ class Empirical(Bounded):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros((arms, CELLS + 1)), np.zeros((2, arms)))
+
+    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+        counts = rearranged(memory.counts, fresh.counts, 0, places)
+        return Memory(counts, rearranged(memory.seen, fresh.seen, 1, places))
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        """A grid cannot be made from a belief: it begins anew."""
+        memory.counts[arm] = 0.0
+        memory.seen[:, arm] = 0.0
 
 
 @kernel

@@ -10,7 +10,7 @@ dataclass in front.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -173,6 +173,19 @@ def to_be_integrated(family, law, params, ledger, memory, turn, turn_value, clos
     return np.nan
 
 
+def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -> Floats:
+    """What an array holds of the arms along an axis, at their new places; else what is fresh.
+
+    >>> rearranged(np.array([5.0, 6.0, 7.0]), np.zeros(2), 0, [2, -1]).tolist()
+    [7.0, 0.0]
+    """
+    out = fresh.copy()
+    for new, old in enumerate(places):
+        if old >= 0:
+            np.moveaxis(out, axis, 0)[new] = np.moveaxis(array, axis, 0)[old]
+    return out
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """Who chooses: what the user chose of an algorithm. State lives in the agent or in the lab."""
@@ -223,6 +236,21 @@ class Policy(ABC):
     def check(self, family: Family, arms: int) -> None:
         """Raise PolicyError where there is no such policy for the family or the number of arms."""
         return
+
+    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+        """A memory for other arms, each at the place that it had in this one, or −1 if it is new.
+
+        `fresh` is the memory of as many new arms. Policies to which beliefs say all need no more.
+        """
+        return fresh
+
+    def forget(self, memory: Any, arm: int) -> None:
+        """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
+        return
+
+    def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
+        """The beliefs about all arms as they are now (K × D): those of the ledger."""
+        return ledger.beliefs
 
     def acting(self, memory: Any) -> Policy:
         """Who chooses now: itself, unless it has phases."""

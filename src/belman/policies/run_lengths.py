@@ -27,6 +27,7 @@ LAST, PLAYS, TOTAL, SINCE, SINCE_PLAYS, SINCE_TOTAL = 0, 1, 2, 3, 4, 5
 ARM_ROWS = 6
 #: Columns of `noticed`: turn, arm, turn of the change, from, to, how sure.
 EVENT_COLUMNS, EVENTS = 6, 64
+_UNSURE = 1e-4  # the least chance that is left to "no change": runs are merged
 
 
 class Bank(NamedTuple):
@@ -155,22 +156,38 @@ def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
 
 
 @kernel
-def chance_of_change(bank, arm):
-    """That the arm has changed since its world was last acknowledged."""
-    chance = 0.0
-    for j in range(bank.members.size):
+def chance_of_change(hazards, first, bank, arm):
+    """That the arm has changed since its world was last acknowledged, by its own rewards alone.
+
+    What its rewards say for a change, the odds over those of the hazard, is averaged over members
+    by their first weights, and so is the chance before any reward: that another arm has changed, or
+    that this one was not looked at for long, is no evidence.
+    """
+    turns = bank.clock[0] - bank.arms[SINCE, arm]
+    before, says = 0.0, 0.0
+    for j in range(hazards.size):
+        expected = gone(hazards[j], turns)
+        if expected <= 0.0:
+            continue
+        before += first[j] * expected
+        changed = 0.0
         for r in range(int(bank.counts[j, arm])):
             if bank.runs[BEGAN, j, arm, r] > bank.arms[SINCE, arm]:
-                chance += bank.members[j] * bank.runs[WEIGHT, j, arm, r]
-    return chance
+                changed += bank.runs[WEIGHT, j, arm, r]
+        odds = changed / max(1.0 - changed, _UNSURE)
+        says += first[j] * expected * (odds * (1.0 - expected) / expected)
+    if before <= 0.0:
+        return 0.0
+    odds = says / (1.0 - before)
+    return odds / (1.0 + odds)
 
 
 @kernel
-def notice(bank, arm, sure):
+def notice(hazards, first, bank, arm, sure):
     """Write down a change of which the bank is so sure, at its likeliest run; then the new world
     is acknowledged.
     """
-    chance = chance_of_change(bank, arm)
+    chance = chance_of_change(hazards, first, bank, arm)
     if not chance >= sure:
         return
     heaviest, at, run = -1.0, 0, 0

@@ -36,7 +36,9 @@ class Drifting(Problem):
         even = len({len(row) for row in means}) == 1 and len(means) == len(starts)
         if not rising or not even or not means[0]:
             allowed = "starts rise from turn 1, and each has as many means as there are arms"
-            raise SettingError(f"starts={self.starts!r} make no problem with these means: {allowed}")
+            raise SettingError(
+                f"starts={self.starts!r} make no problem with these means: {allowed}"
+            )
         object.__setattr__(self, "starts", starts)
         object.__setattr__(self, "means", means)
         _ = self.parameters
@@ -110,13 +112,17 @@ def changing(
             row[kept] = rows[-1][kept]
         rows.append(row)
     means = tuple(tuple(row) for row in np.array(rows).tolist())
-    return Drifting(
-        Bernoulli() if family is None else family, (1, *map(int, starts)), means
-    )
+    return Drifting(Bernoulli() if family is None else family, (1, *map(int, starts)), means)
 
 
 def random_walk(
-    arms: int, horizon: int, step: float, seed: int, *, every: int = 10, family: Family | None = None
+    arms: int,
+    horizon: int,
+    step: float,
+    seed: int,
+    *,
+    every: int = 10,
+    family: Family | None = None,
 ) -> Drifting:
     """Means that walk, by `step` a turn on average, and turn back at 0.02 and 0.98.
 
@@ -164,7 +170,9 @@ def abrupt_and_back(
     """
     if not 0 <= arm < len(means) or not 1 < at < back:
         allowed = "an arm of the list, and 1 < at < back"
-        raise SettingError(f"arm={arm!r}, at={at!r}, back={back!r} make no campaign: give {allowed}")
+        raise SettingError(
+            f"arm={arm!r}, at={at!r}, back={back!r} make no campaign: give {allowed}"
+        )
     moved = [to if a == arm else mean for a, mean in enumerate(means)]
     rows = tuple(tuple(map(float, row)) for row in (means, moved, means))
     return Drifting(Bernoulli() if family is None else family, (1, at, back), rows)

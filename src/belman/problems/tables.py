@@ -28,7 +28,9 @@ class Tables(Problem):
 
     def __post_init__(self) -> None:
         if not isinstance(self.family, Bounded):
-            raise FamilyError(f"{self.family.name} rewards are drawn from no tables: give Bounded()")
+            raise FamilyError(
+                f"{self.family.name} rewards are drawn from no tables: give Bounded()"
+            )
         if not self.laws:
             raise FamilyError("a problem needs at least one arm: the list of laws is empty")
         laws = tuple((tuple(map(float, v)), tuple(map(float, c))) for v, c in self.laws)
@@ -98,7 +100,9 @@ def mixed(weight: float, one: Law, other: Law) -> Law:
     ((0.0, 1.0), (0.75, 0.25))
     """
     values = np.concatenate([one[0], other[0]])
-    shares = np.array([*(weight * share for share in one[1]), *((1.0 - weight) * s for s in other[1])])
+    shares = np.array(
+        [*(weight * share for share in one[1]), *((1.0 - weight) * s for s in other[1])]
+    )
     merged, places = np.unique(values, return_inverse=True)
     chances = np.bincount(places, weights=shares)
     kept = chances > 0.0
