@@ -1,4 +1,4 @@
-"""Rewards without a law: d₂ beside K_inf, the Bernoulli family on coins, and what prior coins hide."""
+"""Rewards without a law: d₂ beside K_inf, the Bernoulli family on coins, what prior coins hide."""
 
 from __future__ import annotations
 

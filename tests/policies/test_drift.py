@@ -89,7 +89,7 @@ def test_merged_runs_keep_their_weight_and_order() -> None:
 
 
 def test_one_member_without_hazard_is_the_default() -> None:
-    players = {"one": Drift(hazards=(0.0,), chances=(1.0,)), "default": belman.BelMan()}
+    players = {"one": Drift(hazards=(0.0,), shares=(1.0,)), "default": belman.BelMan()}
     for arms in ([0.9, 0.8], [0.2, 0.25, 0.1, 0.3]):
         found = simulate(players, bernoulli(arms), 400, 20, 1, progress=False)
         assert (found.plays.sel(player="one") == found.plays.sel(player="default")).all()
@@ -183,7 +183,7 @@ def test_doors() -> None:
         Agent(["a"], drift="fast")
     with pytest.raises(PolicyError, match="beliefs by moments"):
         Agent(["a"], "bounded", drift="auto")
-    for wrong in ({"hazards": (0.0, 1.5)}, {"chances": (1.0,)}, {"runs": 1}, {"sure": 1.0}):
+    for wrong in ({"hazards": (0.0, 1.5)}, {"shares": (1.0,)}, {"runs": 1}, {"sure": 1.0}):
         with pytest.raises(PolicyError):
             Drift(**wrong)
     for wrong in ({"discount": 0.0}, {"last": 0}, {"restarts": (1,)}, {"discount": 0.9, "last": 3}):

@@ -53,16 +53,17 @@ class Agent:
     """Decides, turn by turn, which arm to try.
 
     `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family;
-    Bernoulli by default, or bounded where a `range` is given),
-    `policy` who chooses (BelMan by default). `prior` is the belief about every arm at first,
-    `priors` that about single ones. `range=(low, high)` takes rewards between two ends, of no law
-    in particular unless `family` says otherwise; those beyond are refused, or with `clip=True`
-    taken for the end they lie beyond and counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
-    reward, for a world that drifts. `drift="auto"`, or a `belman.Drift` with settings of yours, lets
-    BelMan follow changes of any pace and say what it noticed (`changes`). `start` is what is known before the first turn: another agent,
-    the file of a saved one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count
-    as this agent's own. `control` is the arm that others are held against in `report`, and
-    `stop_when` the rule by which `verdict` says whether one may stop.
+    Bernoulli by default, or bounded where a `range` is given), `policy` who chooses (BelMan by
+    default). `prior` is the belief about every arm at first, `priors` that about single ones.
+    `range=(low, high)` takes rewards between two ends, of no law in particular unless `family` says
+    otherwise; those beyond are refused, or with `clip=True` taken for the end they lie beyond and
+    counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards
+    their priors at every reward, for a world that drifts. `drift="auto"`, or a `belman.Drift` with
+    settings of yours, lets BelMan follow changes of any pace and say what it noticed (`changes`).
+    `start` is what is known before the first turn: another agent, the file of a saved one, or {arm:
+    (plays, sum of rewards)}; arms and turns that it knows count as this agent's own. `control` is
+    the arm that others are held against in `report`, and `stop_when` the rule by which `verdict`
+    says whether one may stop.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -707,8 +708,9 @@ class Agent:
         self._places = {arm: place for place, arm in enumerate(self._arms)}
         self._working = Ledger(*(column.copy() for column in self._truth))
         fresh = self._policy.memory(len(self._arms), self._family.dimension)
-        resettle = self._policy.resettled
-        self._memory = fresh if places is None else resettle(self._memory, fresh, places)
+        if places is not None:
+            fresh = self._policy.resettled(self._memory, fresh, places)
+        self._memory: Any = fresh
         self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
         self._stale[0] = len(self._arms)
         self._first_turn, self._turn_values = 0, []

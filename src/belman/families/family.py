@@ -330,8 +330,9 @@ class Family(ABC):
     ) -> Floats:
         """The belief after so many rewards of that sum; RewardError where there are none such.
 
-        The sum of their squares is read by families that learn from it. What one reward adds to the natural parameters is linear in it, so all of them add `plays`
-        times what their average does.
+        The sum of their squares is read by families that learn from it. What one reward adds to the
+        natural parameters is linear in it, so all of them add `plays` times what their average
+        does.
         """
         if not self.summed:
             what = f"the sum of {self.name} rewards does not say all that a belief learns"

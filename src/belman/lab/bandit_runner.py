@@ -68,8 +68,8 @@ def count_plays(ledger, plays):
 @kernel
 def play_runs(
     family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators,
-    turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward, plays,
-    stop,
+    turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
+    plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = turn_values.size

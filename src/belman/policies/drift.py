@@ -248,7 +248,7 @@ class Drift(Policy):
     """BelMan where the world may change, for families with conjugate beliefs.
 
     `hazards` are chances of a change per arm and turn, each of them a complete BelMan that is
-    weighed by how well it predicts; `chances` are their weights at first, of which a share
+    weighed by how well it predicts; `shares` are their weights at first, of which a share
     `renewal` is mixed in at every reward. Of each arm `runs` lengths of time since its last change
     are kept. A change of which it is `sure` is noticed (`changes`).
 
@@ -257,7 +257,7 @@ class Drift(Policy):
     """
 
     hazards: tuple[float, ...] = (0.0, 1e-4, 1e-3, 1e-2)
-    chances: tuple[float, ...] = (0.7, 0.18, 0.09, 0.03)
+    shares: tuple[float, ...] = (0.7, 0.18, 0.09, 0.03)
     renewal: float = 3e-4
     runs: int = 8
     most: float = 20.0
@@ -270,16 +270,16 @@ class Drift(Policy):
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        for name in ("hazards", "chances"):
+        for name in ("hazards", "shares"):
             given = getattr(self, name)
             listed = isinstance(given, (tuple, list)) and 0 < len(given) <= 64
             fits = listed and all(
-                is_number(one) and 0.0 <= one < 1.0 + (name == "chances") for one in given
+                is_number(one) and 0.0 <= one < 1.0 + (name == "shares") for one in given
             )
             require(self, name, fits, "a list of chances per turn, from 0 to less than 1")
             object.__setattr__(self, name, tuple(map(float, given)))
-        fits = len(self.chances) == len(self.hazards) and abs(sum(self.chances) - 1.0) < 1e-6
-        require(self, "chances", fits and min(self.chances) > 0.0, "one a hazard, adding up to 1")
+        fits = len(self.shares) == len(self.hazards) and abs(sum(self.shares) - 1.0) < 1e-6
+        require(self, "shares", fits and min(self.shares) > 0.0, "one a hazard, adding up to 1")
         renewed = is_number(self.renewal) and 0.0 <= self.renewal < 1.0
         require(self, "renewal", renewed, "a share from 0 to less than 1")
         require(self, "runs", is_whole(self.runs, 2) and self.runs <= 4096, "from 2 to 4096")
@@ -295,7 +295,7 @@ class Drift(Policy):
         known = (mean, worth) if useful else (0.0, 0.0)
         head = [self.pool, self.reach, self.most, self.sure, self.renewal, *known]
         sizes = [float(len(self.hazards)), float(family.dimension)]
-        return np.array([*head, *sizes, *self.hazards, *self.chances, *family.prior])
+        return np.array([*head, *sizes, *self.hazards, *self.shares, *family.prior])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         members, runs = len(self.hazards), self.runs
@@ -372,7 +372,7 @@ class Drift(Policy):
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
     ) -> dict[str, Floats]:
         """Per arm the chance that it changed since its world was acknowledged, and the index."""
-        own = np.array(self.hazards), np.array(self.chances), memory.bank
+        own = np.array(self.hazards), np.array(self.shares), memory.bank
         changed = [run_lengths.chance_of_change(*own, a) for a in range(len(index))]
         return {"changed": np.array(changed), "index": index}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ class Drifting(Problem):
 
     def __post_init__(self) -> None:
         starts = tuple(int(turn) for turn in self.starts)
-        rising = starts[:1] == (1,) and all(a < b for a, b in zip(starts, starts[1:], strict=False))
+        rising = starts[:1] == (1,) and all(a < b for a, b in itertools.pairwise(starts))
         means = tuple(tuple(float(mean) for mean in row) for row in self.means)
         even = len({len(row) for row in means}) == 1 and len(means) == len(starts)
         if not rising or not even or not means[0]:
