@@ -93,7 +93,7 @@ def judge_arm(family, law, params, memory, arm):
 def refresh(family, law, params, ledger, memory, arm):
     """A new arm is taken as the ledger believes; asks that are out make an arm less surprising."""
     if memory.seeded[arm] == 0.0:
-        count, size = int(params[MEMBERS]), int(params[SIZE])
+        count = int(params[MEMBERS])
         first = params[HEAD + count : HEAD + 2 * count]
         run_lengths.seed_arm(family, law, first, memory.bank, arm, ledger.beliefs[arm])
         memory.seeded[arm] = 1.0 + ledger.plays[arm]

@@ -10,8 +10,8 @@ The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀)
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
 0 if they were found above it, where a good arm is in hand and a prior that speaks for the untried
 ones would only cost. Where a family pools the spread of rewards of all arms, the prior's is less by
-the share that none of them has. The shift is rounded to an eighth of an octave, and to 0 where it is worth little
-evidence, so that it seldom changes: then alone all arms are judged anew.
+the share that none of them has. The shift is rounded to an eighth of an octave, and to 0 where it
+is worth little evidence, so that it seldom changes: then alone all arms are judged anew.
 """
 
 from __future__ import annotations
