@@ -1,4 +1,4 @@
-"""Worlds that change: BelMan with a bank of hazards beside rivals that are told horizon and changes.
+"""Worlds that change: BelMan with a bank of hazards beside rivals told horizon and changes.
 
 `python -m benchmarks.drift [runs]`. Windows and discounts are tuned by theory from the horizon T
 and the number of changes C: last = 2 sqrt(T ln T/C), discount = 1 − sqrt(C/T)/4. An oracle that
@@ -38,7 +38,7 @@ FIRST = [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.
 
 def worlds() -> dict[str, tuple[Drifting, int]]:
     """Problems, and how often a rival is told that they change."""
-    found = {
+    return {
         "published, 3 arms, 4 changes": (piecewise(FIRST, 1_000), 4),
         "all of 3 arms, 6 changes": (changing(3, HORIZON, 6, 1), 6),
         "all of 10 arms, 3 changes": (changing(10, HORIZON, 3, 2), 3),
@@ -49,7 +49,6 @@ def worlds() -> dict[str, tuple[Drifting, int]]:
         "seasons, 3 arms": (seasonal([[0.2, 0.6, 0.4], [0.6, 0.2, 0.4]], 500, HORIZON), 9),
         "campaign, 4 arms": (abrupt_and_back([0.4, 0.5, 0.3, 0.2], 3, 0.8, 1_501, 3_001), 2),
     }
-    return found
 
 
 def rivals(changes: int) -> dict[str, Policy]:
