@@ -86,6 +86,7 @@ def kinds() -> list[Kind]:
         Kind("waiting times, log-normal, σ = 1.5", belman.LogNormal(), log_normal(1.5), ln(1.5)),
         Kind("waiting times, gamma, shape 2", belman.Positive(), gamma(2.0), 30.0),
         Kind("ratings in [0, 1]", small, ratings, 2.0 / 3.0),
+        *bounded_kinds(),
         Kind("measurements, Gaussian", wide, lambda r, s: r.normal(1.0, 2.0, s), 1.0),
         Kind("measurements, t with 3 degrees", wide, lambda r, s: r.standard_t(3, s), 0.0),
     ]
@@ -107,6 +108,27 @@ def kinds() -> list[Kind]:
         Kind("ratings in [0, 1]", belman.Bernoulli(), ratings, 2.0 / 3.0, WARNED),
         Kind("counts, overdispersed 3 ×", belman.Poisson(), overdispersed(3.0), 4.0, WARNED),
     ]
+
+
+def bounded_kinds() -> list[Kind]:
+    """Rewards in [0, 1] of the kinds that `belman.problems.shaped` plays."""
+    family = belman.families.Bounded()
+    spent = money(0.1, lambda r, s: r.beta(2.0, 3.0, s))
+    either = money(0.5, lambda r, s: r.beta(8.0, 4.0, s))
+    return [
+        Kind("clicks, 3 %", family, coin(0.03), 0.03),
+        Kind("ratings in [0, 1]", family, ratings, 2.0 / 3.0),
+        Kind("five stars", family, lambda r, s: r.integers(0, 5, s) / 4.0, 0.5),
+        Kind("uniform from 0.2 to 0.6", family, lambda r, s: r.uniform(0.2, 0.6, s), 0.4),
+        Kind("narrow in [0, 1]", family, lambda r, s: r.beta(40.0, 60.0, s), 0.4, 1_000),
+        Kind("exponential cut at 1", family, cut_exponential, 0.3 * -math.expm1(-1.0 / 0.3)),
+        Kind("nothing, or a share", family, either, 1.0 / 3.0),
+        Kind("revenue, 10 % buy", family, spent, 0.04, 1_000),
+    ]
+
+
+def cut_exponential(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.minimum(rng.exponential(0.3, shape), 1.0)
 
 
 def ln(sigma: float) -> float:

@@ -42,6 +42,8 @@ def random_beliefs(
     rows: Floats = np.exp(rng.uniform(np.log(low), np.log(high), (arms, family.dimension)))
     if "mean" in family.coordinates:
         rows[:, family.coordinates.index("mean")] = rng.normal(0.0, 2.0, arms)
+    if family.coordinates[0] == "soft":
+        rows[:, 0] = rng.uniform(0.0, 0.95, arms) / (1.0 / rows[:, 1] + 1.0 / rows[:, 2])
     if family.coordinates[0] == "chi":
         level = rng.normal(0.0, 1.0, arms)
         rows[:, 0] = rows[:, 1] * (level if family.proper((1.0, 1.0)) else -np.exp(level))
@@ -56,6 +58,7 @@ def random_rewards(family: Family, rng: np.random.Generator, size: int) -> list[
         "geometric": rng.geometric(0.4, size).astype(float),
         "bounded-exponential": np.minimum(rng.exponential(6.0, size), 10.0),
         "beta": rng.uniform(0.01, 0.99, size),
+        "bounded": rng.beta(2.0, 3.0, size),
         "money": np.where(rng.random(size) < 0.5, rng.lognormal(0.0, 0.7, size), 0.0),
     }.get(family.name, np.abs(rng.normal(1.0, 1.0, size)) + 0.01).tolist()
 

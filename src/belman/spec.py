@@ -47,7 +47,7 @@ from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.families.mirror import Mirror
 from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
-from belman.problems import Delayed, Problem, Queue, RandomStationary, Stationary
+from belman.problems import Delayed, Drifting, Problem, Queue, RandomStationary, Stationary, Tables
 
 T = TypeVar("T")
 Trust = Literal["names", "imported", "all"]
@@ -81,7 +81,9 @@ _MEMBERS: dict[str, type] = {
     "stationary": Stationary,
     "random-stationary": RandomStationary,
     "delayed": Delayed,
+    "drifting": Drifting,
     "queue": Queue,
+    "tables": Tables,
 }
 _NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}
 

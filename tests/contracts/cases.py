@@ -25,6 +25,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "gamma": {"shape": 2.5},
     "gaussian": {"sigma": 0.7},
     "beta": {"b": 2.0},
+    "bounded": {"concentration": 4.0},
 }
 #: More means, where a kernel takes another path.
 FAR_MEANS: dict[str, tuple[float, ...]] = {
@@ -35,6 +36,7 @@ FAR_MEANS: dict[str, tuple[float, ...]] = {
     "bounded-exponential": (1e-3, 1e6),
     "gaussian": (1e6,),
     "beta": (0.01, 0.99),
+    "bounded": (0.01, 0.99),
     "chi-squared": (0.01, 1e4),
     "log-normal": (1e-6, 1e6),
     "positive": (1e-6, 1e6),
@@ -51,6 +53,7 @@ IMPOSSIBLE: dict[str, tuple[float, ...]] = {
     "geometric": (0, -1, 1.5),
     "chi-squared": (0, -1),
     "beta": (0, 1, -0.1, 1.1),
+    "bounded": (-1e-9, 1.0000001, 2),
     "log-normal": (0, -1),
     "positive": (0, -1),
     "money": (-1e-300, -1),

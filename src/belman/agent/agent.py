@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import advice, decide, doors, reporting, saving, state_file, warm_start
+from belman.agent import advice, changing, decide, doors, reporting, saving, state_file, warm_start
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.agent.weights import weights_of
@@ -26,13 +26,17 @@ from belman.manifold import least_kl_from_arms
 from belman.measures.best import best_probabilities
 from belman.measures.report import Report
 from belman.measures.stop_rules import StopRule, Verdict
-from belman.policies import BelMan, Ledger, Policy
+from belman.policies import BelMan, Drift, Ledger, Policy
 from belman.policies.stopping import check_rule, confidence_of
 from belman.table import Table
 
 Floats = NDArray[np.float64]
 
 _TABULATED = 256  # turns whose values are tabulated at a time
+#: What is held for renewing the rows of arms.
+_RENEWED = (
+    "law", "params", "truth", "provisional", "working", "memory", "pending", "stale", "scratch",
+)  # fmt: skip
 _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 
 
@@ -49,14 +53,18 @@ class Choice(NamedTuple):
 class Agent:
     """Decides, turn by turn, which arm to try.
 
-    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family),
-    `policy` who chooses (BelMan by default). `prior` is the belief about every arm at first,
-    `priors` that about single ones. `range=(low, high)` takes bounded rewards on another scale,
-    `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards their priors at every
-    reward, for a world that drifts. `start` is what is known before the first turn: another agent,
-    the file of a saved one, or {arm: (plays, sum of rewards)}; arms and turns that it knows count
-    as this agent's own. `control` is the arm that others are held against in `report`, and
-    `stop_when` the rule by which `verdict` says whether one may stop.
+    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family;
+    Bernoulli by default, or bounded where a `range` is given), `policy` who chooses (BelMan by
+    default). `prior` is the belief about every arm at first, `priors` that about single ones.
+    `range=(low, high)` takes rewards between two ends, of no law in particular unless `family` says
+    otherwise; those beyond are refused, or with `clip=True` taken for the end they lie beyond and
+    counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards
+    their priors at every reward, for a world that drifts. `drift="auto"`, or a `belman.Drift` with
+    settings of yours, lets BelMan follow changes of any pace and say what it noticed (`changes`).
+    `start` is what is known before the first turn: another agent, the file of a saved one, or {arm:
+    (plays, sum of rewards)}; arms and turns that it knows count as this agent's own. `control` is
+    the arm that others are held against in `report`, and `stop_when` the rule by which `verdict`
+    says whether one may stop.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -69,14 +77,16 @@ class Agent:
     def __init__(
         self,
         arms: Iterable[Hashable],
-        family: str | Family = "bernoulli",
+        family: str | Family | None = None,
         policy: Policy | None = None,
         *,
         prior: ArrayLike | None = None,
         priors: Mapping[Hashable, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
+        clip: bool = False,
         minimise: bool = False,
         discount: float = 1.0,
+        drift: str | Drift | None = None,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
         control: Hashable | None = None,
         stop_when: StopRule | None = None,
@@ -90,12 +100,16 @@ class Agent:
             self._arms.append(arm)
         if not self._arms:
             raise ArmError("an agent needs at least one arm: the list of arms is empty")
+        if family is None:
+            family = "bernoulli" if range is None else "bounded"
         base = family_named(family)
         if prior is not None:
             base = replace(base, prior=base.check_belief(prior))
-        self._scale = scale(base, range, minimise)
+        self._scale = scale(base, range, minimise, clip)
+        self._clipped = 0
         self._family: Family = Mirror(base) if self._scale.minimise else base
         self._discount = doors.check_discount(discount)
+        policy = changing.check_drift(drift, policy, self._discount)
         self._mind = chance.generator(doors.check_seed(seed))
         self.control = control
         self.stop_when = stop_when
@@ -255,9 +269,24 @@ class Agent:
         if not self._learn(place, value):
             why = self._family.beyond_reach(self._after)
             raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
+        if self._hear is not None:
+            self._hear(place, value)
+        if self._scale.clip and self._scale.nearest(reward) != reward:
+            self._clipped += 1
         self._waiting -= was_pending
         self._told += 1
         self._tells[place] += 1
+
+    @property
+    def clipped(self) -> int:
+        """How many rewards lay beyond the range and were taken for its end (`clip=True`).
+
+        >>> agent = Agent(["blue", "red"], range=(0, 100), clip=True, seed=7)
+        >>> agent.tell("blue", 250)
+        >>> agent.clipped
+        1
+        """
+        return self._clipped
 
     def cancel(self, arm: Hashable) -> None:
         """Forget one outstanding ask of an arm whose reward will never come."""
@@ -339,7 +368,7 @@ class Agent:
             np.vstack([self._truth.beliefs, learnt.belief]),
             *(np.append(column, row) for column, row in rows),
         )
-        self._reseat()
+        self._reseat([*range(len(self._arms) - 1), -1])
 
     def remove_arm(self, arm: Hashable) -> Learnt:
         """Retire an arm, and hand over all that was learnt of it.
@@ -363,7 +392,7 @@ class Agent:
         self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
         self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
         self._provisional = np.delete(self._provisional, place, axis=0)
-        self._reseat()
+        self._reseat([old for old in range(len(self._arms) + 1) if old != place])
         return learnt
 
     def learnt(self, arm: Hashable) -> Learnt:
@@ -396,6 +425,7 @@ class Agent:
         self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
         self._provisional[place] = 0.0  # it was counted beside the belief that was
         self._all_tried = False
+        self._policy.forget(self._memory, place)
         self._mark_stale(place)
 
     # Looking
@@ -457,7 +487,8 @@ class Agent:
     def _seen(self) -> Ledger:
         """What was told, and what counts provisionally."""
         if not self._provisional.any():
-            return self._truth
+            believed = self._policy.believed(self._family, self._truth, self._memory)
+            return self._truth._replace(beliefs=believed)
         seen = Ledger(*(column.copy() for column in self._truth))
         held = {"truth": self._truth, "provisional": self._provisional, "working": seen}
         entry(decide.count_all_provisional)(LATER, **held)
@@ -524,6 +555,20 @@ class Agent:
         ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
         title = f"turn {turn}: the arm with the largest index is played"
         return Table({"arm": [self._arms[a] for a in order], **ranked}, title)
+
+    def changes(self) -> Table:
+        """The changes of the world that `drift` noticed: at which turn, which arm, after which
+        turn, from and to which average reward, and how sure. The last 64 are kept.
+
+        >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
+        >>> for reward in [1] * 40 + [0] * 20:
+        ...     agent.tell("blue", reward)
+        >>> print(agent.changes())
+        turn  arm   after turn  from  to    sure
+          45  blue          40     1   0  0.9591
+        """
+        arms, outward = self._arms, self._scale.outward
+        return changing.changes_table(self._policy, self._memory, arms, outward)
 
     # Advising
 
@@ -674,13 +719,16 @@ class Agent:
         self._policy = doors.check_policy(policy, self._family, len(self._arms))
         self._reseat()
 
-    def _reseat(self) -> None:
+    def _reseat(self, places: Sequence[int] | None = None) -> None:
         """Lay out the arrays anew for the arms there are, and renew what the policy derives from
-        the ledger.
+        the ledger; what it heard of arms stays with them, if their old `places` are given.
         """
         self._places = {arm: place for place, arm in enumerate(self._arms)}
         self._working = Ledger(*(column.copy() for column in self._truth))
-        self._memory = self._policy.memory(len(self._arms), self._family.dimension)
+        fresh = self._policy.memory(len(self._arms), self._family.dimension)
+        if places is not None:
+            fresh = self._policy.resettled(self._memory, fresh, places)
+        self._memory: Any = fresh
         self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
         self._stale[0] = len(self._arms)
         self._first_turn, self._turn_values = 0, []
@@ -690,6 +738,10 @@ class Agent:
         self._index = np.zeros(len(self._arms))
         self._after = np.zeros(self._family.dimension)  # a belief after a reward
         self._prepare()
+        if self._hear is not None:  # from here on, and not from what comes before the next decision
+            renewed = {name: part for name, part in self._held.items() if name in _RENEWED}
+            kernels = {"policy": self._policy.kernels, "family": self._family.kernels}
+            entry(decide.renew, **kernels)(LATER, **renewed)
 
     def _prepare(self) -> None:
         """Make the calls of the kernels, which hold these arrays."""
@@ -719,6 +771,9 @@ class Agent:
             "discount": float(self._discount),
         }
         self._learn: Call = entry(decide.learn, family=family).hold(LATER, **learnt, **own)
+        heard = {name: self._held[name] for name in ("law", "params", "truth", "memory")}
+        hearing = entry(decide.hear, policy=policy, family=family)
+        self._hear: Call | None = hearing.hold(LATER, **heard) if self._policy.learns else None
         self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
         self._rows = np.zeros_like(self._provisional)
         self._set_provisional: Call = entry(decide.set_provisional).hold(
@@ -727,7 +782,7 @@ class Agent:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""
-        calls = ("_held", "_decide", "_learn", "_mark_stale", "_set_provisional")
+        calls = ("_held", "_decide", "_learn", "_hear", "_mark_stale", "_set_provisional")
         return {name: part for name, part in vars(self).items() if name not in calls}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -121,6 +121,12 @@ def survey(
 
 
 @kernel
+def hear(policy, family, law, params, truth, memory, arm: int, reward: float):
+    """Tell a policy that keeps more of rewards than beliefs do."""
+    policy.learn(family, law, params, truth, memory, arm, reward)
+
+
+@kernel
 def learn(
     family, law, truth, priors, pending, stale, reach, after, discount, arm: int, reward: float
 ):  # fmt: skip

@@ -10,11 +10,14 @@ from belman.errors import SettingError
 from belman.measures.lift import Units
 from belman.measures.report import Known, Report, report
 from belman.measures.stop_rules import StopRule
+from belman.policies import Drift
 
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
 
 _FADED = "this agent forgets (discount below 1), and a faded sum is no sum of independent rewards"
+
+_FOLLOWED = "this agent follows changes, and rewards before and after one are not of one mean"
 
 
 def units(scale: Scale) -> Units:
@@ -26,16 +29,19 @@ def units(scale: Scale) -> Units:
 def known(agent: Agent) -> Known:
     """What an agent was told, as measures read it."""
     truth = agent._truth
+    faded = (
+        _FADED if agent._discount < 1.0 else _FOLLOWED if isinstance(agent._policy, Drift) else ""
+    )
     return Known(
         agent._family,
         agent.arms,
         agent._priors,
-        truth.beliefs,
+        agent._policy.believed(agent._family, truth, agent._memory),
         truth.plays,
         truth.sums,
         truth.squares,
         units(agent._scale),
-        _FADED if agent._discount < 1.0 else "",
+        faded,
     )
 
 

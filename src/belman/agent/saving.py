@@ -29,6 +29,7 @@ def to_text(agent: Agent) -> str:
             "range": agent._scale.range,
             "minimise": agent._scale.minimise,
             "discount": agent._discount,
+            **({"clipped": agent._clipped} if agent._scale.clip else {}),
             **_verdict_settings(agent),
             "told": agent._told,
             "tells": agent._tells,
@@ -106,7 +107,9 @@ def _rebuilt(
     if type(content["minimise"]) is not bool:
         raise StateError(f"{source} does not say whether it minimises")
     scale: dict[str, Any] = {"range": ends, "minimise": content["minimise"]}
+    scale["clip"] = "clipped" in content
     agent = kind(names, law, who, **scale, discount=content["discount"], seed=0)
+    agent._clipped = checks.whole(content.get("clipped", 0), "clipped")
     count = len(names)
     if "control" in content:
         agent.control = names[checks.whole(content["control"], "control", 0, count - 1)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from belman.errors import RewardError, SettingError
 from belman.families import Family
 from belman.families.family import LARGEST_REWARD
@@ -16,6 +18,7 @@ class Scale(NamedTuple):
     base: Family
     range: tuple[float, float] | None
     minimise: bool
+    clip: bool = False
 
     @property
     def quantity(self) -> str:
@@ -24,9 +27,17 @@ class Scale(NamedTuple):
 
     def inward(self, reward: float) -> float:
         """A reward of the user as the family sees it; raises RewardError where there is none."""
-        inside = reward if self.range is None else _share(reward, *self.range)
+        inside = self.nearest(reward) if self.clip else reward
+        inside = inside if self.range is None else _share(inside, *self.range)
         value = self.base.check_reward(inside)
         return -value if self.minimise else value
+
+    def nearest(self, reward: float) -> float:
+        """A number beyond the range as the end that it lies beyond; anything else as it is."""
+        ends = self.range or self.base.reward_range
+        if ends is None or not _is_number(reward):
+            return reward
+        return min(max(reward, ends[0]), ends[1])
 
     def outward(self, value: float) -> float:
         """A reward of the family as the user sees it."""
@@ -35,6 +46,11 @@ class Scale(NamedTuple):
             return value
         low, high = self.range
         return low + value * (high - low)
+
+
+def _is_number(reward: object) -> bool:
+    real = isinstance(reward, (int, float, np.number)) and not isinstance(reward, bool)
+    return real and math.isfinite(reward)  # type: ignore[arg-type]
 
 
 def _share(reward: float, low: float, high: float) -> float:
@@ -49,11 +65,17 @@ def _share(reward: float, low: float, high: float) -> float:
     return min(max((value - low) / (high - low), 0.0), 1.0)
 
 
-def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Scale:
+def scale(
+    base: Family, range: tuple[float, float] | None, minimise: bool, clip: bool = False
+) -> Scale:
     """The scale with these ends, checked."""
+    if clip and range is None and base.reward_range is None:
+        none = f"{base.name} rewards ({base.support}) have no ends"
+        raise SettingError(f"clip={clip!r} needs a range to clip to: {none}, and no range is given")
     if range is None:
-        return Scale(base, None, bool(minimise))
-    if not base.coin:
+        return Scale(base, None, bool(minimise), bool(clip))
+    unit = base.reward_range == (0.0, 1.0) and base.supports(0.0) and base.supports(1.0)
+    if not unit:
         own = f"{base.name} rewards have their own"
         raise SettingError(f"range={range!r} is for rewards in [0, 1] on another scale: {own}")
     try:
@@ -65,4 +87,4 @@ def scale(base: Family, range: tuple[float, float] | None, minimise: bool) -> Sc
     if max(abs(low), abs(high)) > LARGEST_REWARD:
         allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
         raise SettingError(f"range={range!r} is too wide: {allowed}")
-    return Scale(base, (low, high), bool(minimise))
+    return Scale(base, (low, high), bool(minimise), bool(clip))

@@ -64,9 +64,12 @@ def _row(
     low, high = scale.range or (0.0, 1.0)
     width = high - low
     shifted = (total - plays * low) / width
-    belief = scale.base.update_many(prior, int(plays), shifted)
+    square: float | None = None
     if rest:
         square = (rest[0] - 2.0 * low * total + plays * low * low) / (width * width)
-    else:  # 0 and 1 are their own squares; other rewards are taken as if they had all been alike
-        square = shifted if scale.base.coin else shifted * shifted / plays
+    belief = scale.base.update_many(prior, int(plays), shifted, square)
+    if (
+        square is None
+    ):  # 0 and 1 are their own squares; other rewards are taken as if they had all been alike
+        square = shifted if scale.base.reward_range == (0.0, 1.0) else shifted * shifted / plays
     return belief, plays, -shifted if scale.minimise else shifted, square

@@ -97,11 +97,15 @@ def solve(law, target, belief):
 
 @kernel
 def divergence(law, belief, other):
+    return divergence_between(belief[0], belief[1], other[0], other[1])
+
+
+@kernel
+def divergence_between(a, b, new_a, new_b):
     """KL between Beta laws as a sum of terms that do not cancel: small arguments are lifted.
 
     The leading order is a Bernoulli KL.
     """
-    a, b, new_a, new_b = belief[0], belief[1], other[0], other[1]
     count_a, count_b = lift_count(min(a, new_a)), lift_count(min(b, new_b))
     x, y, new_x, new_y = a + count_a, b + count_b, new_a + count_a, new_b + count_b
     z, new_z = x + y, new_x + new_y
@@ -122,9 +126,14 @@ def divergence(law, belief, other):
 
 @kernel
 def log_density(law, belief, theta):
-    power = belief[1] - 1.0
+    return log_density_at(belief[0], belief[1], theta)
+
+
+@kernel
+def log_density_at(a, b, theta):
+    power = b - 1.0
     failure = power * math.log1p(-theta) if theta < 1.0 else log_power(power, 0.0)
-    return log_power(belief[0] - 1.0, theta) + failure - log_beta(belief[0], belief[1])
+    return log_power(a - 1.0, theta) + failure - log_beta(a, b)
 
 
 KERNELS = BeliefKernels.of(globals())

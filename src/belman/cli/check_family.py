@@ -30,7 +30,7 @@ def check_family(
     ] = None,
 ) -> None:
     """Say how well each family predicts rewards, whether its intervals hold, and which to use."""
-    rewards, arms = _columns(data, column, arm)
+    rewards, arms = columns(data, column, arm)
     found = check(rewards, arms)
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
@@ -49,7 +49,7 @@ def check_family(
             plots.style.save(plots.family_check(found), path, kind)
 
 
-def _columns(
+def columns(
     data: Path, column: str, arm: str | None
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[str] | None]:
     """The rewards and the arms of a file; SettingError says which line or column is wrong."""

@@ -14,6 +14,7 @@ from rich.table import Table as RichTable
 from belman import spec
 from belman.cli import (
     bench,
+    check_drift,
     check_family,
     explore,
     paper,
@@ -45,6 +46,7 @@ app = typer.Typer(
 )
 app.add_typer(bench.app, name="bench")
 app.add_typer(study.app, name="study")
+app.command("check-drift")(check_drift.check_drift)
 app.command("check-family")(check_family.check_family)
 app.command()(explore.explore)
 app.command()(paper.figure)

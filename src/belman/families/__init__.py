@@ -7,6 +7,7 @@ from typing import Any
 from belman.errors import FamilyError, listing, unknown
 from belman.families.bernoulli import Bernoulli
 from belman.families.beta_rewards import BetaRewards
+from belman.families.bounded import Bounded
 from belman.families.bounded_exponential import BoundedExponential
 from belman.families.check import FamilyCheck, check
 from belman.families.chi_squared import ChiSquared
@@ -36,6 +37,7 @@ _MEMBERS = (
     Money,
     LogNormal,
     Positive,
+    Bounded,
 )
 
 #: Every family by its name.
@@ -64,6 +66,7 @@ __all__ = [
     "FAMILIES",
     "Bernoulli",
     "BetaRewards",
+    "Bounded",
     "BoundedExponential",
     "ChiSquared",
     "Exponential",

@@ -58,6 +58,9 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `moved(law, spread, mean, to)` | the spread if the mean were another |
+    | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
+    | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
     | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
     """
@@ -78,6 +81,9 @@ class FamilyKernels(Bundle):
     terms: Kernel
     weights: Kernel
     evidence: Kernel
+    moved: Kernel
+    pooled: Kernel
+    reflected: Kernel
     common_mean: Kernel = weighted_mean
     tilted: Kernel | None = None
 
@@ -90,7 +96,7 @@ class FamilyKernels(Bundle):
         """
         names = {part.name for part in fields(cls)} - {"belief"}
         found = {name: named[name] for name in names & named.keys()}
-        return cls(belief, **{"spread": unit_spread, "evidence": linear_evidence, **found})
+        return cls(belief, **{**_DEFAULTS, **found})
 
 
 @kernel
@@ -103,6 +109,33 @@ def unit_spread(law, belief):
 def linear_evidence(terms, arm, weights):
     """d = F_arm + w₀ μ_arm + w₁, the Bregman form with the rival's side precomputed."""
     return terms[0, arm] + weights[0] * terms[1, arm] + weights[1]
+
+
+@kernel
+def same_spread(law, spread, mean, to):
+    """For families whose spread does not depend on the mean, or is not needed."""
+    return spread
+
+
+@kernel
+def nothing_pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
+    """For families whose arms tell nothing of one another's spread."""
+    return 0.0
+
+
+@kernel
+def same_mean(law, mean):
+    """For families whose divergence is the same seen from both ends."""
+    return mean
+
+
+_DEFAULTS: dict[str, Kernel] = {
+    "spread": unit_spread,
+    "evidence": linear_evidence,
+    "moved": same_spread,
+    "pooled": nothing_pooled,
+    "reflected": same_mean,
+}
 
 
 @dataclass(frozen=True)
@@ -124,6 +157,12 @@ class Family(ABC):
     #: Whether E_θ[X] has an expectation under the belief; else the expected reward is a finite
     #: centre of its law, such as the median, and says so where it is defined.
     mean_exists: ClassVar[bool] = True
+    #: Whether a reward adds its statistic to the natural parameters, whatever was believed before:
+    #: Bayes' theorem; else beliefs are by moments.
+    conjugate: ClassVar[bool] = True
+    #: Rewards of an arm before its variance is believed, where a divergence needs one: that of two
+    #: is far too often near 0, which only rewards within bounds allow.
+    plays_for_spread: ClassVar[float] = 3.0
     #: How many numbers a parameter θ of the reward law has.
     parameters: ClassVar[int] = 1
     #: Whether a reward is the toss of a coin (0, 1, or a share of one) and the belief Beta(α, β)
@@ -288,11 +327,14 @@ class Family(ABC):
             raise RewardError(f"reward {reward!r} is too large here: {why}")
         return after
 
-    def update_many(self, belief: ArrayLike, plays: int, total: float) -> Floats:
+    def update_many(
+        self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
+    ) -> Floats:
         """The belief after so many rewards of that sum; RewardError where there are none such.
 
-        What one reward adds to the natural parameters is linear in it, so all of them add `plays`
-        times what their average does.
+        The sum of their squares is read by families that learn from it. What one reward adds to the
+        natural parameters is linear in it, so all of them add `plays` times what their average
+        does.
         """
         if not self.summed:
             what = f"the sum of {self.name} rewards does not say all that a belief learns"

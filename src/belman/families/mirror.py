@@ -50,11 +50,19 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
 
     @kernel
     def terms(law, mean, spread, out):
-        base.terms(law, -mean, spread, out)
+        base.terms(law, base.reflected(law, -mean), spread, out)
 
     @kernel
     def weights(law, mean, out):
-        base.weights(law, -mean, out)
+        base.weights(law, base.reflected(law, -mean), out)
+
+    @kernel
+    def moved(law, spread, mean, to):
+        return base.moved(law, spread, -mean, -to)
+
+    @kernel
+    def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
+        return base.pooled(law, beliefs, -prior_mean, prior_worth, prior_spread, pool)
 
     @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
@@ -93,6 +101,14 @@ class Mirror(Family):
     @property
     def mean_exists(self) -> bool:  # type: ignore[override]
         return self.of.mean_exists
+
+    @property
+    def conjugate(self) -> bool:  # type: ignore[override]
+        return self.of.conjugate
+
+    @property
+    def plays_for_spread(self) -> float:  # type: ignore[override]
+        return self.of.plays_for_spread
 
     @property
     def name(self) -> str:  # type: ignore[override]

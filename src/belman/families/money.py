@@ -268,6 +268,10 @@ class Money(Family):
         return 1 + self.amount.parameters
 
     @property
+    def conjugate(self) -> bool:  # type: ignore[override]
+        return self.amount.conjugate
+
+    @property
     def mean_exists(self) -> bool:  # type: ignore[override]
         return self.amount.mean_exists
 

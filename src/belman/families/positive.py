@@ -161,6 +161,7 @@ class Positive(LogNormal):
     name = "positive"
     kernels = KERNELS
     closed_form = True
+    conjugate = False
     no_joint = "the normaliser E[exp(X/τ)] of rewards without a law is not known"
 
     def default_prior(self) -> tuple[float, ...]:

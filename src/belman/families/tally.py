@@ -16,7 +16,6 @@ import numpy as np
 from belman.engine import kernel
 from belman.families.family import Family, Floats
 from belman.families.money import Money
-from belman.families.positive import Positive
 
 Statistic = Callable[[Family, Floats], Floats]
 
@@ -58,7 +57,7 @@ def _statistics(family: Family, x: Floats) -> Floats:
 
 def has_law(family: Family) -> bool:
     """Whether rewards have a law that predicts them, and sums say all that a belief learns."""
-    return not isinstance(family, Positive) and getattr(family, "amounts", "") != "any"
+    return family.conjugate
 
 
 def beliefs_after(family: Family, samples: Floats) -> Floats:

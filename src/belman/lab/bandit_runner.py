@@ -68,8 +68,8 @@ def count_plays(ledger, plays):
 @kernel
 def play_runs(
     family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators,
-    turn_values, checkpoints, seed, first, policy_call, regret, suboptimal_draws, reward, plays,
-    stop,
+    turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
+    plays, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     horizon = turn_values.size
@@ -79,11 +79,13 @@ def play_runs(
         if reveal:
             for a in range(means.size):
                 params[a] = means[a]
+        heard[0] = np.nan
         reset(policy_call, prior, ledger, block, blank)
         lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
         for t in range(horizon):
             arm = call_address(policy_call, arm, t + 1, turn_values[t])
-            earned += play_arm(family, law, theta, nature, ledger, arm)
+            heard[0] = play_arm(family, law, theta, nature, ledger, arm)
+            earned += heard[0]
             if means[arm] < best:
                 lost += best - means[arm]
                 missed += 1
@@ -147,7 +149,8 @@ class BanditRunner:
         params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
         generators = np.zeros((3, 4), dtype=np.uint64)
         given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
-        call = bind_policy(call_choose, self._policy, *given)
+        heard = np.zeros(1)
+        call = bind_policy(call_choose, self._policy, *given, heard)
         done = self._entry(
             law=family.law,
             params=params,
@@ -165,6 +168,7 @@ class BanditRunner:
             seed=chance.generator(seed),
             first=first,
             policy_call=call.address,
+            heard=heard,
             **results._asdict(),
             stop=stop,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.engine import Call, call_address, entry, inlined_kernel, kernel
+from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.dealing import deal_untried
 from belman.policies.policy import Floats, Ledger, Policy
@@ -26,10 +27,15 @@ RECOMMEND, FINISHED = 0, 1
 
 @inlined_kernel
 def call_choose(
-    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
 ):
-    """Renew the memory of the arm whose ledger has changed, and choose an arm."""
+    """Renew the memory of the arm whose ledger has changed, and choose an arm.
+
+    `heard` is the reward by which it has changed, or no number.
+    """
     if changed != NO_ARM:
+        if heard[0] == heard[0]:
+            policy.learn(family, law, params, ledger, memory, changed, heard[0])
         policy.refresh(family, law, params, ledger, memory, changed)
     if turn == NO_TURN:
         return NO_ARM
@@ -41,7 +47,7 @@ def call_choose(
 
 @inlined_kernel
 def call_indices(
-    policy, family, law, params, ledger, memory, mind, index, changed, turn, turn_value
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
 ):
     """Renew the memory of the arm whose ledger has changed, and fill all indices to match by."""
     if changed != NO_ARM:
@@ -52,7 +58,9 @@ def call_indices(
 
 
 @inlined_kernel
-def call_advice(policy, family, law, params, ledger, memory, mind, index, what, number, turn_value):
+def call_advice(
+    policy, family, law, params, ledger, memory, mind, index, heard, what, number, turn_value
+):
     """Say whether the policy has had enough, or fill the scores of what it recommends."""
     if what == FINISHED:
         return 1 if policy.finished(family, law, params, ledger, memory) else 0
@@ -62,8 +70,8 @@ def call_advice(policy, family, law, params, ledger, memory, mind, index, what, 
 
 @inlined_kernel
 def call_deal(
-    policy, family, law, params, ledger, memory, mind, index, kept, block, deal, decisions, turn,
-    turn_value,
+    policy, family, law, params, ledger, memory, mind, index, heard, kept, block, deal, decisions,
+    turn, turn_value,
 ):  # fmt: skip
     """Deal so many decisions, and forget them: the block of ledger and memory stays as it is."""
     for i in range(block.size):
@@ -87,9 +95,17 @@ def bind_policy(
     memory: Any,
     mind: NDArray[Any],
     index: Floats,
+    heard: Floats | None = None,
     **more: Any,
 ) -> Call:
-    """One of the calls above for a policy, at these arrays. Keep it while a loop uses it."""
+    """One of the calls above for a policy, at these arrays. Keep it while a loop uses it.
+
+    A loop that tells rewards one by one writes each to `heard`; others are none for policies that
+    learn from them.
+    """
+    if heard is None and policy.learns:
+        where = "it plays at arms, stationary or changing, and not where rewards are late or queues"
+        raise PolicyError(f"policy {policy.name!r} is told rewards one by one: {where}")
     return entry(template, policy=policy.kernels, family=family.kernels).hold(
         law=np.ascontiguousarray(family.law),
         params=np.ascontiguousarray(params),
@@ -97,6 +113,7 @@ def bind_policy(
         memory=memory,
         mind=mind,
         index=index,
+        heard=np.full(1, np.nan) if heard is None else heard,
         **more,
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from belman import spec
 from belman.errors import PolicyError
-from belman.lab import bandit_runner, delayed_runner, queue_runner
+from belman.lab import bandit_runner, delayed_runner, drifting_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design, Field, blank, checkpoints
@@ -38,6 +38,7 @@ class Loop(NamedTuple):
 #: Every loop by its name.
 LOOPS = {
     "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
+    "drifting": Loop(bandit_runner.FIELDS, BanditResults, drifting_runner.DriftingRunner),
     "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
     "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
 }

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman.errors import SettingError
+from belman.families import Bernoulli, Bounded
 from belman.families.family import Family
 from belman.families.gaussian_unknown import GaussianUnknown
 from belman.families.mirror import Mirror
@@ -63,6 +64,9 @@ def mixture(
     (9.2488, -1.0767)
     """
     bare = family.of if isinstance(family, Mirror) else family
+    if isinstance(bare, Bounded):  # a law that is not known is bet on as a coin
+        coin = Bernoulli() if bare is family else Mirror(Bernoulli())
+        return mixture(coin, np.asarray(prior)[1:], np.asarray(belief)[1:], plays, average)
     if plays <= 0.0:
         middle = family.mean_quantile(prior, 0.5)
         return Mixture(middle, family.mean_range, lambda mean: 0.0)

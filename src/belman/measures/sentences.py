@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from belman.families import Bounded
 from belman.families.family import Family
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _assumption(family: Family, conversions: bool) -> str:
     bare = getattr(family, "of", family)
     if conversions:
         return "an arm's chance to convert stays the same"
-    if bare.coin:
+    if bare.coin or isinstance(bare, Bounded):
         return "rewards of an arm are independent, within their range, and keep their mean"
     law = {"gaussian": "Gaussian", "gaussian-unknown": "Gaussian"}.get(bare.name, bare.name)
     return f"rewards of an arm are independent and {law}, of one law"

@@ -6,19 +6,24 @@ from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
 from belman.policies.coin_thompson import CoinThompson
 from belman.policies.dmed import DMED
+from belman.policies.drift import Drift
 from belman.policies.epsilon_greedy import EpsilonGreedy
 from belman.policies.explore_then_commit import ExploreThenCommit
 from belman.policies.forced import Forced
+from belman.policies.forgetting import Forgetting
 from belman.policies.gittins import Gittins
 from belman.policies.greedy import Greedy
 from belman.policies.ids import IDS
 from belman.policies.imed import IMED
+from belman.policies.imed_k_inf import IMEDKinf
 from belman.policies.kl_ucb import KLUCB
+from belman.policies.kl_ucb_empirical import KLUCBEmpirical
 from belman.policies.kl_ucb_plus import KLUCBPlus
 from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
 from belman.policies.log_ucb import LogUCB
 from belman.policies.lucb import KLLUCB, LUCB
 from belman.policies.moss import MOSS
+from belman.policies.npts import NPTS
 from belman.policies.oracle import Oracle
 from belman.policies.phases import Phases
 from belman.policies.policy import Ledger, Policy, PolicyKernels
@@ -38,6 +43,7 @@ from belman.policies.widest import WidestBelief
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,
+    Drift,
     Thompson,
     TopTwoThompson,
     TSUCB,
@@ -49,12 +55,16 @@ _MEMBERS: tuple[type[Policy], ...] = (
     KLUCBPlusPlus,
     IMED,
     DMED,
+    NPTS,
+    IMEDKinf,
+    KLUCBEmpirical,
     UCB1,
     UCBTuned,
     MOSS,
     LogUCB,
     CoinThompson,
     Forced,
+    Forgetting,
     Greedy,
     EpsilonGreedy,
     ExploreThenCommit,
@@ -82,17 +92,22 @@ __all__ = [
     "KLUCB",
     "LUCB",
     "MOSS",
+    "NPTS",
     "POLICIES",
     "TSUCB",
     "UCB1",
     "BayesUCB",
     "BelMan",
     "CoinThompson",
+    "Drift",
     "EpsilonGreedy",
     "ExploreThenCommit",
     "Forced",
+    "Forgetting",
     "Gittins",
     "Greedy",
+    "IMEDKinf",
+    "KLUCBEmpirical",
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "Ledger",

@@ -5,9 +5,6 @@ from __future__ import annotations
 from belman.engine import kernel
 from belman.families.family import TERMS, Family
 
-#: Rewards of an arm before its variance is believed, where a divergence needs one: that of two is
-#: far too often near 0.
-_PLAYS_FOR_SPREAD = 3.0
 _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
 
 
@@ -18,7 +15,7 @@ def plays_needed(family: Family) -> float:
     >>> plays_needed(Bernoulli()), plays_needed(GaussianUnknown())
     (0.0, 3.0)
     """
-    return 0.0 if family.mean_fixes_law else _PLAYS_FOR_SPREAD
+    return 0.0 if family.mean_fixes_law else family.plays_for_spread
 
 
 @kernel

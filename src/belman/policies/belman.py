@@ -51,7 +51,7 @@ class Memory(NamedTuple):
     eta: Floats  # (D) its natural parameters
     terms: Floats  # (TERMS, K) the arms' side of the evidence
     judged: Floats  # (3, K) and
-    pool: Floats  # (5) where evidence comes after exploration: see `evidence.py`
+    pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
     scratch: Floats  # (TERMS)
     row_scratch: Floats  # (2, D)
 
@@ -260,7 +260,7 @@ class BelMan(Policy):
         """
         if self.schedule.form in ("evidence", "explored"):
             if turn_value > -math.inf:
-                return columns(family, ledger, memory, index)
+                return columns(family, self.params(family), ledger, memory, index)
             turn_value = 0.0
         kl = np.array([family.divergence(row, memory.pseudobelief) for row in ledger.beliefs])
         pull = np.full(len(kl), turn_value)

@@ -9,8 +9,9 @@ kept. If it is known when play ends, t is at most the number of turns left, and 
 The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀) / (pool + Σ_a (1 −
 ν₀/ν_a)), since E_a − μ₀ is the average reward's distance from the prior mean times 1 − ν₀/ν_a; and
 0 if they were found above it, where a good arm is in hand and a prior that speaks for the untried
-ones would only cost. It is rounded to an eighth of an octave, and to 0 where it is worth little
-evidence, so that it seldom changes: then alone all arms are judged anew.
+ones would only cost. Where a family pools the spread of rewards of all arms, the prior's is less by
+the share that none of them has. The shift is rounded to an eighth of an octave, and to 0 where it
+is worth little evidence, so that it seldom changes: then alone all arms are judged anew.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from belman.policies.averages import keep_terms
 from belman.policies.policy import Floats, Ledger, leader
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
-SHIFT, MOVED, LEARNED, SINCE, WAITED = 0, 1, 2, 3, 4  # of memory.pool
+SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
 POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
 _STEPS = 8.0  # of the shift, in an octave
@@ -41,7 +42,8 @@ class Memory(NamedTuple):
     expected: Floats  # (K) expected reward
     terms: Floats  # (TERMS, K) the arms' side of the evidence
     judged: Floats  # (3, K) the mean as judged, what the belief is worth, and its logarithm
-    pool: Floats  # (5) the shift, its two sums, and refreshes since sums and arms were renewed
+    pool: Floats  # (6) the shift, its two sums, refreshes since sums and arms were renewed, and
+    # the share of the prior's spread that no arm has
     scratch: Floats  # (TERMS)
 
 
@@ -51,7 +53,7 @@ def blank(arms: int) -> Memory:
         expected=np.zeros(arms),
         terms=np.zeros((TERMS, arms)),
         judged=np.zeros((3, arms)),
-        pool=np.zeros(5),
+        pool=np.zeros(6),
         scratch=np.zeros(TERMS),
     )
 
@@ -67,14 +69,27 @@ def what_is_expected(family: Family, pool: float, reach: float, horizon: float) 
 # A reward has come: what the belief is worth now, and where the arm and the prior lie.
 
 
+@kernel
+def judged_spread(family, law, params, memory, arm, spread, mean):
+    """The spread of an arm with its mean as judged, less what no arm has of the prior's."""
+    spread = family.moved(law, spread, memory.expected[arm], mean)
+    if memory.pool[UNSPREAD] > 0.0:
+        before = params[PRIOR_MEAN]
+        prior = family.moved(law, params[PRIOR_SPREAD], before, before + memory.pool[SHIFT])
+        share = params[PRIOR_WORTH] / memory.judged[WORTH, arm]
+        spread = max(spread - memory.pool[UNSPREAD] * share * prior, 0.0)
+    return spread
+
+
 @inlined_kernel
 def judge(family, law, params, ledger, memory, arm):
     """The mean of an arm under the shifted prior, and its side of the evidence."""
     mean, worth = memory.expected[arm], memory.judged[WORTH, arm]
     if worth > 0.0 and math.isfinite(mean):
+        spread = family.spread(law, ledger.beliefs[arm])
         if worth >= params[PRIOR_WORTH]:
             mean += memory.pool[SHIFT] * params[PRIOR_WORTH] / worth
-        spread = family.spread(law, ledger.beliefs[arm])
+            spread = judged_spread(family, law, params, memory, arm, spread, mean)
         keep_terms(family, law, mean, spread, memory.scratch, memory.terms, arm)
         memory.judged[MEAN, arm] = mean
     else:
@@ -114,7 +129,8 @@ def shift(family, law, params, memory):
     if exact >= 0.0:
         return 0.0
     mean = params[PRIOR_MEAN]
-    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, params[PRIOR_SPREAD]) < _LITTLE:
+    spread = family.moved(law, params[PRIOR_SPREAD], mean, mean + exact)
+    if params[PRIOR_WORTH] * family.d(law, mean + exact, mean, spread) < _LITTLE:
         return 0.0
     return -(2.0 ** (np.rint(_STEPS * math.log2(-exact)) / _STEPS))
 
@@ -141,10 +157,14 @@ def refresh(family, law, params, ledger, memory, arm):
                 pool[MOVED] += moved
                 pool[LEARNED] += known
         found = shift(family, law, params, memory)
+        mean, worth, spread = params[PRIOR_MEAN], params[PRIOR_WORTH], params[PRIOR_SPREAD]
+        unspread = family.pooled(law, ledger.beliefs, mean, worth, spread, params[POOL])
         pool[WAITED] += 1.0
-        if found != pool[SHIFT] and _FEW * pool[WAITED] >= memory.expected.size:
+        new = found != pool[SHIFT] or unspread != pool[UNSPREAD]
+        if new and _FEW * pool[WAITED] >= memory.expected.size:
             pool[WAITED] = 0.0
             pool[SHIFT] = found
+            pool[UNSPREAD] = unspread
             judge_all(family, law, params, ledger, memory)
 
 
@@ -183,7 +203,9 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
                 index[a] = np.inf
 
 
-def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[str, Floats]:
+def columns(
+    family: Family, params: Floats, ledger: Ledger, memory: Any, index: Floats
+) -> dict[str, Floats]:
     """Per arm: what the surprise at its share counts, the evidence against it (nats), and τ."""
     means, worths = memory.judged[MEAN], memory.judged[WORTH]
     known = np.isfinite(means)
@@ -191,6 +213,9 @@ def columns(family: Family, ledger: Ledger, memory: Any, index: Floats) -> dict[
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
         spread = family.spread(ledger.beliefs[a])
+        if worths[a] >= params[PRIOR_WORTH]:
+            law = family.law
+            spread = judged_spread(family.kernels, law, params, memory, a, spread, means[a])
         against[a] = worths[a] * family.reward_divergence(means[a], leading, spread)
         pull[a] = against[a] / (leading - means[a])
     with np.errstate(divide="ignore"):

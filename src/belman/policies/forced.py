@@ -12,7 +12,7 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, learns_nothing, pick
 from belman.policies.settings import MOST, MOST_EXPONENT, is_number, is_whole, require
 from belman.policies.thompson import Thompson
 
@@ -64,7 +64,13 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
     def finished(family, law, params, ledger, memory):
         return inner.finished(family, law, params[_OWN:], ledger, memory)
 
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
+    @kernel
+    def learn(family, law, params, ledger, memory, arm, reward):
+        inner.learn(family, law, params[_OWN:], ledger, memory, arm, reward)
+
+    if inner.learn is learns_nothing:
+        return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, learn=learn)
 
 
 @dataclass(frozen=True)

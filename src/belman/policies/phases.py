@@ -154,8 +154,8 @@ class Phases(Policy):
         for which, policy in (("first", self.first), ("then", self.then)):
             inner = getattr(policy, "policy", policy)  # of one that is forced to explore
             fits = isinstance(policy, Policy) and not isinstance(inner, Phases)
-            allowed = "a policy that is not of two phases itself, nor told the truth"
-            require(self, which, fits and not policy.sees_truth, allowed)
+            allowed = "a policy that is not of two phases itself, nor told truth or single rewards"
+            require(self, which, fits and not (policy.sees_truth or policy.learns), allowed)
         limited = self.turns is None or is_whole(self.turns, 0)
         require(self, "turns", limited, "a whole number from 0 up, or None for no limit")
         if self.confidence is not None:

@@ -10,7 +10,7 @@ dataclass in front.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -62,6 +62,11 @@ def never_finished(family, law, params, ledger, memory):
     return False
 
 
+@kernel
+def learns_nothing(family, law, params, ledger, memory, arm, reward):
+    """For policies to which beliefs say all."""
+
+
 @dataclass(frozen=True)
 class PolicyKernels(Bundle):
     """The bundle of kernels of a policy, where … stands for family, law, params, ledger, memory.
@@ -75,6 +80,7 @@ class PolicyKernels(Bundle):
     | `recommend(…, score)` | fills a score (K): the arms with the largest are recommended |
     | `finished(…)` | whether the policy's own stopping rule has had enough |
     | `deal(policy, …, turn, turn_value, n, mind, deal)` | shares out n decisions: `dealing.py` |
+    | `learn(…, arm, reward)` | takes in a reward that beliefs do not keep, before `refresh` |
 
     What `indices` finds in the index is NaN at arms that cannot be played now: a policy that
     measures arms from a leader takes the best of the others (`leader`).
@@ -87,6 +93,7 @@ class PolicyKernels(Bundle):
     recommend: Kernel = score_by_expected_reward
     finished: Kernel = never_finished
     deal: Kernel = deal_by_asks
+    learn: Kernel = learns_nothing
 
 
 @kernel
@@ -169,6 +176,19 @@ def to_be_integrated(family, law, params, ledger, memory, turn, turn_value, clos
     return np.nan
 
 
+def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -> Floats:
+    """What an array holds of the arms along an axis, at their new places; else what is fresh.
+
+    >>> rearranged(np.array([5.0, 6.0, 7.0]), np.zeros(2), 0, [2, -1]).tolist()
+    [7.0, 0.0]
+    """
+    out = fresh.copy()
+    for new, old in enumerate(places):
+        if old >= 0:
+            np.moveaxis(out, axis, 0)[new] = np.moveaxis(array, axis, 0)[old]
+    return out
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """Who chooses: what the user chose of an algorithm. State lives in the agent or in the lab."""
@@ -181,6 +201,11 @@ class Policy(ABC):
     def leaves_all_a_chance(self) -> bool:
         """Whether all tried arms may be played at every turn: the log tells of other policies."""
         return self.kernels.propensity is to_be_integrated
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is told rewards one by one, and keeps of them what beliefs do not."""
+        return self.kernels.learn is not learns_nothing
 
     @property
     @abstractmethod
@@ -214,6 +239,21 @@ class Policy(ABC):
     def check(self, family: Family, arms: int) -> None:
         """Raise PolicyError where there is no such policy for the family or the number of arms."""
         return
+
+    def resettled(self, memory: Any, fresh: Any, places: Sequence[int]) -> Any:
+        """A memory for other arms, each at the place that it had in this one, or −1 if it is new.
+
+        `fresh` is the memory of as many new arms. Policies to which beliefs say all need no more.
+        """
+        return fresh
+
+    def forget(self, memory: Any, arm: int) -> None:
+        """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
+        return
+
+    def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
+        """The beliefs about all arms as they are now (K × D): those of the ledger."""
+        return ledger.beliefs
 
     def acting(self, memory: Any) -> Policy:
         """Who chooses now: itself, unless it has phases."""

@@ -1,6 +1,15 @@
 """Who answers: fixed means, random ones with new means in every run, late rewards, and queues."""
 
 from belman.problems.delayed import Delayed, batched, delayed
+from belman.problems.drifting import (
+    Drifting,
+    abrupt_and_back,
+    changing,
+    piecewise,
+    random_walk,
+    seasonal,
+    sinusoid,
+)
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
@@ -22,17 +31,24 @@ from belman.problems.stationary import (
     random_poisson,
     random_problem,
 )
+from belman.problems.tables import SHAPES, Tables, bounded, shaped
 
 __all__ = [
+    "SHAPES",
     "CharacteristicTime",
     "Delayed",
+    "Drifting",
     "Problem",
     "Queue",
     "RandomStationary",
     "Stationary",
+    "Tables",
     "UnstableQueueWarning",
+    "abrupt_and_back",
     "batched",
     "bernoulli",
+    "bounded",
+    "changing",
     "characteristic_time",
     "delayed",
     "exponential",
@@ -42,6 +58,7 @@ __all__ = [
     "lai_robbins",
     "log_normal",
     "money",
+    "piecewise",
     "poisson",
     "problem",
     "queue",
@@ -50,4 +67,8 @@ __all__ = [
     "random_gaussian",
     "random_poisson",
     "random_problem",
+    "random_walk",
+    "seasonal",
+    "shaped",
+    "sinusoid",
 ]

@@ -1,0 +1,132 @@
+"""Rewards in [0, 1] of eleven kinds: BelMan by two moments beside rivals that know no law either.
+
+`python -m benchmarks.bounded [runs [horizon …]]`. Every kind is drawn anew for every ten runs, ten
+arms each. A ratio is of mean regrets, with its 95 % interval over the problems (delta method on
+logarithms). Rivals with a guarantee are NPTS, IMED by K_inf, empirical KL-UCB, and Thompson by two
+moments or as if rewards were coins. The cost of a turn is CPU time in the lab, of one run.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import belman
+from belman.families import Bounded
+from belman.lab import simulate
+from belman.policies import NPTS, IMEDKinf, KLUCBEmpirical
+from belman.policies.policy import Policy
+from belman.problems import SHAPES, Tables, shaped
+from belman.table import Table
+from benchmarks.claim import Claim, best_cpu_seconds, report
+
+Floats = NDArray[np.float64]
+
+ARMS, SEED, EACH = 10, 21, 10  # runs of each drawn problem
+RIVALS: dict[str, Policy] = {
+    "IMED-K_inf": IMEDKinf(),
+    "Thompson": belman.Thompson(),
+    "NPTS": NPTS(),
+    "KL-UCB emp.": KLUCBEmpirical(),
+}
+COIN = {"coin BelMan": belman.BelMan(), "coin Thompson": belman.Thompson()}
+GUARDED = (*RIVALS, "coin Thompson")
+
+
+class Ratio(NamedTuple):
+    """A ratio of mean regrets, and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f}–{self.high:.2f})"
+
+
+def regrets(kind: str, horizon: int, runs: int) -> dict[str, Floats]:
+    """Of every player, the regret of each drawn problem, averaged over its runs."""
+    rng = np.random.default_rng([SEED, list(SHAPES).index(kind)])
+    found: dict[str, list[float]] = {}
+    for number in range(runs // EACH):
+        problem = shaped(kind, ARMS, rng)
+        as_coins = Tables(Bounded(moments=1), problem.laws)
+        for players, played in (({"BelMan": belman.BelMan(), **RIVALS}, problem), (COIN, as_coins)):
+            result = simulate(players, played, horizon, EACH, number, progress=False)
+            for name in players:
+                lost = result.regret.sel(player=name).isel(turn=-1).mean()
+                found.setdefault(name, []).append(float(lost))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def ratio(own: Floats, other: Floats) -> Ratio:
+    value = own.mean() / other.mean()
+    apart = own / own.mean() - other / other.mean()
+    error = 1.96 * apart.std(ddof=1) / math.sqrt(apart.size)
+    return Ratio(value, value * math.exp(-error), value * math.exp(error))
+
+
+def table(horizon: int, runs: int) -> tuple[list[Ratio], list[str]]:
+    """Print the regrets of every kind; the ratios to the best rival with a guarantee of each."""
+    columns: dict[str, list[object]] = {"rewards": []}
+    ratios, same = [], []
+    for kind in SHAPES:
+        found = regrets(kind, horizon, runs)
+        best = min(GUARDED, key=lambda name: float(found[name].mean()))
+        ratios.append(ratio(found["BelMan"], found[best]))
+        columns["rewards"].append(kind)
+        for name, values in found.items():
+            columns.setdefault(name, []).append(round(float(values.mean()), 1))
+        columns.setdefault("to the best", []).append(f"{ratios[-1]} {best}")
+        if kind == "coins" and not np.array_equal(found["BelMan"], found["coin BelMan"]):
+            same.append("coins are not played as by the Bernoulli default")
+    print(Table(columns, f"regret at T = {horizon:,}, {ARMS} arms, {runs} runs"))
+    print()
+    return ratios, same
+
+
+def turn_cost(problem: belman.problems.Problem, policy: Policy, turns: int = 20_000) -> float:
+    """Microseconds of a turn."""
+    simulate({"one": policy}, problem, 100, 1, progress=False)
+
+    def play() -> None:
+        simulate({"one": policy}, problem, turns, 1, progress=False)
+
+    return 1e6 * best_cpu_seconds(play) / turns
+
+
+def main(runs: int = 40, *horizons: int) -> None:
+    claims: list[Claim] = []
+    notes: dict[str, str] = {}
+    for horizon in horizons or (1_000,):
+        ratios, same = table(horizon, runs)
+        middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
+        worst = max(ratios, key=lambda found: found.value)
+        error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
+        what = f"T = {horizon:,}"
+        claims.append(Claim(f"{what}: geometric mean to the best rival", middle, 0.70, "×"))
+        claims.append(Claim(f"{what}: worst kind", worst.value, 0.95, "×"))
+        claims.append(Claim(f"{what}: coins not as the Bernoulli default", len(same), 0, "kinds"))
+        ends = f"{middle * math.exp(-error):.3f} to {middle * math.exp(error):.3f}"
+        notes[f"95 % interval of the mean at {what}"] = ends
+    rng = np.random.default_rng(SEED)
+    beta = shaped("beta", 20, rng)
+    coins = belman.problems.bernoulli(rng.uniform(size=20).tolist())
+    basis = turn_cost(coins, belman.BelMan())
+    claims.append(
+        Claim(
+            "turn at 20 arms, to a Bernoulli turn", turn_cost(beta, belman.BelMan()) / basis, 2, "×"
+        )
+    )
+    claims.append(
+        Claim("turn with atoms (IMED by K_inf)", turn_cost(beta, IMEDKinf()) / basis, 10, "×")
+    )
+    report("rewards in [0, 1] without a law", claims, notes)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

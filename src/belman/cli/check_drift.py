@@ -1,0 +1,29 @@
+"""`belman check-drift`: whether the world that one's rewards come from changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from belman.cli.check_family import columns
+from belman.cli.show import console
+from belman.measures.drift_check import check_drift as check
+
+
+def check_drift(
+    data: Annotated[Path, typer.Argument(help="A CSV file, in the order of time.")],
+    column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
+    arm: Annotated[
+        str | None, typer.Option(help="The column of the arms, where there are several.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what rewards, in the order in which they came, tell for and against changes."""
+    found = check(*columns(data, column, arm))
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        console.print(str(found), soft_wrap=True, markup=False, highlight=False)

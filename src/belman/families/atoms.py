@@ -1,0 +1,101 @@
+"""Laws on [0, 1] as tables of atoms: what a reward is drawn from where it has no law by name.
+
+A row is (mean, λ, upper ends of chances, values): the value is drawn whose stretch of [0, 1] holds
+the uniform. λ is of beliefs alone (`beliefs/moments.py`), and ½ here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.engine import kernel
+from belman.errors import FamilyError
+
+Floats = NDArray[np.float64]
+
+#: The most atoms of a law, and how many numbers make one.
+ATOMS = 64
+NUMBERS = 2 + 2 * ATOMS
+_POINTS = 32  # at which a quantile function is read for one atom
+
+
+@kernel
+def value_at(theta, uniform):
+    """The value at that quantile of a table."""
+    low, high = 0, ATOMS - 1
+    while low < high:
+        middle = (low + high) // 2
+        if uniform < theta[2 + middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return theta[2 + ATOMS + low]
+
+
+def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:
+    """The row of a law with these values, in [0, 1], and chances.
+
+    >>> row = table([0.0, 1.0], [0.75, 0.25])
+    >>> row[0], len(row)
+    (0.25, 130)
+    """
+    places = np.asarray(values, dtype=np.float64)
+    shares = np.asarray(chances, dtype=np.float64)
+    inside = ((places >= 0.0) & (places <= 1.0)).all() and (shares >= 0.0).all()
+    fits = places.ndim == 1 and places.shape == shares.shape and 1 <= places.size <= ATOMS
+    if not fits or not inside or not abs(shares.sum() - 1.0) < 1e-9:
+        allowed = f"1 to {ATOMS} values from 0 to 1 with chances that add up to 1"
+        raise FamilyError(f"values={values!r}, chances={chances!r} make no law: give {allowed}")
+    order = np.argsort(places, kind="stable")
+    shares = shares[order] / shares.sum()
+    ends, found = np.ones(ATOMS), np.full(ATOMS, places.max())
+    ends[: places.size - 1] = np.minimum(np.cumsum(shares)[:-1], 1.0)
+    found[: places.size] = places[order]
+    return (float(shares @ places[order]), 0.5, *ends.tolist(), *found.tolist())
+
+
+def variance(theta: Sequence[float]) -> float:
+    """The variance of a law."""
+    row = np.asarray(theta, dtype=np.float64)
+    shares = np.diff(row[2 : 2 + ATOMS], prepend=0.0)
+    return float(shares @ (row[2 + ATOMS :] - row[0]) ** 2)
+
+
+def of_quantiles(quantile: Callable[[Floats], Floats]) -> tuple[float, ...]:
+    """The law of that quantile function, cut into stretches of one chance, each at its mean.
+
+    >>> round(of_quantiles(lambda level: level)[0], 12)  # the uniform law
+    0.5
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+    levels = (np.arange(ATOMS)[:, None] + 0.5 * (nodes + 1.0)) / ATOMS
+    read = np.clip(quantile(levels), 0.0, 1.0)
+    return table(np.maximum.accumulate(read @ (0.5 * weights)), np.full(ATOMS, 1.0 / ATOMS))
+
+
+def beta(mean: float, concentration: float) -> tuple[float, ...]:
+    """Beta(mean·k, (1 − mean)·k), k the concentration: the mean is kept to the last digits.
+
+    >>> row = beta(0.3, 8.0)
+    >>> round(row[0], 12), round(variance(row), 4)  # 0.3·0.7/9, less what atoms hide
+    (0.3, 0.0232)
+    """
+    from scipy import special  # here, since it takes longer to import than all of the rest
+
+    first, second = mean * concentration, (1.0 - mean) * concentration
+    ends = special.betaincinv(first, second, np.arange(ATOMS + 1) / ATOMS)
+    parts = np.diff(special.betainc(first + 1.0, second, ends)) * mean * ATOMS
+    return _with_mean(np.clip(np.maximum.accumulate(parts), 0.0, 1.0), mean)
+
+
+def _with_mean(values: Floats, mean: float) -> tuple[float, ...]:
+    """Of one chance each, moved towards an end by as little as it takes to have the mean."""
+    found = float(values.mean())
+    if found < mean:
+        values = 1.0 - (1.0 - values) * ((1.0 - mean) / (1.0 - found))
+    elif found > mean:
+        values = values * (mean / found)
+    return (float(mean), *table(values, np.full(values.size, 1.0 / values.size))[1:])

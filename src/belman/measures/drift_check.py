@@ -1,0 +1,168 @@
+"""Does my world change? What past rewards say for and against it, arm by arm.
+
+Each arm's rewards, in their order, are told to a bank of hazards (`policies/run_lengths.py`). The
+evidence is the logarithm of how much better its members of some hazard predicted them than the one
+of none, all weighed as at first; it is positive where rewards speak for changes. Numbers that are
+all 0 and 1 are read as Bernoulli rewards, others as Gaussian ones of unknown variance, in units of
+their deviation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from belman.engine import kernel
+from belman.errors import SettingError
+from belman.families import Bernoulli, Family, GaussianUnknown
+from belman.policies import Drift, run_lengths
+from belman.policies.run_lengths import EVENTS
+from belman.table import Table
+
+Floats = NDArray[np.float64]
+
+#: Nats from which evidence is called clear: twenty to one.
+CLEAR = math.log(20.0)
+
+
+@dataclass(frozen=True)
+class ArmCourse:
+    """One arm: its rewards, the evidence after each of them, and the changes that were noticed:
+    after which of its rewards, from and to which average, how sure.
+    """
+
+    arm: Hashable
+    rewards: int
+    evidence: tuple[float, ...]
+    changes: tuple[tuple[int, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class DriftCheck:
+    """The courses of all arms, in a table, as data, and in one sentence."""
+
+    family: str
+    arms: tuple[ArmCourse, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What it means.
+
+        >>> print(check_drift([1.0] * 60 + [0.0] * 60).sentence)
+        The world changes: rewards of 1 of 1 arms say so (evidence up to 70 nats): use drift="auto".
+        """
+        clear = [arm for arm in self.arms if arm.evidence[-1] >= CLEAR]
+        most = max(arm.evidence[-1] for arm in self.arms)
+        if clear:
+            words = f"The world changes: rewards of {len(clear)} of {len(self.arms)} arms say so"
+            return f'{words} (evidence up to {most:.0f} nats): use drift="auto".'
+        if most <= -0.5 * CLEAR and min(arm.rewards for arm in self.arms) >= 100:
+            return "Nothing speaks for a change: leave drift out."
+        return 'These rewards do not say: drift="auto" costs little where nothing changes.'
+
+    @property
+    def table(self) -> Table:
+        """A line an arm."""
+        last = [arm.changes[-1] if arm.changes else None for arm in self.arms]
+        return Table(
+            {
+                "arm": [arm.arm for arm in self.arms],
+                "rewards": [arm.rewards for arm in self.arms],
+                "evidence": [round(arm.evidence[-1], 1) for arm in self.arms],
+                "changes": [len(arm.changes) for arm in self.arms],
+                "last after": ["–" if one is None else str(one[0]) for one in last],
+                "from": ["–" if one is None else f"{one[1]:.4g}" for one in last],
+                "to": ["–" if one is None else f"{one[2]:.4g}" for one in last],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        arms = [
+            {
+                "arm": arm.arm,
+                "rewards": arm.rewards,
+                "evidence": list(arm.evidence),
+                "changes": [
+                    {"after": after, "from": before, "to": now, "sure": sure}
+                    for after, before, now, sure in arm.changes
+                ],
+            }
+            for arm in self.arms
+        ]
+        return {"family": self.family, "sentence": self.sentence, "arms": arms}
+
+    def __str__(self) -> str:
+        return f"{self.table}\n\n{self.sentence}"
+
+
+def check_drift(rewards: ArrayLike, arms: Sequence[Hashable] | None = None) -> DriftCheck:
+    """What rewards, in the order in which they came, say of changes of their arms.
+
+    >>> check_drift([0.0, 1.0] * 200).arms[0].evidence[-1] < 0.0
+    True
+    """
+    values = np.asarray(rewards, dtype=np.float64)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise SettingError("check_drift needs a list of finite rewards, in the order of time")
+    names = ["all"] * values.size if arms is None else list(arms)
+    if len(names) != values.size:
+        raise SettingError(f"{values.size} rewards have {len(names)} arms: give one for each")
+    binary = bool(np.isin(values, (0.0, 1.0)).all())
+    found = []
+    for name in dict.fromkeys(names):
+        own = values[[one == name for one in names]]
+        family, scaled, low, unit = _read(own, binary)
+        found.append(_course(name, family, scaled, low, unit))
+    return DriftCheck("bernoulli" if binary else "gaussian-unknown", tuple(found))
+
+
+def _read(own: Floats, binary: bool) -> tuple[Family, Floats, float, float]:
+    if binary:
+        return Bernoulli(), own, 0.0, 1.0
+    low, unit = float(own.mean()), float(own.std())
+    unit = unit if unit > 0.0 else 1.0
+    return GaussianUnknown(prior=(0.0, 0.25, 1.0, 1.0)), (own - low) / unit, low, unit
+
+
+def _course(name: Hashable, family: Family, own: Floats, low: float, unit: float) -> ArmCourse:
+    policy = Drift()
+    hazards, first = np.array(policy.hazards), np.array(policy.shares)
+    bank = run_lengths.blank(hazards.size, 1, policy.runs, family.dimension)
+    evidence, noticed = np.zeros(own.size), np.zeros(1)
+    family.enter(
+        _follow,
+        hazards=hazards,
+        first=first,
+        prior=np.array(family.prior),
+        sure=policy.sure,
+        bank=bank,
+        rewards=own,
+        evidence=evidence,
+        noticed=noticed,
+    )
+    count = int(noticed[0])
+    events = [bank.noticed[i % EVENTS] for i in range(max(0, count - EVENTS), count)]
+    changes = tuple(
+        (int(e[2]), low + unit * float(e[3]), low + unit * float(e[4]), float(e[5])) for e in events
+    )
+    return ArmCourse(name, own.size, tuple(evidence.tolist()), changes)
+
+
+@kernel
+def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, noticed):
+    """Tell every reward, and keep the evidence for members of some hazard after each."""
+    run_lengths.seed_arm(family, law, first, bank, 0, prior)
+    for i in range(rewards.size):
+        run_lengths.learn(family, law, hazards, first, 0.0, prior, bank, 0, rewards[i])
+        run_lengths.notice(hazards, first, bank, 0, sure)
+        none = bank.members[0]
+        some = 1.0 - none
+        odds = max(some, 1e-300) / max(none, 1e-300)
+        evidence[i] = math.log(odds * first[0] / (1.0 - first[0]))
+    noticed[0] = bank.clock[1]

@@ -1,0 +1,238 @@
+"""Any policy that forgets: by a discount, by a window, or at turns that it is told.
+
+The policy inside sees a ledger of its own, in which old rewards fade (D-UCB and discounted
+Thompson: Garivier and Moulines, 2011; Raj and Kalyani, 2017), leave with the window (SW-UCB and
+kin), or are gone from a turn on: an oracle that knows when the world changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman.engine import factory, kernel
+from belman.errors import PolicyError
+from belman.families.family import Family
+from belman.policies.policy import (
+    Floats,
+    Ledger,
+    Policy,
+    PolicyKernels,
+    record,
+)
+from belman.policies.settings import is_number, is_whole, require
+from belman.policies.thompson import Thompson
+
+DISCOUNT, LAST, RESTARTS, SIZE, HEAD = 0, 1, 2, 3, 4
+_MOST = 1_000_000  # rewards of a window
+
+
+class Memory(NamedTuple):
+    """What the policy inside sees and keeps, and the window."""
+
+    own: Ledger
+    inner: Any
+    clock: Floats  # (1) rewards told
+    seeded: Floats  # (K)
+    window_arms: Floats  # (last) in a ring, and
+    window_rewards: Floats  # (last)
+    row_scratch: Floats  # (3, D)
+
+
+@kernel
+def set_to_prior(own, prior, arm):
+    for i in range(prior.size):
+        own.beliefs[arm, i] = prior[i]
+    own.plays[arm] = 0.0
+    own.sums[arm] = 0.0
+    own.squares[arm] = 0.0
+
+
+@kernel
+def take_back(family, law, prior, memory, arm, reward):
+    """Subtract a reward's statistic from a conjugate belief, or begin anew if none is left."""
+    own = memory.own
+    if own.plays[arm] <= 1.0:
+        set_to_prior(own, prior, arm)
+        return
+    told, before, now = memory.row_scratch[0], memory.row_scratch[1], memory.row_scratch[2]
+    for i in range(prior.size):
+        told[i] = prior[i]
+    family.update(law, told, reward)
+    family.belief.natural(law, told, before)
+    family.belief.natural(law, prior, told)
+    family.belief.natural(law, own.beliefs[arm], now)
+    for i in range(prior.size):
+        now[i] -= before[i] - told[i]
+    family.belief.from_natural(law, now, own.beliefs[arm])
+    own.plays[arm] -= 1.0
+    own.sums[arm] -= reward
+    own.squares[arm] = max(own.squares[arm] - reward * reward, 0.0)
+
+
+@kernel
+def fade(family, law, prior, own, discount):
+    for a in range(own.plays.size):
+        family.belief.blend(law, own.beliefs[a], prior, discount)
+        own.plays[a] *= discount
+        own.sums[a] *= discount
+        own.squares[a] *= discount
+
+
+@factory
+def _around(inner: PolicyKernels) -> PolicyKernels:
+    """The kernels of a policy that looks at a ledger that forgets."""
+
+    @kernel
+    def cut(params):
+        """Where the params of the policy inside begin."""
+        return HEAD + int(params[SIZE]) + int(params[RESTARTS])
+
+    @kernel
+    def refresh_all(family, law, params, memory):
+        for a in range(memory.seeded.size):
+            inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, a)
+
+    @kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        if memory.seeded[arm] == 0.0:
+            memory.seeded[arm] = 1.0
+            for i in range(memory.own.beliefs.shape[1]):
+                memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
+            inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
+
+    @kernel
+    def learn(family, law, params, ledger, memory, arm, reward):
+        own, size, told = memory.own, int(params[SIZE]), memory.clock[0]
+        prior = params[HEAD : HEAD + size]
+        all_arms = params[DISCOUNT] < 1.0
+        if params[DISCOUNT] < 1.0:
+            fade(family, law, prior, own, params[DISCOUNT])
+        for i in range(int(params[RESTARTS])):
+            if told + 1.0 == params[HEAD + size + i]:
+                for a in range(own.plays.size):
+                    set_to_prior(own, prior, a)
+                all_arms = True
+        if params[LAST] > 0.0:
+            place = int(told % params[LAST])
+            if told >= params[LAST]:
+                old = int(memory.window_arms[place])
+                take_back(family, law, prior, memory, old, memory.window_rewards[place])
+                inner.refresh(family, law, params[cut(params) :], own, memory.inner, old)
+            memory.window_arms[place] = arm
+            memory.window_rewards[place] = reward
+        record(family, law, own, arm, reward)
+        memory.clock[0] = told + 1.0
+        if all_arms:
+            refresh_all(family, law, params, memory)
+        else:
+            inner.refresh(family, law, params[cut(params) :], own, memory.inner, arm)
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        known = params[cut(params) :]
+        inner.indices(family, law, known, memory.own, memory.inner, turn, turn_value, mind, index)
+
+    @kernel
+    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
+        known = params[cut(params) :]
+        return inner.choose(
+            inner, family, law, known, memory.own, memory.inner, turn, turn_value, mind, index
+        )
+
+    @kernel
+    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+        known = params[cut(params) :]
+        return inner.propensity(
+            family, law, known, memory.own, memory.inner, turn, turn_value, closed, arm, ties
+        )
+
+    @kernel
+    def recommend(family, law, params, ledger, memory, score):
+        inner.recommend(family, law, params[cut(params) :], memory.own, memory.inner, score)
+
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, learn=learn)
+
+
+@dataclass(frozen=True)
+class Forgetting(Policy):
+    """Play what `policy` plays that has forgotten: give one of `discount`, `last` or `restarts`.
+
+    A `discount` below 1 fades all that was seen at every reward, `last` keeps so many rewards, and
+    before the turns `restarts` everything is forgotten: an oracle that is told when the world
+    changes. The clock of the policy inside runs as long as rewards are remembered.
+
+    >>> Forgetting(Thompson(), last=500)
+    Forgetting(policy=Thompson(), discount=1.0, last=500, restarts=())
+    """
+
+    policy: Policy = field(default_factory=Thompson)
+    discount: float = 1.0
+    last: int | None = None
+    restarts: tuple[int, ...] = ()
+
+    name = "forgetting"
+
+    def __post_init__(self) -> None:
+        fits = isinstance(self.policy, Policy) and not self.policy.sees_truth
+        allowed = "a policy that learns from beliefs, such as belman.Thompson()"
+        require(self, "policy", fits and not self.policy.learns, allowed)
+        shared = is_number(self.discount) and 0.0 < self.discount <= 1.0
+        require(self, "discount", shared, "above 0 and at most 1")
+        window = self.last is None or (is_whole(self.last, 1) and self.last <= _MOST)
+        require(self, "last", window, f"a whole number of rewards up to {_MOST:,}, or None")
+        turns = tuple(self.restarts)
+        require(self, "restarts", all(is_whole(turn, 2) for turn in turns), "turns from 2 on")
+        object.__setattr__(self, "restarts", tuple(int(turn) for turn in turns))
+        ways = (self.discount < 1.0) + (self.last is not None) + bool(turns)
+        if ways > 1:
+            raise PolicyError(f"{self!r} forgets in {ways} ways: give discount, last or restarts")
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return _around(self.policy.kernels)
+
+    def params(self, family: Family) -> Floats:
+        head = [self.discount, float(self.last or 0), float(len(self.restarts))]
+        sizes = [float(family.dimension), *family.prior, *map(float, self.restarts)]
+        return np.array([*head, *sizes, *self.policy.params(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(
+            own=Ledger.blank(np.zeros((arms, dimension))),
+            inner=self.policy.memory(arms, dimension),
+            clock=np.zeros(1),
+            seeded=np.zeros(arms),
+            window_arms=np.zeros(self.last or 1),
+            window_rewards=np.zeros(self.last or 1),
+            row_scratch=np.zeros((3, dimension)),
+        )
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        inside = self.policy.whole_numbers(arms).items()
+        own = {"clock": (0, 10**15), "window_arms": (0, arms - 1)}
+        return {**own, **{f"inner_{name}": limits for name, limits in inside}}
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """Those of the policy inside, at the number of turns that are remembered."""
+        remembered = np.asarray(turns, dtype=np.float64)
+        if self.discount < 1.0:
+            remembered = np.minimum(remembered, max(1.0 / (1.0 - self.discount), 1.0))
+        if self.last is not None:
+            remembered = np.minimum(remembered, float(self.last))
+        if self.restarts:
+            begun = np.array([1, *sorted(self.restarts)], dtype=np.float64)
+            remembered = turns - begun[np.searchsorted(begun, turns, side="right") - 1] + 1.0
+        return self.policy.turn_values(remembered, arms)
+
+    def check(self, family: Family, arms: int) -> None:
+        self.policy.check(family, arms)
+        if self.last is not None and not family.conjugate:
+            why = f"what a reward adds to {family.name} beliefs depends on those before it"
+            raise PolicyError(f"last={self.last!r} cannot take rewards back: {why}")
+
+    def chances(self, best: Floats) -> Floats:
+        """Unknown: the beliefs of the agent are not what the policy inside sees."""
+        return np.full(len(best), np.nan)

@@ -1,0 +1,212 @@
+"""A bank of hazards, each with a mixture over how long ago every arm has changed.
+
+A *member* of the bank holds that an arm is reset to its prior with chance h per turn. Of each arm
+it keeps a few *runs*, oldest first: a weight, and the belief from all rewards since the run began.
+A reward x that comes Δ turns after the last one multiplies a run's weight by (1 − q) p(x), 1 − q =
+(1 − h)^Δ, and begins a run of weight q p₀(x); p(x) = exp(A(η + T(x)) − A(η)). Members are weighed
+by how well they predict, and a little of their first weights is mixed in at every reward. Beyond R
+runs the lightest but the newest is merged into the run before it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.policies.policy import Floats
+
+#: Rows of `runs`: weight, A(η), turn before which the run began, and what was told by then.
+WEIGHT, PARTITION, BEGAN, TOLD, SUM = 0, 1, 2, 3, 4
+RUN_ROWS = 5
+#: Rows of `arms`: turn of the last reward, rewards told, their sum, and the turn, the rewards and
+#: the sum at which the world as it is now was acknowledged.
+LAST, PLAYS, TOTAL, SINCE, SINCE_PLAYS, SINCE_TOTAL = 0, 1, 2, 3, 4, 5
+ARM_ROWS = 6
+#: Columns of `noticed`: turn, arm, turn of the change, from, to, how sure.
+EVENT_COLUMNS, EVENTS = 6, 64
+_UNSURE = 1e-4  # the least chance that is left to "no change": runs are merged
+
+
+class Bank(NamedTuple):
+    """J members, K arms, R runs, beliefs of D numbers."""
+
+    members: Floats  # (J) weights
+    counts: Floats  # (J, K) runs there are
+    runs: Floats  # (RUN_ROWS, J, K, R)
+    beliefs: Floats  # (J, K, R, D)
+    arms: Floats  # (ARM_ROWS, K)
+    clock: Floats  # (2) rewards told, and changes noticed
+    noticed: Floats  # (EVENTS, EVENT_COLUMNS), the last ones in a ring
+
+
+def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
+    """The bank before its arms are seeded."""
+    return Bank(
+        members=np.zeros(members),
+        counts=np.zeros((members, arms)),
+        runs=np.zeros((RUN_ROWS, members, arms, runs)),
+        beliefs=np.zeros((members, arms, runs, dimension)),
+        arms=np.zeros((ARM_ROWS, arms)),
+        clock=np.zeros(2),
+        noticed=np.zeros((EVENTS, EVENT_COLUMNS)),
+    )
+
+
+@kernel
+def seed_arm(family, law, first, bank, arm, belief):
+    """One run per member, from all that is believed now; members start with their first weights."""
+    for j in range(bank.members.size):
+        if bank.members[j] == 0.0:
+            bank.members[j] = first[j]
+        bank.counts[j, arm] = 1.0
+        for i in range(belief.size):
+            bank.beliefs[j, arm, 0, i] = belief[i]
+        for row in range(RUN_ROWS):
+            bank.runs[row, j, arm, 0] = 0.0
+        bank.runs[WEIGHT, j, arm, 0] = 1.0
+        bank.runs[PARTITION, j, arm, 0] = family.belief.log_partition(law, belief)
+
+
+@kernel
+def gone(hazard, turns):
+    """The chance of a change within so many turns."""
+    return -math.expm1(turns * math.log1p(-hazard)) if hazard > 0.0 else 0.0
+
+
+@kernel
+def drop_lightest(bank, j, arm, count):
+    """Merge the lightest run but the newest into the one before it (the oldest into the next)."""
+    runs = bank.runs[:, j, arm]
+    lightest = 0
+    for r in range(1, count - 1):
+        if runs[WEIGHT, r] < runs[WEIGHT, lightest]:
+            lightest = r
+    heir = lightest - 1 if lightest > 0 else 1
+    runs[WEIGHT, heir] += runs[WEIGHT, lightest]
+    for r in range(lightest, count - 1):
+        for row in range(RUN_ROWS):
+            runs[row, r] = runs[row, r + 1]
+        for i in range(bank.beliefs.shape[3]):
+            bank.beliefs[j, arm, r, i] = bank.beliefs[j, arm, r + 1, i]
+
+
+@kernel
+def begin_run(bank, j, arm, count, weight, partition, prior):
+    runs = bank.runs[:, j, arm]
+    runs[WEIGHT, count] = weight
+    runs[PARTITION, count] = partition
+    runs[BEGAN, count] = bank.arms[LAST, arm]
+    runs[TOLD, count] = bank.arms[PLAYS, arm]
+    runs[SUM, count] = bank.arms[TOTAL, arm]
+    for i in range(prior.size):
+        bank.beliefs[j, arm, count, i] = prior[i]
+
+
+@kernel
+def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
+    """Enter a reward of an arm in every member."""
+    bank.clock[0] += 1.0
+    elapsed = bank.clock[0] - bank.arms[LAST, arm] if bank.arms[PLAYS, arm] > 0.0 else 0.0
+    before = family.belief.log_partition(law, prior)
+    most = bank.runs.shape[3]
+    top = -np.inf
+    for j in range(hazards.size):
+        count = int(bank.counts[j, arm])
+        changed = gone(hazards[j], elapsed)
+        if changed > 0.0:
+            if count == most:
+                drop_lightest(bank, j, arm, count)
+                count -= 1
+            for r in range(count):
+                bank.runs[WEIGHT, j, arm, r] *= 1.0 - changed
+            begin_run(bank, j, arm, count, changed, before, prior)
+            count += 1
+            bank.counts[j, arm] = count
+        for r in range(count):
+            belief = bank.beliefs[j, arm, r]
+            family.update(law, belief, reward)
+            after = family.belief.log_partition(law, belief)
+            said = after - bank.runs[PARTITION, j, arm, r]
+            bank.runs[PARTITION, j, arm, r] = after
+            # the logarithm of the weight, until all are known
+            weight = bank.runs[WEIGHT, j, arm, r]
+            said += math.log(weight) if weight > 0.0 else -np.inf
+            bank.runs[WEIGHT, j, arm, r] = said
+            top = max(top, said)
+    whole = 0.0
+    for j in range(hazards.size):
+        total = 0.0
+        for r in range(int(bank.counts[j, arm])):
+            weight = math.exp(bank.runs[WEIGHT, j, arm, r] - top)
+            bank.runs[WEIGHT, j, arm, r] = weight
+            total += weight
+        for r in range(int(bank.counts[j, arm])):
+            bank.runs[WEIGHT, j, arm, r] /= total if total > 0.0 else 1.0
+        bank.members[j] *= total
+        whole += bank.members[j]
+    for j in range(hazards.size):
+        kept = bank.members[j] / whole if whole > 0.0 else first[j]
+        bank.members[j] = (1.0 - renewal) * kept + renewal * first[j]
+    bank.arms[LAST, arm] = bank.clock[0]
+    bank.arms[PLAYS, arm] += 1.0
+    bank.arms[TOTAL, arm] += reward
+
+
+@kernel
+def chance_of_change(hazards, first, bank, arm):
+    """That the arm has changed since its world was last acknowledged, by its own rewards alone.
+
+    What its rewards say for a change, the odds over those of the hazard, is averaged over members
+    by their first weights, and so is the chance before any reward: that another arm has changed, or
+    that this one was not looked at for long, is no evidence.
+    """
+    turns = bank.clock[0] - bank.arms[SINCE, arm]
+    before, says = 0.0, 0.0
+    for j in range(hazards.size):
+        expected = gone(hazards[j], turns)
+        if expected <= 0.0:
+            continue
+        before += first[j] * expected
+        changed = 0.0
+        for r in range(int(bank.counts[j, arm])):
+            if bank.runs[BEGAN, j, arm, r] > bank.arms[SINCE, arm]:
+                changed += bank.runs[WEIGHT, j, arm, r]
+        odds = changed / max(1.0 - changed, _UNSURE)
+        says += first[j] * expected * (odds * (1.0 - expected) / expected)
+    if before <= 0.0:
+        return 0.0
+    odds = says / (1.0 - before)
+    return odds / (1.0 + odds)
+
+
+@kernel
+def notice(hazards, first, bank, arm, sure):
+    """Write down a change of which the bank is so sure, at its likeliest run; then the new world
+    is acknowledged.
+    """
+    chance = chance_of_change(hazards, first, bank, arm)
+    if not chance >= sure:
+        return
+    heaviest, at, run = -1.0, 0, 0
+    for j in range(bank.members.size):
+        for r in range(int(bank.counts[j, arm])):
+            weight = bank.members[j] * bank.runs[WEIGHT, j, arm, r]
+            if bank.runs[BEGAN, j, arm, r] > bank.arms[SINCE, arm] and weight > heaviest:
+                heaviest, at, run = weight, j, r
+    began, told = bank.runs[BEGAN, at, arm, run], bank.runs[TOLD, at, arm, run]
+    total = bank.runs[SUM, at, arm, run]
+    earlier = max(told - bank.arms[SINCE_PLAYS, arm], 1.0)
+    event = bank.noticed[int(bank.clock[1]) % EVENTS]
+    event[0] = bank.clock[0]
+    event[1] = arm
+    event[2] = began
+    event[3] = (total - bank.arms[SINCE_TOTAL, arm]) / earlier
+    event[4] = (bank.arms[TOTAL, arm] - total) / max(bank.arms[PLAYS, arm] - told, 1.0)
+    event[5] = chance
+    bank.clock[1] += 1.0
+    bank.arms[SINCE, arm] = bank.clock[0]
+    bank.arms[SINCE_PLAYS, arm] = told
+    bank.arms[SINCE_TOTAL, arm] = total

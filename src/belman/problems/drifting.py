@@ -1,0 +1,179 @@
+"""Arms that change: means that hold from one turn to another, in steps as short as one likes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from belman.errors import SettingError
+from belman.families import Bernoulli, Family
+from belman.problems.problem import Floats, Problem
+
+
+@dataclass(frozen=True)
+class Drifting(Problem):
+    """From each of the turns `starts` on the arms have these means, until the next.
+
+    Regret is dynamic: what the arm lacks that is best at the time.
+
+    >>> Drifting(Bernoulli(), starts=(1, 501), means=((0.2, 0.8), (0.8, 0.2))).arms
+    2
+    """
+
+    starts: tuple[int, ...]
+    means: tuple[tuple[float, ...], ...]
+
+    played_as = "drifting"
+    no_python_players = "players in plain Python play at arms that stay the same"
+
+    def __post_init__(self) -> None:
+        starts = tuple(int(turn) for turn in self.starts)
+        rising = starts[:1] == (1,) and all(a < b for a, b in itertools.pairwise(starts))
+        means = tuple(tuple(float(mean) for mean in row) for row in self.means)
+        even = len({len(row) for row in means}) == 1 and len(means) == len(starts)
+        if not rising or not even or not means[0]:
+            allowed = "starts rise from turn 1, and each has as many means as there are arms"
+            raise SettingError(
+                f"starts={self.starts!r} make no problem with these means: {allowed}"
+            )
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "means", means)
+        _ = self.parameters
+
+    @property
+    def arms(self) -> int:
+        return len(self.means[0])
+
+    @property
+    def parameters(self) -> Floats:
+        return np.array([self.family.parameter_of(mean) for mean in self.means[0]])
+
+    @property
+    def courses(self) -> Floats:
+        """θ of each arm in each stretch (S × K × parameters)."""
+        known = {mean: self.family.parameter_of(mean) for row in self.means for mean in row}
+        return np.array([[known[mean] for mean in row] for row in self.means])
+
+    @property
+    def world(self) -> Floats:
+        return np.zeros(0)
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return {"changes": len(self.starts) - 1}
+
+
+def piecewise(
+    means: Sequence[Sequence[float]], turns: int | Sequence[int], family: Family | None = None
+) -> Drifting:
+    """Rows of means, each for so many turns (or for as many as its own number says).
+
+    >>> piecewise([[0.3, 0.5, 0.9], [0.3, 0.2, 0.9]], 1_000).starts
+    (1, 1001)
+    """
+    each = [turns] * len(means) if isinstance(turns, int) else list(turns)
+    starts = np.cumsum([1, *each])[: len(means)].tolist()
+    rows = tuple(tuple(row) for row in means)
+    return Drifting(Bernoulli() if family is None else family, tuple(starts), rows)
+
+
+def _courses(family: Family | None, paths: Floats, every: int) -> Drifting:
+    """A course for each arm (S × K), a new mean every so many turns."""
+    rows = tuple(tuple(row) for row in paths.tolist())
+    starts = tuple(range(1, 1 + every * len(rows), every))
+    return Drifting(Bernoulli() if family is None else family, starts, rows)
+
+
+def changing(
+    arms: int,
+    horizon: int,
+    changes: int,
+    seed: int,
+    *,
+    all_arms: bool = True,
+    between: tuple[float, float] = (0.0, 1.0),
+    family: Family | None = None,
+) -> Drifting:
+    """Means drawn uniformly, and so many times drawn anew: those of all arms, or of one of them.
+
+    >>> changing(10, 20_000, 8, seed=1).means[0] == changing(10, 20_000, 8, seed=1).means[0]
+    True
+    """
+    rng = np.random.default_rng(seed)
+    starts = 1 + np.sort(rng.choice(np.arange(1, horizon), changes, replace=False))
+    rows = [rng.uniform(*between, arms)]
+    for _ in range(changes):
+        row = rng.uniform(*between, arms)
+        if not all_arms:
+            kept = np.arange(arms) != rng.integers(arms)
+            row[kept] = rows[-1][kept]
+        rows.append(row)
+    means = tuple(tuple(row) for row in np.array(rows).tolist())
+    return Drifting(Bernoulli() if family is None else family, (1, *map(int, starts)), means)
+
+
+def random_walk(
+    arms: int,
+    horizon: int,
+    step: float,
+    seed: int,
+    *,
+    every: int = 10,
+    family: Family | None = None,
+) -> Drifting:
+    """Means that walk, by `step` a turn on average, and turn back at 0.02 and 0.98.
+
+    >>> random_walk(3, 1_000, 0.005, seed=1).arms
+    3
+    """
+    rng = np.random.default_rng(seed)
+    moves = rng.normal(0.0, step * every**0.5, (-(-horizon // every), arms))
+    path = rng.uniform(0.0, 1.0, arms) + np.cumsum(moves, axis=0)
+    return _courses(family, 0.02 + 0.96 * (1.0 - np.abs(1.0 - path % 2.0)), every)
+
+
+def sinusoid(
+    arms: int, horizon: int, period: float, *, every: int = 10, family: Family | None = None
+) -> Drifting:
+    """Means that swing between 0.1 and 0.9, each arm's at a phase of its own.
+
+    >>> sinusoid(3, 1_000, 500.0).arms
+    3
+    """
+    turns = every * np.arange(-(-horizon // every))[:, None]
+    phases = turns / period + np.arange(arms) / arms
+    return _courses(family, 0.5 + 0.4 * np.sin(2.0 * np.pi * phases), every)
+
+
+def seasonal(
+    means: Sequence[Sequence[float]], turns: int, horizon: int, family: Family | None = None
+) -> Drifting:
+    """Rows of means that come again and again, each for so many turns: hours, weekdays, seasons.
+
+    >>> seasonal([[0.2, 0.6], [0.6, 0.2]], 100, 1_000).starts[-1]
+    901
+    """
+    count = -(-horizon // turns)
+    return piecewise([means[i % len(means)] for i in range(count)], turns, family)
+
+
+def abrupt_and_back(
+    means: Sequence[float], arm: int, to: float, at: int, back: int, family: Family | None = None
+) -> Drifting:
+    """One arm jumps to another mean at a turn, and back at a later one: a campaign.
+
+    >>> abrupt_and_back([0.5, 0.4], 1, 0.7, at=1_001, back=2_001).starts
+    (1, 1001, 2001)
+    """
+    if not 0 <= arm < len(means) or not 1 < at < back:
+        allowed = "an arm of the list, and 1 < at < back"
+        raise SettingError(
+            f"arm={arm!r}, at={at!r}, back={back!r} make no campaign: give {allowed}"
+        )
+    moved = [to if a == arm else mean for a, mean in enumerate(means)]
+    rows = tuple(tuple(map(float, row)) for row in (means, moved, means))
+    return Drifting(Bernoulli() if family is None else family, (1, at, back), rows)

@@ -1,0 +1,66 @@
+"""`belman check-drift`: a table, JSON, and files that are wrong."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from belman.cli import app
+from belman.errors import SettingError
+from belman.measures.drift_check import check_drift
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "clicks.csv"
+    means = {"a": (0.2, 0.7), "b": (0.4, 0.4)}
+    lines = [
+        f"{arm},{int(rng.random() < means[arm][k >= 400])}" for k in range(800) for arm in "ab"
+    ]
+    path.write_text("\n".join(["page,click", *lines]) + "\n")
+    return path
+
+
+def run(*words):
+    done = CliRunner().invoke(app, ["check-drift", *map(str, words)])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout
+
+
+def test_table_and_json(data):
+    assert "rewards of 1 of 2 arms say so" in run(data, "--column", "click", "--arm", "page")
+    found = json.loads(run(data, "--column", "click", "--arm", "page", "--json"))
+    first, second = found["arms"]
+    assert (first["arm"], second["arm"], found["family"]) == ("a", "b", "bernoulli")
+    assert first["evidence"][-1] > 20.0 > 3.0 > second["evidence"][-1]
+    assert len(first["evidence"]) == first["rewards"] == 800
+    assert abs(first["changes"][0]["after"] - 400) < 30
+    assert second["changes"] == []
+
+
+def test_numbers_of_any_scale():
+    rng = np.random.default_rng(2)
+    rewards = np.concatenate([rng.normal(3e4, 1e3, 200), rng.normal(3.2e4, 1e3, 200)])
+    (arm,) = check_drift(rewards).arms
+    ((after, before, now, sure),) = arm.changes
+    assert abs(after - 200) < 10
+    assert before == pytest.approx(3e4, rel=0.02)
+    assert now == pytest.approx(3.2e4, rel=0.05)
+    assert sure >= 0.95
+    assert check_drift(rng.normal(0.0, 1.0, 400)).arms[0].changes == ()
+    assert check_drift([2.0, 2.0, 2.0]).arms[0].rewards == 3
+
+
+def test_wrong_data(data, tmp_path):
+    with pytest.raises(SettingError, match="no column 'clicks'"):
+        run(data, "--column", "clicks")
+    for wrong in ([], [1.0, np.nan], [[1.0]]):
+        with pytest.raises(SettingError, match="finite rewards"):
+            check_drift(wrong)
+    with pytest.raises(SettingError, match="give one for each"):
+        check_drift([1.0, 0.0], ["a"])
