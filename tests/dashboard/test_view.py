@@ -128,6 +128,19 @@ def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypat
     assert feed.judge()
 
 
+def test_a_study_of_many_arms_is_shown_before_it_is_judged(storage):
+    study = open_study("many", [f"arm {i}" for i in range(judgement.EASY + 1)], storage=storage)
+    feed = Feed(study)
+    assert feed.view()["report"] is None
+    assert feed.judge()
+    first = feed.view()["report"]
+    assert sum(arm["anytime"] is not None for arm in first["arms"]) == judgement.FIRST
+    assert feed.judge()
+    whole = feed.view()["report"]
+    assert whole["sentence"] == first["sentence"]
+    assert all(arm["anytime"] is not None for arm in whole["arms"])
+
+
 def test_the_same_moment_is_worked_out_once_and_the_next_one_anew(storage, monkeypatch):
     study = open_study("seen", ["a", "b"], storage=storage)
     feed, made = Feed(study), []
@@ -169,7 +182,8 @@ def test_pinned_arms_and_control_are_shown_beside_the_top_ones(storage):
         == len(pinned["details"]["manifold"]["points"])
         == len(pinned["traffic"]["asks"])
     )
-    assert "arm 58" in [arm["arm"] for arm in view["report"]["arms"]]
+    assert feed.judge()
+    assert "arm 58" in [arm["arm"] for arm in feed.view()["report"]["arms"]]
     assert [arm["label"] for arm in feed.search("ARM 4", 3)["arms"]] == [
         "arm 4",
         "arm 40",
