@@ -96,6 +96,12 @@ async def first_view(port: int, study: str) -> tuple[float, float, dict[str, Any
                 return seen[0], seen[-1], view
 
 
+def busy(server: int) -> float:
+    """Seconds for which a process has kept a core busy, compilers that it started aside."""
+    fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> None:
     events = int(sys.argv[1]) if len(sys.argv) > 1 else EVENTS
     with tempfile.TemporaryDirectory() as folder:
@@ -108,10 +114,12 @@ def main() -> None:
         with process("-m", "belman", "serve", "--storage", url, "--port", "0") as server:
             port = int(server.address.rpartition(":")[2])
             forget(file)
+            before = busy(server.pid)
             cold, judged, view = asyncio.run(first_view(port, "long"))
+            worked = busy(server.pid) - before
             warm = min(asyncio.run(first_view(port, "long"))[0] for _ in range(3))
     assert view["number"] >= events - 2
-    shown = f"{view['report']['sentence']} (after {judged:.1f} s)"
+    shown = f"{view['report']['sentence']} (after {judged:.1f} s, of which the service worked {worked:.1f} s)"
     claims = [
         Claim(f"first view of {events:,} events, cold", cold, 1.0, "s"),
         Claim("a view after it", warm, 1.0, "s"),
