@@ -119,7 +119,8 @@ def main() -> None:
             worked = busy(server.pid) - before
             warm = min(asyncio.run(first_view(port, "long"))[0] for _ in range(3))
     assert view["number"] >= events - 2
-    shown = f"{view['report']['sentence']} (after {judged:.1f} s, of which the service worked {worked:.1f} s)"
+    after = f"after {judged:.1f} s, of which the service worked {worked:.1f} s"
+    shown = f"{view['report']['sentence']} ({after})"
     claims = [
         Claim(f"first view of {events:,} events, cold", cold, 1.0, "s"),
         Claim("a view after it", warm, 1.0, "s"),
