@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images wheels constraints clean distclean
+.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images page-images wheels constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -60,6 +60,9 @@ attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print th
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
+
+page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
+	@$(BIN)/python docs/page.py
 
 wheels: $(READY) ## build belman and its slim client, belman-client, into dist/
 	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist . ./client
