@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, policies
 from belman.agent import Agent, Choice
-from belman.dispatch import Dispatcher
+from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
 from belman.exposure import two_phase
@@ -100,6 +100,7 @@ __all__ = [
     "Bernoulli",
     "BetaRewards",
     "BoundedExponential",
+    "Breaker",
     "Bundle",
     "ChiSquared",
     "Choice",
@@ -119,6 +120,7 @@ __all__ = [
     "Greedy",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LearntSlots",
     "LogNormal",
     "LogUCB",
     "LossBelow",
@@ -132,6 +134,7 @@ __all__ = [
     "Random",
     "Separated",
     "SequentialHalving",
+    "SharedDispatcher",
     "Study",
     "SuccessiveAcceptsRejects",
     "SuccessiveRejects",

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from belman import Agent
 from belman.agent import state_file
-from belman.dispatch import Dispatcher
+from belman.dispatch import Breaker, Dispatcher
 from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
@@ -114,14 +114,16 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
         Sample(name, _content(agent.to_json()), _signed, Agent.from_json)
         for name, agent in _agents(rng, families)
     ]
-    dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0)
-    for queue in ("p", "q", "q"):
-        server = dispatcher.assign(queue)
-        if queue == "p":
-            dispatcher.completed(server, time=0.5)
-    content = _content(dispatcher.to_json())
-    content["agents"] = [_content(agent) for agent in content["agents"]]
-    found.append(Sample("dispatcher", content, _signed_dispatcher, _dispatcher))
+    real: dict[str, Any] = {"slots": {"x": 2, "y": "learnt"}, "breaker": Breaker(), "limit": 9}
+    for name, more in {"dispatcher": {}, "dispatcher for real servers": real}.items():
+        dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0, **more)
+        for queue in ("p", "q", "q"):
+            server = dispatcher.assign(queue)
+            if queue == "p":
+                dispatcher.completed(server, time=0.5)
+        content = _content(dispatcher.to_json())
+        content["agents"] = [_content(agent) for agent in content["agents"]]
+        found.append(Sample(name, content, _signed_dispatcher, _dispatcher))
     state = State(settings(["a", "b", "c"], seed=5))
     for number, arm in enumerate((0, 1, 2, 2), start=1):
         state.fold(Event(number, int(Kind.ASKED), 1.0, arm=arm))
@@ -218,8 +220,9 @@ def attacked(sample: Sample, rng: random.Random) -> str:
     elif isinstance(found, State):
         _play(found.agent, rng, TURNS)
     else:
-        for queue in found._agents:
-            for _ in range(TURNS if found.free and found._limit is None else 0):
+        roster = found._roster
+        for queue in roster.agents:
+            for _ in range(TURNS if roster.free(draw=True) and roster.limit in (None, 9) else 0):
                 server = found.assign(queue)
                 found.completed(server, time=0.5)
     return "equal"
