@@ -78,6 +78,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.dispatch.simulation import dispatched, simulate_servers
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
@@ -149,6 +150,7 @@ __all__ = [
     "allocating_kernel",
     "characteristic_time",
     "compare",
+    "dispatched",
     "explore",
     "exposure",
     "families",
@@ -164,6 +166,7 @@ __all__ = [
     "q_ucb",
     "qbelman",
     "simulate",
+    "simulate_servers",
     "two_phase",
 ]
 
@@ -173,10 +176,12 @@ _LATE = {
     "Client": "belman.service.client",
     "Study": "belman.studies",
     "characteristic_time": "belman.problems",
+    "dispatched": "belman.dispatch.simulation",
     "explore": "belman.lab",
     "lai_robbins": "belman.problems",
     "open_study": "belman.studies",
     "simulate": "belman.lab",
+    "simulate_servers": "belman.dispatch.simulation",
 }
 _LATE_ROOMS = ("environments", "lab", "plots", "problems")
 #: What was here before it moved to `belman.problems`.

@@ -75,7 +75,7 @@ def saturated(slots, law, jobs, seed):
 def test_slots_are_found_out(slots, law):
     """On average within a half of the truth, at nine tenths of the rate of who knows it.
 
-    Six runs of 800 jobs; in 30 other runs no single one was further off than 0.9 and 0.88.
+    Six runs of 800 jobs; of 30 other runs the furthest single ones were off by 0.42, and at 0.88.
     """
     runs = [saturated(slots, law, 800, seed) for seed in range(6)]
     counts, rates = np.mean(runs, axis=0)

@@ -4,6 +4,7 @@ from belman.problems.delayed import Delayed, delayed
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
+from belman.problems.servers import Servers, servers
 from belman.problems.stationary import (
     RandomStationary,
     Stationary,
@@ -29,6 +30,7 @@ __all__ = [
     "Problem",
     "Queue",
     "RandomStationary",
+    "Servers",
     "Stationary",
     "UnstableQueueWarning",
     "bernoulli",
@@ -49,4 +51,5 @@ __all__ = [
     "random_gaussian",
     "random_poisson",
     "random_problem",
+    "servers",
 ]
