@@ -23,6 +23,7 @@ from belman.cli import (
     report,
     service,
     study,
+    warm,
 )
 from belman.cli.show import console, show
 from belman.errors import BelmanError
@@ -53,6 +54,7 @@ app.command()(report.report)
 app.command()(service.serve)
 app.command()(service.dashboard)
 app.command()(service.demo)
+app.command()(warm.warm)
 app.add_typer(service.keys, name="key")
 
 
