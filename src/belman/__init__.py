@@ -85,7 +85,8 @@ from belman.version import __version__
 if TYPE_CHECKING:
     from belman import plots, problems
     from belman.bulk_assignment import assign_many
-    from belman.dispatch import Dispatcher
+    from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
+    from belman.dispatch.simulation import dispatched, simulate_servers
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
@@ -110,6 +111,7 @@ __all__ = [
     "BetaRewards",
     "Bounded",
     "BoundedExponential",
+    "Breaker",
     "Bundle",
     "ChiSquared",
     "Choice",
@@ -133,6 +135,7 @@ __all__ = [
     "KLUCBEmpirical",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LearntSlots",
     "LogNormal",
     "LogUCB",
     "LossBelow",
@@ -146,6 +149,7 @@ __all__ = [
     "Random",
     "Separated",
     "SequentialHalving",
+    "SharedDispatcher",
     "Study",
     "SuccessiveAcceptsRejects",
     "SuccessiveRejects",
@@ -163,6 +167,7 @@ __all__ = [
     "assign_many",
     "characteristic_time",
     "compare",
+    "dispatched",
     "explore",
     "exposure",
     "families",
@@ -178,21 +183,27 @@ __all__ = [
     "q_ucb",
     "qbelman",
     "simulate",
+    "simulate_servers",
     "two_phase",
 ]
 
 
 #: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
 _LATE = {
+    "Breaker": "belman.dispatch",
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
+    "LearntSlots": "belman.dispatch",
+    "SharedDispatcher": "belman.dispatch",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",
+    "dispatched": "belman.dispatch.simulation",
     "explore": "belman.lab",
     "lai_robbins": "belman.problems",
     "open_study": "belman.studies",
     "simulate": "belman.lab",
+    "simulate_servers": "belman.dispatch.simulation",
 }
 _LATE_ROOMS = ("environments", "lab", "plots", "problems")
 #: What was here before it moved to `belman.problems`.
