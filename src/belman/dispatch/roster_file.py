@@ -64,12 +64,11 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
         return [state_file.decode_arm(name, source) for name in part]
 
     servers, queues = names(content["servers"]), names(content["queues"])
-    same = {name: content[name] for name in ("learns", "limit", "penalty")}
-    rules = content.get("breaker")
-    breaker = None if rules is None else Breaker(**rules)
-    made = Roster(
-        servers, queues=queues, time_limit=content.get("time_limit"), breaker=breaker, **same
-    )
+    since = ("time_limit", "breaker") if "sent" in content else ()
+    same = {name: content[name] for name in ("learns", "limit", "penalty", *since)}
+    if (rules := same.get("breaker")) is not None:
+        same["breaker"] = Breaker(**rules)
+    made = Roster(servers, queues=queues, **same)
     rebuild = partial(Agent.from_json, source=source, policy=policy)
     made.agents = dict(zip(queues, map(rebuild, content["agents"]), strict=True))
     unit, made.spent = content["unit"], checks.size(content["spent"], "spent")
@@ -109,6 +108,8 @@ def _read_rest(made: Roster, content: dict[str, Any], servers: list[Hashable], n
     later = slots.from_plain(content["new_slots"], now)
     made.new_slots = later.expected if isinstance(later, slots.FixedSlots) else later.rules
     rules = made.breaker
+    if rules is None and content["records"] != []:
+        raise StateError("there are records of failures and no breaker that keeps them")
     records = [] if rules is None else [Record.from_dict(rules, r) for r in content["records"]]
     made.records = dict(zip(servers, records, strict=True)) if rules else {}
 
