@@ -256,6 +256,8 @@ def test_something_is_wrong_on_a_phone_in_the_light(browser, service):
     assert tab.inner_text(".state") == "Something is wrong"
     assert tab.locator(".findings li.bad").count() >= 1
     assert violations(tab) == []
+    tab.set_viewport_size({"width": 820, "height": 1180})  # and on what is neither
+    assert violations(tab) == []
     assert heard == []
     tab.close()
 
