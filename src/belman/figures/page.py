@@ -22,12 +22,10 @@ _STYLE = """
 html { scroll-behavior: smooth; }
 body { margin: 0 auto; padding: 1rem; max-width: 72rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.55 system-ui, sans-serif; }
-main { min-width: 0; }
 @media (min-width: 75rem) {
-  body { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 0 2.5rem;
-    max-width: 92rem; }
-  nav { position: sticky; top: 0; align-self: start; box-sizing: border-box; max-height: 100vh;
-    overflow-y: auto; padding: 1rem 0; font-size: 0.85rem; line-height: 1.35; }
+  body { margin: 0 0 0 18rem; }
+  nav { position: fixed; left: 1rem; top: 0; width: 15.5rem; box-sizing: border-box;
+    max-height: 100vh; overflow-y: auto; padding: 1rem 0; font-size: 0.85rem; line-height: 1.35; }
   nav li { margin-bottom: 0.35rem; } }
 p, li { max-width: 46rem; }
 h1, h2, h3 { line-height: 1.2; }
@@ -59,7 +57,7 @@ details { margin: 1rem 0; } summary { cursor: pointer; }
 .figure > summary { padding: 1.5rem 0 0.5rem; }
 .figure > summary h2 { display: inline; border: 0; }
 @media print { nav, .figures, .no-print { display: none; }
-  body { display: block; max-width: none; font-size: 9pt; color: #000; background: #fff; }
+  body { margin: 0; max-width: none; font-size: 9pt; color: #000; background: #fff; }
   .wide { overflow: visible; } a { color: inherit; text-decoration: none; }
   td { white-space: normal; } tr { break-inside: avoid; } }
 """
@@ -88,7 +86,8 @@ def page(
         f"<h1>{html.escape(title)}</h1>",
         intro,
         _summary(judged),
-        "<p class='no-print'>Printed, this page is what stands above; figures fold at their titles."
+        _contents(sections),
+        "<p class='no-print'>Printed, this page ends here; figures fold at their titles."
         "</p><div class='figures'>",
         *(_section(section, judged, folder) for section in sections),
         "</div>",
@@ -104,7 +103,6 @@ def page(
 <style>{_STYLE}</style>
 </head>
 <body>
-{_contents(sections)}
 <main>
 {"".join(body)}
 </main>
