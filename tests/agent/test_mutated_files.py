@@ -9,20 +9,22 @@ import math
 import numpy as np
 import pytest
 
-from belman import Agent
+from belman import Agent, chance
 from belman.agent import state_file
 from belman.engine.tiers import interpreted
 from belman.errors import ArmError, PriorError, SettingError, StateError
-from belman.families import Bernoulli
+from belman.families import Bernoulli, Geometric
 from belman.policies import (
     LUCB,
     BelMan,
     ExploreThenCommit,
     Forced,
     Gittins,
+    Ledger,
     Phases,
     SuccessiveAcceptsRejects,
     Thompson,
+    TrackAndStop,
     gittins,
 )
 from tests.attack import state_files
@@ -179,3 +181,35 @@ def test_confidence_is_a_number_where_an_arm_gave_nothing(family):
                 agent.tell(arm, reward)
             assert 0.0 <= agent.confidence() <= 1.0
             assert agent.should_stop(0.05) in (True, False)
+
+
+@pytest.mark.parametrize("n", [10_000_001, 2**63, 10**400])
+def test_a_batch_without_end_is_refused(n):
+    agent = Agent(["a", "b"], seed=1)
+    before = agent.to_json()
+    with pytest.raises(SettingError, match="at most 10,000,000"):
+        agent.ask(n)
+    assert agent.to_json() == before
+
+
+def test_a_policy_that_has_decided_all_comes_back():
+    """Of one arm that is left, too, which ends a phase more than there are arms."""
+    agent = Agent(["a", "b"], policy=SuccessiveAcceptsRejects(budget=20), seed=1)
+    agent.remove_arm("b")
+    for _ in range(5):
+        agent.tell(agent.ask(), 1)
+    text = agent.to_json()
+    assert json.loads(text)["memory"]["phase"] == [2.0]
+    assert Agent.from_json(text).to_json() == text
+
+
+def test_proportions_that_are_no_numbers_are_not_kept():
+    """Of means that no arm of the family has."""
+    policy, family = TrackAndStop(), Geometric()
+    memory = policy.memory(3, 2)
+    memory.mean[:] = 4.0, 0.0, 1.0
+    ledger, index = Ledger(np.ones((3, 2)), np.ones(3), memory.mean, memory.mean), np.zeros(3)
+    known = (family.kernels, family.law, policy.params(family), ledger, memory)
+    with np.errstate(all="ignore"):
+        policy.kernels.indices(*known, 4, 2.0, chance.generator(1), index)
+    assert np.isfinite([*memory.ratios, *memory.level, *index]).all()

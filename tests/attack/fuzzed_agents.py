@@ -122,9 +122,16 @@ def _lives(trials: Trials) -> None:
         trials.expect(np.isfinite(numbers).all(), f"{who}: {numbers}")
         if not left:
             play(agent, trials.luck, 3)
-            text = agent.to_json()
-            same = Agent.from_json(text).to_json() == text
-            trials.expect(same, f"{who}: not the same when loaded")
+            trials.expect(_comes_back(agent), f"{who}: not the same when loaded")
+
+
+def _comes_back(agent: Agent) -> bool:
+    """Whether a saved agent is the same when it is loaded."""
+    text = agent.to_json()
+    try:
+        return Agent.from_json(text, arms=agent.arms).to_json() == text
+    except BelmanError:
+        return False
 
 
 ATTACK = Attack(

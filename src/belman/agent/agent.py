@@ -565,7 +565,7 @@ class Agent:
         ...     agent.tell("blue", reward)
         >>> print(agent.changes())
         turn  arm   after turn  from  to    sure
-          45  blue          40     1   0  0.9591
+          45  blue          40     1   0  0.9955
         """
         arms, outward = self._arms, self._scale.outward
         return changing.changes_table(self._policy, self._memory, arms, outward)

@@ -23,6 +23,8 @@ LARGEST_NUMBER = 10**300
 _HALVES = re.compile("[\ud800-\udfff]")
 #: How many arms there may be: memory and the time of a turn grow with them.
 MOST_ARMS = 1_000_000
+#: How many asks a batch may have: each is a decision, and all are held at once.
+MOST_ASKED = 10_000_000
 
 
 def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
@@ -93,6 +95,8 @@ def check_count(n: Any, asked: str | None = None) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
         what = f"{asked or f'ask({n!r})'} asks for no arm"
         raise SettingError(f"{what}: n must be a whole number from 1 up")
+    if asked is None and n > MOST_ASKED:
+        raise SettingError(f"ask({reprlib.repr(n)}) asks for too many: at most {MOST_ASKED:,}")
     return int(n)
 
 

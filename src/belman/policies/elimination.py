@@ -109,7 +109,7 @@ class Elimination(Policy):
         return Memory(np.zeros(arms), np.zeros(1), np.zeros(1))
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"standing": (-1, 1), "quota": (0, 2**53), "phase": (0, arms)}
+        return {"standing": (-1, 1), "quota": (0, 2**53), "phase": (0, arms + 1)}
 
     def check(self, family: Family, arms: int) -> None:
         if self.budget <= arms:

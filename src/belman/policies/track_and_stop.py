@@ -58,6 +58,10 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     memory.level[0] = level
     memory.ratios[leader] = 1.0
     weight = 0.0
+    if np.isnan(level):  # means that no arm of the family has, as imagined rewards may give
+        memory.level[0] = 0.0
+        for a in range(index.size):
+            memory.ratios[a] = 1.0
     for a in range(index.size):
         weight += memory.ratios[a]
     for a in range(index.size):
