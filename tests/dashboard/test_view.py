@@ -126,6 +126,8 @@ def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypat
     assert (later["number"], later["report"]["number"]) == (2, 1)
     monkeypatch.setattr(feed._judgement, "_due", 0.0)
     assert feed.judge()
+    monkeypatch.setattr(feed._judgement, "_due", 0.0)
+    assert not feed.judge()  # nothing has happened since
 
 
 def test_a_study_of_many_arms_is_shown_before_it_is_judged(storage):
