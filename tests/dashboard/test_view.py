@@ -8,6 +8,7 @@ import asyncio
 import http.client
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -120,6 +121,7 @@ def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypat
     assert feed.judge()
     assert not feed.judge()
     study.ask()
+    monkeypatch.setattr(feed._judgement, "_due", math.inf)
     assert not feed.judge()  # not due yet
     assert made == [judgement.FIRST, judgement.MOST]
     later = json.loads(feed.views([PLAIN])[PLAIN])
