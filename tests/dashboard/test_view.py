@@ -8,6 +8,7 @@ import asyncio
 import http.client
 import importlib
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -120,12 +121,15 @@ def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypat
     assert feed.judge()
     assert not feed.judge()
     study.ask()
+    monkeypatch.setattr(feed._judgement, "_due", math.inf)
     assert not feed.judge()  # not due yet
     assert made == [judgement.FIRST, judgement.MOST]
     later = json.loads(feed.views([PLAIN])[PLAIN])
     assert (later["number"], later["report"]["number"]) == (2, 1)
     monkeypatch.setattr(feed._judgement, "_due", 0.0)
     assert feed.judge()
+    monkeypatch.setattr(feed._judgement, "_due", 0.0)
+    assert not feed.judge()  # nothing has happened since
 
 
 def test_a_study_of_many_arms_is_shown_before_it_is_judged(storage):

@@ -28,13 +28,10 @@ def test_every_width_is_a_multiple_of_the_one_before():
     assert all(wide % narrow == 0 for narrow, wide in itertools.pairwise(WIDTHS))
 
 
-gaps = st.lists(st.sampled_from([0.0, 0.3, 7.0, 500.0, 90_000.0, 4e6]), max_size=700)
-
-
-@given(gaps, st.integers(0, 2**32))
-def test_no_count_is_lost_however_long_it_takes(gaps, seed):
+@given(st.integers(0, 600), st.sampled_from([0.3, 7.0, 500.0, 9e4, 4e6]), st.integers(0, 2**32))
+def test_no_count_is_lost_however_long_it_takes(turns, gap, seed):
     luck, found = np.random.default_rng(seed), Course()
-    times = 1.7e9 + np.cumsum([0.0, *gaps])
+    times = 1.7e9 + np.cumsum(luck.exponential(gap, turns))
     arms, rewards = luck.integers(0, 5, len(times)), luck.integers(0, 9, len(times))
     for time, arm, reward in zip(times.tolist(), arms.tolist(), rewards.tolist(), strict=True):
         found.ask(arm, time)

@@ -20,6 +20,7 @@ EASY, HARD = 8, 100
 MAX_LISTED = 50
 #: Of the time between two verdicts, so much may go into the first of them.
 SHARE_OF_TIME = 0.05
+LEAST_SECONDS = 1.0
 
 
 class Judgement:
@@ -47,7 +48,7 @@ class Judgement:
         started = time.thread_time()
         self.report, self.version = self._worked_out(state, now, MOST), version
         took = time.thread_time() - started
-        self._due = time.monotonic() + took / SHARE_OF_TIME
+        self._due = time.monotonic() + max(took / SHARE_OF_TIME, LEAST_SECONDS)
         return True
 
     def _worked_out(self, state: State, now: float, most: int) -> dict[str, Any]:
