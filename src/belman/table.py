@@ -20,17 +20,16 @@ def number(value: object, digits: int = 4) -> str:
     """A cell as a person would write it: `digits` significant ones, no trailing zeros beyond need,
     and the whole number where that has more digits.
 
-    >>> number(0.123456), number(1234567.0), number(3), number(math.inf)
-    ('0.1235', '1,234,567', '3', '∞')
+    >>> number(0.123456), number(9999.9), number(1234567.0), number(3), number(math.inf)
+    ('0.1235', '10,000', '1,234,567', '3', '∞')
     """
     if isinstance(value, float):
         if math.isnan(value):
             return "–"
         if math.isinf(value):
             return "∞" if value > 0 else "−∞"
-        if 10.0**digits <= abs(value) < _LARGEST:
-            return f"{value:,.0f}"
-        return f"{value:.{digits}g}"
+        text = f"{value:.{digits}g}"
+        return f"{value:,.0f}" if "e+" in text and abs(value) < _LARGEST else text
     return str(value)
 
 
