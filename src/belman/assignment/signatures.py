@@ -68,6 +68,16 @@ class SigningKey:
         return f"SigningKey({self.id!r})"
 
 
+def derived(secret: bytes) -> SigningKey:
+    """The key that follows from a secret of at least 16 bytes, always the same.
+
+    >>> derived(b"0123456789abcdef") == derived(b"0123456789abcdef")
+    True
+    """
+    digest = hashlib.blake2b(secret, digest_size=32, person=b"belman-weights")
+    return SigningKey(digest.digest())
+
+
 def sign(weights: Weights, key: SigningKey) -> str:
     """The signed document, as JSON."""
     payload = weights.to_json()
