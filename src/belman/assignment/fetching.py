@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from .refusals import BelmanError, WeightsError
 
-_PASSES = {408, 425, 429}  # which may go well the next time, as all from 500 up may
+_REFUSED = {400, 413, 422}  # for good; what else goes wrong may go well the next time
 
 
 class UnreachableError(BelmanError, OSError):
@@ -114,6 +114,4 @@ def _check(status: int, content: bytes) -> None:
         words = str(json.loads(content).get("detail"))
     except (ValueError, AttributeError, RecursionError):
         words = f"the service answered {status}"
-    if status in _PASSES or status >= 500:
-        raise UnreachableError(words)
-    raise WeightsError(words)
+    raise (WeightsError if status in _REFUSED else UnreachableError)(words)

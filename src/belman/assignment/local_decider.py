@@ -6,6 +6,8 @@ no decision waits for a service: `decide` is a hash and a look-up.
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import os
 import threading
 import time
@@ -24,6 +26,9 @@ from .signatures import check_current, verify
 
 #: Rows of one request, and rows that wait for a service that is away before new ones are dropped.
 BATCH, MOST_WAITING = 1_000, 1_000_000
+
+Row = dict[str, Any]
+Batch = tuple[str, list[Row]]  # under an idempotency key
 
 
 class Decision(NamedTuple):
@@ -51,7 +56,8 @@ class LocalDecider:
     `fallback` is the arm for units while there are no weights that are valid: before the first
     fetch succeeded, and once those that were fetched last have expired. With `keys`, public keys by
     their ids, only signed weights are believed. Weights are fetched every `refresh` seconds and
-    outcomes sent every `flush` seconds, or as soon as there are a thousand. It may be shared by
+    outcomes sent every `flush` seconds, or as soon as there are a thousand; in a study with a
+    window `hold` them for as long as that is after the decision. It may be shared by
     threads and used from asyncio, since neither `decide` nor `observe` waits for anything; after a
     fork the child begins with the weights, and with none of its parent's outcomes.
 
@@ -72,20 +78,21 @@ class LocalDecider:
         keys: Mapping[str, bytes] | None = None,
         refresh: float = 5.0,
         flush: float = 1.0,
+        hold: float = 0.0,
         timeout: float = 10.0,
         clock: Callable[[], float] = time.time,
         start: bool = True,
     ) -> None:
-        if not refresh > 0.0 or not flush > 0.0:
-            raise WeightsError(f"refresh={refresh!r} and flush={flush!r}: give seconds above 0")
+        if not refresh > 0.0 or not flush > 0.0 or not hold >= 0.0:
+            given = f"refresh={refresh!r}, flush={flush!r} and hold={hold!r}"
+            raise WeightsError(f"{given}: give seconds, for the first two above 0")
         self.study, self.segment, self.fallback = study, segment, fallback
         self.problem: str | None = None  # what went wrong last, with weights or outcomes
         self._service = Service(url, study, segment, key, timeout, keys is not None)
         self._keys, self._clock, self._starts = keys, clock, start
-        self._refresh, self._flush = refresh, flush
+        self._refresh, self._flush, self._hold = refresh, flush, hold
         self._weights: Weights | None = None
         self._tag: str | None = None
-        self._sent = self._refused = self._dropped = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -93,10 +100,12 @@ class LocalDecider:
         self._process = os.getpid()
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._working = threading.Lock()  # held by whoever fetches or sends
-        self._waiting: deque[dict[str, Any]] = deque()
-        self._batch: tuple[str, list[dict[str, Any]]] | None = None  # on its way
-        self._closing, self._thread = False, None  # type: threading.Thread | None
-        self._thread = None
+        self._order = itertools.count()
+        self._waiting: list[tuple[float, int, Row]] = []  # a heap, by when each may be sent
+        self._batches: deque[Batch] = deque()  # of which the first is on its way
+        self._sent = self._refused = self._dropped = 0
+        self._closing = False
+        self._thread: threading.Thread | None = None
         self._service.close()
         if self._starts:
             self._thread = threading.Thread(target=self._work, name="belman-decider", daemon=True)
@@ -143,7 +152,8 @@ class LocalDecider:
             if len(self._waiting) >= MOST_WAITING:
                 self._dropped += 1
                 return False
-            self._waiting.append(row)
+            due = decision.time + self._hold if self._hold else 0.0
+            heapq.heappush(self._waiting, (due, next(self._order), row))
             full = len(self._waiting) >= BATCH
         if full:
             self._wake.set()
@@ -153,7 +163,7 @@ class LocalDecider:
     def counts(self) -> Counts:
         """What became of the outcomes so far, in this process."""
         with self._lock:
-            waiting = len(self._waiting) + (0 if self._batch is None else len(self._batch[1]))
+            waiting = len(self._waiting) + sum(len(rows) for _, rows in self._batches)
             return Counts(waiting, self._sent, self._refused, self._dropped)
 
     # Talking to the service
@@ -181,8 +191,8 @@ class LocalDecider:
         newest = 0 if self._weights is None else self._weights.version
         now = self._clock()
         if self._keys is not None:
-            of = {"study": self.study, "segment": self.segment}
-            return verify(text, self._keys, **of, newest=newest, now=now)
+            mine, part = self.study, self.segment
+            return verify(text, self._keys, study=mine, segment=part, newest=newest, now=now)
         found = Weights.from_json(text)
         check_current(found, self.study, self.segment, newest, now)
         return found
@@ -201,24 +211,34 @@ class LocalDecider:
                     return False
                 except BelmanError as error:
                     self.problem = str(error)
-                    self._done(refused=len(batch[1]))
+                    self._is_refused(batch)
                 else:
-                    self._done(sent=len(batch[1]))
+                    with self._lock:
+                        self._batches.popleft()
+                        self._sent += len(batch[1])
             return True
 
-    def _next_batch(self) -> tuple[str, list[dict[str, Any]]] | None:
+    def _next_batch(self) -> Batch | None:
         with self._lock:
-            if self._batch is None and self._waiting:
-                size = min(BATCH, len(self._waiting))
-                rows = [self._waiting.popleft() for _ in range(size)]
-                self._batch = (uuid.uuid4().hex, rows)
-            return self._batch
+            if not self._batches:
+                now, rows = self._clock(), list[Row]()
+                while self._waiting and len(rows) < BATCH and self._waiting[0][0] <= now:
+                    rows.append(heapq.heappop(self._waiting)[2])
+                if rows:
+                    self._batches.append((uuid.uuid4().hex, rows))
+            return self._batches[0] if self._batches else None
 
-    def _done(self, sent: int = 0, refused: int = 0) -> None:
+    def _is_refused(self, batch: Batch) -> None:
+        """A batch counts as a whole or not at all: halve it until what is wrong is alone."""
+        rows = batch[1]
+        half = len(rows) // 2
         with self._lock:
-            self._batch = None
-            self._sent += sent
-            self._refused += refused
+            self._batches.popleft()
+            if half:
+                self._batches.appendleft((uuid.uuid4().hex, rows[half:]))
+                self._batches.appendleft((uuid.uuid4().hex, rows[:half]))
+            else:
+                self._refused += 1
 
     def _work(self) -> None:
         """Fetch and send until closed."""
@@ -231,7 +251,7 @@ class LocalDecider:
             is_reached = self.send()
             left = next_fetch - time.monotonic()
             pause = min(self._flush, max(left, 0.0)) if is_reached else self._flush
-            if not self._closing and len(self._waiting) < BATCH or not is_reached:
+            if (not self._closing and len(self._waiting) < BATCH) or not is_reached:
                 self._wake.wait(pause)
 
     # Its life

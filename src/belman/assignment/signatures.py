@@ -122,13 +122,14 @@ def verify(
     except (InvalidSignature, ValueError):
         raise WeightsError(f"the signature is not that of the key {name!r}") from None
     weights = Weights.from_json(payload)
-    _check_current(weights, study, segment, newest, time.time() if now is None else now)
+    check_current(weights, study, segment, newest, time.time() if now is None else now)
     return weights
 
 
-def _check_current(
+def check_current(
     weights: Weights, study: str | None, segment: str | None, newest: int, now: float
 ) -> None:
+    """WeightsError where weights are not those that are wanted, or are stale."""
     if study is not None and weights.study != study:
         raise WeightsError(f"this document is of study {weights.study!r}, not of {study!r}")
     if weights.segment != segment:
