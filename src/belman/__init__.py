@@ -84,6 +84,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.assignment import LocalDecider
     from belman.bulk_assignment import assign_many
     from belman.dispatch import Dispatcher
     from belman.lab import explore, simulate
@@ -133,6 +134,7 @@ __all__ = [
     "KLUCBEmpirical",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LocalDecider",
     "LogNormal",
     "LogUCB",
     "LossBelow",
@@ -186,6 +188,7 @@ __all__ = [
 _LATE = {
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
+    "LocalDecider": "belman.assignment",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
-import ssl
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from .refusals import BelmanError, WeightsError
+
+if TYPE_CHECKING:
+    import http.client
 
 _REFUSED = {400, 413, 422}  # for good; what else goes wrong may go well the next time
 
@@ -71,6 +72,8 @@ class Service:
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[int, str | None, bytes]:
         """Status, tag and content; an idle connection that was closed meanwhile is opened anew."""
+        from http.client import HTTPException  # here, since it takes longer than all of the rest
+
         for left in (1, 0):
             fresh = self._connection is None
             connection = self._connection or self._opened()
@@ -78,7 +81,7 @@ class Service:
                 connection.request(method, path, body, headers)
                 answer = connection.getresponse()
                 found = answer.status, answer.headers.get("ETag"), answer.read()
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, HTTPException) as error:
                 connection.close()
                 self._connection = None
                 if fresh or not left:
@@ -90,8 +93,12 @@ class Service:
         raise AssertionError("the second attempt returns or raises")
 
     def _opened(self) -> http.client.HTTPConnection:
+        import http.client
+
         place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
         if self._secure:
+            import ssl
+
             return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
         return http.client.HTTPConnection(**place)
 

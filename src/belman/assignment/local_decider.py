@@ -11,7 +11,6 @@ import itertools
 import os
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -57,14 +56,15 @@ class LocalDecider:
     fetch succeeded, and once those that were fetched last have expired. With `keys`, public keys by
     their ids, only signed weights are believed. Weights are fetched every `refresh` seconds and
     outcomes sent every `flush` seconds, or as soon as there are a thousand; in a study with a
-    window `hold` them for as long as that is after the decision. It may be shared by
-    threads and used from asyncio, since neither `decide` nor `observe` waits for anything; after a
-    fork the child begins with the weights, and with none of its parent's outcomes.
+    window `hold` them for as long as that is after the decision. It may be shared by threads and
+    used from asyncio, since neither `decide` nor `observe` waits for anything; after a fork the
+    child begins with the weights, and with none of its parent's outcomes.
 
     >>> decider = LocalDecider("http://127.0.0.1:9", "checkout", fallback="blue", start=False)
     >>> decider.decide("user-1").arm
     'blue'
-    >>> decider.close(timeout=0.0)
+    >>> decider.close()
+    True
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class LocalDecider:
                 while self._waiting and len(rows) < BATCH and self._waiting[0][0] <= now:
                     rows.append(heapq.heappop(self._waiting)[2])
                 if rows:
-                    self._batches.append((uuid.uuid4().hex, rows))
+                    self._batches.append((os.urandom(16).hex(), rows))
             return self._batches[0] if self._batches else None
 
     def _is_refused(self, batch: Batch) -> None:
@@ -235,8 +235,8 @@ class LocalDecider:
         with self._lock:
             self._batches.popleft()
             if half:
-                self._batches.appendleft((uuid.uuid4().hex, rows[half:]))
-                self._batches.appendleft((uuid.uuid4().hex, rows[:half]))
+                self._batches.appendleft((os.urandom(16).hex(), rows[half:]))
+                self._batches.appendleft((os.urandom(16).hex(), rows[:half]))
             else:
                 self._refused += 1
 
