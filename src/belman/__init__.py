@@ -84,6 +84,7 @@ from belman.version import __version__
 
 if TYPE_CHECKING:
     from belman import plots, problems
+    from belman.assignment import LocalDecider
     from belman.bulk_assignment import assign_many
     from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
     from belman.dispatch.simulation import dispatched, simulate_servers
@@ -136,6 +137,7 @@ __all__ = [
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "LearntSlots",
+    "LocalDecider",
     "LogNormal",
     "LogUCB",
     "LossBelow",
@@ -195,6 +197,7 @@ _LATE = {
     "Dispatcher": "belman.dispatch",
     "LearntSlots": "belman.dispatch",
     "SharedDispatcher": "belman.dispatch",
+    "LocalDecider": "belman.assignment",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",

@@ -27,6 +27,7 @@ def service(tmp_path_factory):
             "POST", "/api/studies", {"name": "one", "arms": ["a", "b"]}, key=found.keys[Role.ADMIN]
         )
         assert made.status == 201
+        open_study("one", storage=found.storage).publish(10)
         yield found
 
 

@@ -19,6 +19,7 @@ schemathesis = pytest.importorskip(
 def service(tmp_path_factory):
     with running(tmp_path_factory.mktemp("fuzz")) as found:
         found.send("POST", "/api/studies", {"name": "one", "arms": ["a", "b"]})
+        found.send("POST", "/api/studies/one/publish", {"decisions": 10})
         yield found
 
 

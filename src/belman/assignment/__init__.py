@@ -5,12 +5,14 @@ phone, with nothing but the standard library. It is the package `belman_client` 
 from .assign import assign
 from .documents import Assignment, Weights, schema
 from .hashing import point
+from .local_decider import LocalDecider
 from .refusals import BelmanError, WeightsError
 from .signatures import SigningKey, key_id, sign, verify
 
 __all__ = [
     "Assignment",
     "BelmanError",
+    "LocalDecider",
     "SigningKey",
     "Weights",
     "WeightsError",

@@ -68,6 +68,16 @@ class SigningKey:
         return f"SigningKey({self.id!r})"
 
 
+def derived(secret: bytes) -> SigningKey:
+    """The key that follows from a secret of at least 16 bytes, always the same.
+
+    >>> derived(b"0123456789abcdef") == derived(b"0123456789abcdef")
+    True
+    """
+    digest = hashlib.blake2b(secret, digest_size=32, person=b"belman-weights")
+    return SigningKey(digest.digest())
+
+
 def sign(weights: Weights, key: SigningKey) -> str:
     """The signed document, as JSON."""
     payload = weights.to_json()
@@ -112,13 +122,14 @@ def verify(
     except (InvalidSignature, ValueError):
         raise WeightsError(f"the signature is not that of the key {name!r}") from None
     weights = Weights.from_json(payload)
-    _check_current(weights, study, segment, newest, time.time() if now is None else now)
+    check_current(weights, study, segment, newest, time.time() if now is None else now)
     return weights
 
 
-def _check_current(
+def check_current(
     weights: Weights, study: str | None, segment: str | None, newest: int, now: float
 ) -> None:
+    """WeightsError where weights are not those that are wanted, or are stale."""
     if study is not None and weights.study != study:
         raise WeightsError(f"this document is of study {weights.study!r}, not of {study!r}")
     if weights.segment != segment:

@@ -26,6 +26,7 @@ from belman.cli import (
     service,
     study,
     study_archive,  # noqa: F401 (commands of `study`)
+    study_edge,  # noqa: F401 (commands of `study`)
     study_report,  # noqa: F401 (a command of `study`)
     warm,
 )

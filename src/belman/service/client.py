@@ -18,6 +18,7 @@ from belman.families import Family
 from belman.files import write_atomically
 from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
+from belman.service.remote_edge import RemoteEdge
 from belman.service.transport import Transport
 from belman.table import Table
 
@@ -108,7 +109,7 @@ class Client:
         return f"Client({str(self._transport)!r})"
 
 
-class RemoteStudy:
+class RemoteStudy(RemoteEdge):
     """A study of a service."""
 
     def __init__(self, client: Client, name: str) -> None:

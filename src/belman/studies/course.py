@@ -55,13 +55,13 @@ class Course:
         self.changes: list[Change] = []
         self._cells = 0
 
-    def ask(self, arm: int, time: float) -> None:
-        """A ticket for an arm was given."""
+    def ask(self, arm: int, time: float, count: int = 1) -> None:
+        """A ticket for an arm was given, or many."""
         asks = self._step(time).asks
         if arm in asks:
-            asks[arm] += 1
+            asks[arm] += count
         else:
-            asks[arm] = 1
+            asks[arm] = count
             self._cells += 1
             if self._cells > MOST_CELLS:
                 self._widen()

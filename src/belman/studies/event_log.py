@@ -27,6 +27,8 @@ class Kind(IntEnum):
     CORRECTED = 11  # ticket, arm, reward (None: forgotten), key; body: also what is learnt by it
     SHIPPED = 12  # arm: all traffic goes to it
     UNSHIPPED = 13  # arm: it does so no more
+    PUBLISHED = 14  # body: also the weights document, whose version is this number, and its plan
+    OBSERVED = 15  # body: also sums of many outcomes, and what is learnt by them
 
 
 class Draw(IntEnum):

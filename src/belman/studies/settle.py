@@ -183,6 +183,11 @@ def _learnt(unit: UnitOfWork, counted: Event, new: float | None) -> Learnt:
         old, put = (None if x is None else agent.scale.inward(x) for x in (counted.reward, new))
         if found := corrections.swapped(agent.family, now, old, put):
             return found
+    if state.publishing.observed[arm]:
+        why = "it has outcomes in bulk, of which the log keeps the sums"
+        raise TicketError(
+            f"a reward of arm {state.register[arm]!r} cannot be corrected so far: {why}"
+        )
     counts = {event.ticket: event.reward for event in unit.corrections()}
     counts[counted.ticket] = new
     found = corrections.refolded(

@@ -16,6 +16,7 @@ from belman.studies.early import EarlyLearning
 
 if TYPE_CHECKING:
     from belman.studies.course import Course
+    from belman.studies.publishing import Publishing
     from belman.studies.state import State
 
 
@@ -30,6 +31,7 @@ def check_snapshot(state: State) -> None:
     if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
         raise StateError("a snapshot says not what became of its traffic")
     _check_course(state.course, arms)
+    _check_publishing(state.publishing, arms)
     dimension = state.agent.family.dimension
     for tells, total, belief in (cut for cuts in state.traffic.cuts for cut in cuts.values()):
         checks.whole(tells, "rewards of an arm", 1)
@@ -79,6 +81,15 @@ def check_snapshot(state: State) -> None:
     pending |= {place: one.pending for place, one in state.retired.items() if one.pending}
     if pending != waiting:
         raise StateError("a snapshot waits for other rewards than those of its tickets")
+
+
+def _check_publishing(publishing: Publishing, arms: int) -> None:
+    """Weights were checked as documents already."""
+    checks.wholes(publishing.observed, arms, "observed")
+    checks.wholes(publishing.assigned, arms, "assigned")
+    numbers = [*publishing.meant, publishing.log_odds]
+    if len(numbers) != arms + 1 or not all(map(_is_number, numbers)):
+        raise StateError("a snapshot says not what became of its published weights")
 
 
 def _check_course(course: Course, arms: int) -> None:

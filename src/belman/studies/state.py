@@ -25,6 +25,8 @@ from belman.studies.event_log import Event, Kind
 from belman.studies.guards import Guards
 from belman.studies.metrics import SumsByArm, check_name, told_in
 from belman.studies.open_tickets import Counted, OpenTickets
+from belman.studies.outcomes import Outcomes
+from belman.studies.publishing import Publishing
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
 from belman.studies.traffic import Traffic
@@ -33,6 +35,9 @@ FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
+_OVERTAKING = (
+    Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
+)  # fmt: skip
 
 
 class State:
@@ -56,6 +61,7 @@ class State:
         self.asks = [0] * len(self.register)
         self.traffic = Traffic(len(self.register))
         self.course = Course()
+        self.publishing = Publishing(len(self.register))
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
         self.attribute_names: set[str] = set()  # that tickets ever had
@@ -99,6 +105,10 @@ class State:
                 self.agent.expect(self.register[event.arm])
         elif kind == Kind.CORRECTED:
             self._correct(event)
+        elif kind == Kind.PUBLISHED:
+            self.publishing.publish(json.loads(event.body or "{}"))
+        elif kind == Kind.OBSERVED:
+            self._observe(event)
         elif kind not in _SETTLING:
             self._change(event)
             self.course.change(event)
@@ -138,7 +148,7 @@ class State:
         other.register, other.places = self.register.copy(), self.places.copy()
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
         other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
-        other.course = self.course.copied()
+        other.course, other.publishing = self.course.copied(), self.publishing.copied()
         other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
         other.deciding = Deciding(self.settings)
         return other
@@ -206,10 +216,26 @@ class State:
         self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
         recount_metrics(event, self.guards)
-        if event.arm in self.retired:
-            self.retired[event.arm] = after
+        self._relearn(event.arm, after)
+
+    def _relearn(self, place: int, learnt: Learnt) -> None:
+        if place in self.retired:
+            self.retired[place] = learnt
         else:
-            self.agent.relearn(self.register[event.arm], after)
+            self.agent.relearn(self.register[place], learnt)
+
+    def _observe(self, event: Event) -> None:
+        """Outcomes of units that were assigned by published weights, or without."""
+        found = Outcomes.of(event)
+        for place, n, total, row in found.arms:
+            self._relearn(place, row.after(self.learnt(place)))
+            self.told += n
+            self.reward += total
+            self.asks[place] += n
+            self.course.ask(place, event.time, n)
+            self.course.earn(event.time, total, n)
+            self.traffic.observed(place, n, self.learnt)
+        found.add_to(self.publishing)
 
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
@@ -217,6 +243,8 @@ class State:
             self.guards.stop(event.arm, body.get("guard"))
         if kind in (Kind.ARM_ADDED, Kind.ARM_RETIRED):
             self.deciding.forget()
+        if kind in _OVERTAKING:
+            self.publishing.overtake()
         if kind in (Kind.PAUSED, Kind.RESUMED):
             self.paused = kind == Kind.PAUSED
             if not self.paused:
@@ -233,6 +261,7 @@ class State:
             self.register.append(arm)
             self.asks.append(0)
             self.traffic.add_arm()
+            self.publishing.add_arm()
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
             self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
@@ -264,6 +293,8 @@ class State:
         }
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
+        if any(self.publishing.observed):
+            counts["observed"] = sum(self.publishing.observed)
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
@@ -316,6 +347,8 @@ class State:
             content["guards"] = self.guards.to_plain()
         if self.shipped is not None or self.settings.then == "ship":
             content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
+        if self.publishing.current or any(self.publishing.observed):
+            content["publishing"] = self.publishing.to_plain()
         return content
 
     @classmethod
@@ -346,6 +379,9 @@ class State:
             state.guards.from_plain(content["guards"])
         state.shipped = content.get("shipped")
         state.ships_itself = content.get("ships_itself", False)
+        state.publishing = Publishing(len(state.register))
+        if "publishing" in content:
+            state.publishing.from_plain(content["publishing"])
         state.asks = content["asks"]
         state.traffic.from_plain(content["traffic"])
         state.course.from_plain(content["course"])

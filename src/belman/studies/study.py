@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
 from belman.agent import doors
-from belman.errors import BelmanError, PolicyError, StudyError
+from belman.assignment import SigningKey, Weights
+from belman.errors import BelmanError, PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, changes, shipping
+from belman.studies import change_keys, changes, publishing, shipping
 from belman.studies.event_log import Kind
 from belman.studies.import_export import past_data
 from belman.studies.limits import Limits
 from belman.studies.looking import Looking
+from belman.studies.observed_rows import Given as Outcomes
+from belman.studies.observed_rows import Sums, brought, count, digest
+from belman.studies.observing import observe
 from belman.studies.replica import Replica
 from belman.studies.settings import check_arm, check_policy, kept
 from belman.studies.state import State
@@ -138,6 +143,83 @@ class Study(Looking):
         else:
             rows = list(rewards)
         return self._replica.transact(lambda unit: unit.record(rows, reason, key))
+
+    # Deciding elsewhere, by published weights
+
+    def publish(
+        self,
+        decisions: int,
+        *,
+        every: float | timedelta | None = None,
+        valid_for: float | timedelta | None = publishing.VALID_FOR,
+        segment: str | None = None,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Weights:
+        """The weights of the arms for the next `decisions`, as a document by which
+        `belman.assign` assigns units anywhere; its version is an event in the log.
+
+        With `every` so many seconds there is one version in each such interval: this, or
+        `weights`, makes it when it is asked for and something happened since. From one to the next
+        as few units move as the change of the weights requires. Whoever cannot renew weights may
+        use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
+        with its own versions.
+        """
+        plan = publishing.check_plan(decisions, every, valid_for)
+        of, why = publishing.check_segment(segment), check_reason(reason)
+        if key is not None:
+            check_key(key)
+        return self._replica.transact(lambda unit: publishing.publish(unit, of, plan, why, key))
+
+    def weights(self, segment: str | None = None) -> Weights:
+        """The published weights that stand now: the next version, if that is due."""
+        of = publishing.check_segment(segment)
+        now = self._replica.now()
+
+        def read(state: State) -> tuple[Weights, bool]:
+            found, _ = publishing.standing(state, self.name, of)
+            due = state.publishing.is_due(of, now, state.number)
+            return found, due and not state.paused and not self.storage.read_only
+
+        found, due = self._replica.look(read)
+        if not due:
+            return found
+        return self._replica.transact(lambda unit: publishing.renewed(unit, of))
+
+    def fresh_for(self, segment: str | None = None) -> float:
+        """For how many seconds the weights that stand need not be asked for again."""
+        now = self._replica.now()
+        return self._replica.look(lambda state: state.publishing.fresh_for(segment, now))
+
+    @property
+    def signing_key(self) -> SigningKey:
+        """The key by which `belman.assignment.sign` signs the weights of this study: it follows
+        from a secret that the storage keeps. Edges are given its `public` part.
+        """
+        return publishing.signing_key(self._replica.secret)
+
+    def observe(self, rows: Outcomes, reason: str = "", *, key: str | None = None) -> int:
+        """Learn many outcomes of units that were assigned by published weights, all or (one row is
+        bad) none of them; the count.
+
+        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, or
+        mappings with these names; a version of None is for units that were assigned without
+        weights. Sums per (version, segment, arm) do as well where the family allows: mappings with
+        version, arm, n, sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet
+        or Arrow file. Under one idempotency `key` a batch counts once; the rows themselves are
+        their key where none is given. Under a window rows are welcome once theirs has closed.
+        """
+        check_reason(reason)
+        batch = brought(rows, lambda: self._replica.look(lambda state: tuple(state.register)))
+        if key is None and isinstance(batch, Sums):
+            words = "equal sums may be other outcomes, so that each batch needs a key of its own"
+            raise SettingError(f"{words}: key='2026-11-17T10'")
+        if not batch.arm:
+            return 0
+        content = digest(batch)
+        own = f"rows:{content}" if key is None else check_key(key)
+        self._replica.transact(lambda unit: observe(unit, batch, content, reason, own))
+        return count(batch)
 
     def expire(self) -> int:
         """Let every ticket expire that is due (asks and tells do so too); gives the count."""

@@ -153,7 +153,8 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
     played most often are asked whether they changed, all of them at one risk.
     """
     register, counts = state.register, state.traffic
-    found: list[Finding | None] = [counts.sample_ratio(register)]
+    published = state.publishing.sample_ratio(register)
+    found: list[Finding | None] = [counts.sample_ratio(register, published)]
     out, late = [0] * len(register), [0] * len(register)
     settings = state.settings
     awaited = settings.window is None and settings.expire_after is None

@@ -61,6 +61,14 @@ class Traffic:
         self.past_sum += reward
         self._cut(arm, learnt)
 
+    def observed(self, arm: int, rewards: int, learnt: Callable[[int], Learnt]) -> None:
+        """Many rewards were learnt at once: where that passes a power of 2, it is kept."""
+        before = self.told[arm] + self.past[arm]
+        self.told[arm] += rewards
+        if (after := before + rewards).bit_length() > before.bit_length():
+            now = learnt(arm)
+            self.cuts[arm][after.bit_length()] = (after, now.sum, now.belief)
+
     def _cut(self, arm: int, learnt: Callable[[int], Learnt]) -> None:
         """Keep what was learnt of an arm where the number of its rewards is a power of 2."""
         rewards = self.told[arm] + self.past[arm]
@@ -78,11 +86,13 @@ class Traffic:
 
     # Is the data sound?
 
-    def sample_ratio(self, register: Sequence[Hashable]) -> Finding | None:
-        """Whether random draws fell as their chances say; None where none were made."""
-        if not self.draws:
+    def sample_ratio(self, register: Sequence[Hashable], test: SampleRatio) -> Finding | None:
+        """Whether random draws fell as their chances say, and units as a test found that was begun
+        with published weights; None where there are neither.
+        """
+        if not self.draws and not test.counts.any():
             return None
-        test, places = SampleRatio(register), range(len(register))
+        places = range(len(register))
         for chances, counts in self.draws:
             counted = [counts.get(place, 0) for place in places]
             test.add(counted, [chances.get(place, 0.0) for place in places])

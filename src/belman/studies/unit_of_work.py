@@ -97,7 +97,7 @@ class UnitOfWork:
         given = [] if request.key is None else self._given(request, check_key(request.key), text)
         if given:
             return given
-        self._check_playing()
+        self.check_playing()
         tickets = self.state.tickets
         self._limits.check(
             request.tickets, len(tickets.asks) - len(tickets.due(self.now)), self.name
@@ -105,7 +105,7 @@ class UnitOfWork:
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
         self.follow()
-        self._check_playing()
+        self.check_playing()
         self.state.count_early(self.now)
         first = self.state.number + 1
         for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
@@ -114,7 +114,8 @@ class UnitOfWork:
             self.write(Kind.ASKED, arm=place, **chance, key=key, body=text)
         return [self._ticket(event) for event in self.new if event.number >= first]
 
-    def _check_playing(self) -> None:
+    def check_playing(self) -> None:
+        """Refuse where the study is paused."""
         if self.state.paused:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")

@@ -1,0 +1,60 @@
+"""`belman study publish | observe`: weights go out, outcomes come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from belman.cli.show import console
+from belman.cli.study import DEFAULT_STORAGE, Name, Reason, StorageOption, app, opened
+
+
+@app.command()
+def publish(
+    name: Name,
+    decisions: Annotated[int, typer.Option(help="For how many decisions the weights are made.")],
+    every: Annotated[
+        float | None, typer.Option(help="Seconds after which they are made anew.")
+    ] = None,
+    valid_for: Annotated[
+        float, typer.Option(help="Seconds for which they may be used where nobody can renew them.")
+    ] = 86_400.0,
+    segment: Annotated[str | None, typer.Option(help="The units that they are for.")] = None,
+    signed: Annotated[bool, typer.Option("--signed", help="Print the signed document.")] = False,
+    reason: Reason = "",
+    storage: StorageOption = DEFAULT_STORAGE,
+) -> None:
+    """Publish weights, and print their document: units are assigned by it anywhere."""
+    from belman.assignment import sign
+
+    study = opened(name, storage)
+    found = study.publish(
+        decisions, every=every, valid_for=valid_for, segment=segment, reason=reason
+    )
+    print(sign(found, study.signing_key) if signed else found.to_json())
+
+
+@app.command()
+def observe(
+    name: Name,
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A .csv, .ndjson, .parquet or .arrow file with columns unit, version, arm, reward "
+            "and perhaps time; or version, arm, n, sum, squares."
+        ),
+    ],
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: under the same key a file counts once.")
+    ] = None,
+    reason: Reason = "",
+    storage: StorageOption = DEFAULT_STORAGE,
+) -> None:
+    """Learn many outcomes of units that were assigned by published weights."""
+    study = opened(name, storage)
+    before = study.number
+    count = study.observe(path, reason, key=key)
+    known = "" if study.number > before or not count else ", known already"
+    console.print(f"observed {count:,} outcomes{known}", highlight=False)

@@ -1,0 +1,89 @@
+"""What goes in and comes out where units are assigned elsewhere, by published weights."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+from belman.service.models import Arm, Name, Number, Reason, ReasonBody, _example, _Model, arm_in
+
+MOST_ROWS = 10_000
+
+Seconds = Annotated[float, Field(strict=True, gt=0.0, le=1e9)]
+Segment = Annotated[StrictStr, Field(min_length=1, max_length=100)]
+Version = Annotated[int, Field(strict=True, ge=1, lt=2**63)]
+Unit = Annotated[StrictStr, Field(max_length=1_000)] | Annotated[StrictInt, Field(lt=2**63)]
+
+
+class PublishBody(ReasonBody):
+    """For how many decisions, how often anew, and how long weights may be used, in seconds."""
+
+    model_config = _example(decisions=1_000, every=60, reason="for the edge")
+
+    decisions: Annotated[StrictInt, Field(ge=1, le=2**53)]
+    every: Seconds | None = None
+    valid_for: Seconds | None = 86_400.0
+    segment: Segment | None = None
+
+
+class WeightsOut(BaseModel):
+    """A weights document, plain or signed; its JSON Schema comes with `belman.assignment`."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class SigningKeyOut(BaseModel):
+    """The public key of a study's weights, 32 bytes in base64, and its name in documents."""
+
+    id: str
+    public: str
+
+
+class RowIn(_Model):
+    """What came of a unit: the version and arm that it was assigned, and seconds since 1970."""
+
+    unit: Unit | None = None
+    version: Version | None
+    arm: Arm
+    reward: Number
+    time: Number | None = None
+
+
+class SumsIn(_Model):
+    """What came of all units of a version and arm: how many, and sums of rewards and squares."""
+
+    version: Version | None
+    segment: Segment | None = None
+    arm: Arm
+    n: Annotated[StrictInt, Field(ge=1, le=2**53)]
+    sum: Number
+    squares: Number
+
+
+class ObservationsBody(_Model):
+    """Rows or sums, which count once under the idempotency key."""
+
+    model_config = _example(
+        rows=[{"unit": "user-1", "version": 2, "arm": "blue", "reward": 1}], key="batch-4711"
+    )
+
+    rows: Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None = None
+    sums: Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None = None
+    key: Name | None = None
+    reason: Reason = ""
+
+    def batch(self) -> dict[str, list[Any]] | None:
+        """Columns as a study takes them; None where there are not rows or sums."""
+        if (self.rows is None) == (self.sums is None):
+            return None
+        given: list[Any] = self.sums if self.rows is None else self.rows  # type: ignore[assignment]
+        kind = SumsIn if self.rows is None else RowIn
+        columns = {name: [getattr(row, name) for row in given] for name in kind.model_fields}
+        return columns | {"arm": [arm_in(arm) for arm in columns["arm"]]}
+
+
+class ObservedOut(BaseModel):
+    """How many outcomes the batch held, all of which count."""
+
+    observed: int

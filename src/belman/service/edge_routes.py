@@ -1,0 +1,85 @@
+"""The routes of deciding elsewhere: published weights go out, outcomes come back in bulk."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from functools import partial
+from typing import Annotated
+
+from fastapi import Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from belman.assignment import sign
+from belman.errors import SettingError
+from belman.service import edge_models as models
+from belman.service.access import charge, idempotency_key, requires, role_router
+from belman.service.keys import Role
+from belman.service.routes import Decider, json_response, registry_of
+from belman.studies import Study
+
+router = role_router(prefix="/api/studies", tags=["weights"])
+
+#: Seconds for which a cache may keep weights that nothing renews, and may use them after a failure.
+LONGEST, AFTER_FAILURE = 60, 86_400
+#: Rows that count as one request.
+ROWS = 100
+
+
+@router.post("/{name}/publish", response_model=models.WeightsOut, **requires(Role.ADMIN, 409))
+async def publish(request: Request, study: Decider, body: models.PublishBody) -> Response:
+    """Publish weights, as a document by which units are assigned anywhere."""
+    plan = body.model_dump()
+    key = idempotency_key(request.scope)
+    made = await registry_of(request).change(partial(study.publish, **plan, key=key))
+    return json_response(made.described())
+
+
+@router.get("/{name}/weights", response_model=models.WeightsOut, **requires(Role.READ, 409))
+async def weights(
+    request: Request,
+    study: Decider,
+    segment: Annotated[str | None, Query(max_length=100)] = None,
+    signed: Annotated[bool, Query(description="As a signed document.")] = False,
+) -> Response:
+    """The weights that stand now; the next version is made if it is due."""
+    registry = registry_of(request)
+    text, fresh = await registry.change(_document, study, segment, signed)
+    tag = f'"{hashlib.blake2b(text, digest_size=12).hexdigest()}"'
+    control = f"public, max-age={fresh}, stale-if-error={AFTER_FAILURE}"
+    headers = {"ETag": tag, "Cache-Control": control}
+    given = request.headers.get("if-none-match", "")
+    if tag in (one.strip().removeprefix("W/") for one in given.split(",")):
+        return Response(status_code=304, headers=headers)
+    return Response(text, headers=headers, media_type="application/json")
+
+
+def _document(study: Study, segment: str | None, signed: bool) -> tuple[bytes, int]:
+    """A document, and for how many seconds it is fresh."""
+    found = study.weights(segment)
+    text = sign(found, study.signing_key) if signed else found.to_json()
+    return text.encode(), max(1, math.ceil(min(study.fresh_for(segment), LONGEST)))
+
+
+@router.get("/{name}/weights/key", response_model=models.SigningKeyOut, **requires(Role.READ, 409))
+async def weights_key(request: Request, study: Decider) -> Response:
+    """The public key of a study's signed weights."""
+    key = study.signing_key
+    public = await registry_of(request).change(lambda: key.public)
+    return json_response({"id": key.id, "public": base64.b64encode(public).decode()})
+
+
+@router.post("/{name}/observations", response_model=models.ObservedOut, **requires(Role.PLAY, 409))
+async def observe(request: Request, study: Decider, body: models.ObservationsBody) -> Response:
+    """Learn many outcomes, all or none; the same batch under the same key changes nothing."""
+    key = idempotency_key(request.scope, body.key)
+    batch = body.batch()
+    if batch is None:
+        raise SettingError("give either rows or sums")
+    charge(request.scope, len(batch["arm"]) // ROWS)
+    registry = registry_of(request)
+    count = await registry.change(partial(study.observe, batch, body.reason, key=key))
+    registry.metrics.rewards.inc(len(batch["arm"]))
+    return json_response({"observed": count})

@@ -1,0 +1,89 @@
+"""Published weights and outcomes in bulk, of a study that a service has."""
+
+from __future__ import annotations
+
+import base64
+import math
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from belman.assignment import Weights
+from belman.errors import SettingError
+
+if TYPE_CHECKING:
+    from belman.service.client import Client
+
+_CHUNK = 5_000  # rows of a request
+_ROW = ("unit", "version", "arm", "reward", "time")
+
+
+class RemoteEdge:
+    """What a remote study has for those who decide elsewhere."""
+
+    client: Client
+    _path: str
+
+    def publish(
+        self,
+        decisions: int,
+        *,
+        every: float | None = None,
+        valid_for: float | None = 86_400.0,
+        segment: str | None = None,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Weights:
+        """The weights for the next `decisions`, anew `every` so many seconds; see
+        `Study.publish`.
+        """
+        body: dict[str, Any] = {"decisions": decisions, "every": every, "valid_for": valid_for}
+        body |= {"segment": segment, "reason": reason}
+        return Weights.from_described(
+            self.client.call("POST", f"{self._path}/publish", body, key=key)
+        )
+
+    def weights(self, segment: str | None = None) -> Weights:
+        """The published weights that stand now."""
+        query = {} if segment is None else {"segment": segment}
+        return Weights.from_described(
+            self.client.call("GET", f"{self._path}/weights?{urlencode(query)}")
+        )
+
+    def public_key(self) -> dict[str, bytes]:
+        """The public key of signed weights by its id, as `belman.assignment.verify` takes it."""
+        found = self.client.call("GET", f"{self._path}/weights/key")
+        return {found["id"]: base64.b64decode(found["public"])}
+
+    def observe(
+        self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
+    ) -> int:
+        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time behind, or
+        mappings, also of sums; the count.
+
+        A request holds 5,000 of them, and counts as a whole or not at all; sent again with the same
+        `key`, all that was heard already is left alone.
+        """
+        given = [_row(row, i) for i, row in enumerate(rows, start=1)]
+        own = uuid.uuid4().hex if key is None else key
+        count = 0
+        for i in range(math.ceil(len(given) / _CHUNK)):
+            chunk = given[i * _CHUNK : (i + 1) * _CHUNK]
+            kind = "sums" if "n" in chunk[0] else "rows"
+            path, body = f"{self._path}/observations", {kind: chunk}
+            count += int(self.client.call("POST", path, body, key=f"{own}/{i}")["observed"])
+        return count
+
+
+def _row(row: Sequence[Any] | Mapping[str, Any], number: int) -> dict[str, Any]:
+    if isinstance(row, Mapping):
+        found = dict(row)
+    elif isinstance(row, (tuple, list)) and 4 <= len(row) <= len(_ROW):
+        found = dict(zip(_ROW, row, strict=False))
+    else:
+        give = "give (unit, version, arm, reward), or with a time behind"
+        raise SettingError(f"row {number} of the outcomes is {repr(row)[:80]}: {give}")
+    if isinstance(found.get("arm"), tuple):
+        found["arm"] = list(found["arm"])
+    return found

@@ -1,0 +1,247 @@
+"""Outcomes in bulk as somebody brings them: rows, sums, or a file of either.
+
+A row is (unit, version, arm, reward, time): who was assigned, by which version of the weights
+(None: without), what came of it, and when, in seconds since 1970. Sums are of one version and arm:
+how many outcomes, their sum, and the sum of their squares.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from belman.errors import SettingError, listing, nearest, needing
+
+ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".arrow", ".feather")
+Columns = dict[str, Sequence[Any]]
+
+
+class Rows(NamedTuple):
+    """Columns of rows, all of one length."""
+
+    unit: Sequence[Any]
+    version: Sequence[Any]
+    arm: Sequence[Any]
+    reward: Sequence[Any]
+    time: Sequence[Any]
+
+
+class Sums(NamedTuple):
+    """Columns of sums, all of one length."""
+
+    version: Sequence[Any]
+    segment: Sequence[Any]
+    arm: Sequence[Any]
+    n: Sequence[Any]
+    sum: Sequence[Any]
+    squares: Sequence[Any]
+
+
+_OPTIONAL = {"time", "segment", "unit"}
+Given = (
+    Iterable[Sequence[Any] | Mapping[str, Any]]
+    | Mapping[str, Sequence[Any]]
+    | str
+    | os.PathLike[str]
+)
+
+
+def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
+    """What somebody brought, as columns; in a file an arm is found by its name as text.
+
+    >>> brought([("u1", 2, "blue", 1.0)], lambda: ()).arm
+    ('blue',)
+    """
+    if isinstance(given, (str, os.PathLike)):
+        return _with_arms(_kind(_read(Path(given)), str(given)), arms())
+    if isinstance(given, Mapping):
+        return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
+    try:
+        rows: list[Any] = list(given)
+    except TypeError:
+        give = "give rows (unit, version, arm, reward, time), columns, or the path of a file"
+        raise SettingError(f"{str(given)[:80]!r} are no outcomes: {give}") from None
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        return _kind(_transposed(rows), "the rows")
+    return _of_tuples(rows)
+
+
+def _listed(column: Any) -> list[Any]:
+    """A column as a list of Python's own numbers."""
+    found: list[Any] = column.tolist() if hasattr(column, "tolist") else list(column)
+    return found
+
+
+def count(batch: Rows | Sums) -> int:
+    """How many outcomes a batch holds."""
+    return sum(batch.n) if isinstance(batch, Sums) else len(batch.arm)
+
+
+def digest(batch: Rows | Sums) -> str:
+    """By which the same batch is known again."""
+    found = hashlib.blake2b(digest_size=16)
+    for name, column in zip(batch._fields, batch, strict=True):
+        found.update(f"{name}{list(column)!r}".encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
+def _of_tuples(rows: list[Any]) -> Rows:
+    for i, row in enumerate(rows, start=1):
+        if not isinstance(row, (tuple, list)) or not 4 <= len(row) <= 5:
+            give = "give (unit, version, arm, reward), or with a time behind"
+            raise SettingError(f"row {i} of the outcomes is {repr(row)[:80]}: {give}")
+    if not rows:
+        return Rows((), (), (), (), ())
+    if len({len(row) for row in rows}) > 1:
+        rows = [(*row, None) if len(row) == 4 else row for row in rows]
+    columns = list(zip(*rows, strict=True))
+    times: Sequence[Any] = columns[4] if len(columns) > 4 else [None] * len(rows)
+    unit, version, arm, reward, *_ = columns
+    return Rows(unit, version, arm, reward, times)
+
+
+def _transposed(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    names = {name: None for row in rows for name in row}
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _kind(columns: Columns, source: str) -> Rows | Sums:
+    """The columns as rows, or as sums where they have a column n."""
+    kind: Any = Sums if "n" in columns else Rows
+    size = max(map(len, columns.values()), default=0)
+    if any(len(column) != size for column in columns.values()):
+        raise SettingError(f"{source} are not of one length")
+    for name in kind._fields:
+        if name not in columns and name not in _OPTIONAL:
+            has = f"there are {listing(columns)}{nearest(name, columns)}"
+            raise SettingError(f"{source} have no column {name!r}: {has}")
+    for name in columns:
+        if name not in kind._fields:
+            allowed = f"it may be {listing(kind._fields)}{nearest(name, kind._fields)}"
+            raise SettingError(f"{source} have a column {str(name)[:80]!r}: {allowed}")
+    found = kind(*(columns.get(name, [None] * size) for name in kind._fields))
+    return _checked(found) if kind is Sums else found
+
+
+def _checked(sums: Sums) -> Sums:
+    """Counts are whole numbers, and sums finite."""
+    counts = [_number(n, i, "n") for i, n in enumerate(sums.n, start=1)]
+    for i, n in enumerate(counts, start=1):
+        if n < 1.0 or n != math.floor(n) or n > 2**53:
+            raise SettingError(f"row {i}: n={sums.n[i - 1]!r} is no count: a whole number from 1")
+    totals = [_number(x, i, "sum") for i, x in enumerate(sums.sum, start=1)]
+    squares = [_number(x, i, "squares") for i, x in enumerate(sums.squares, start=1)]
+    return sums._replace(n=list(map(int, counts)), sum=totals, squares=squares)
+
+
+def _number(given: Any, row: int, name: str) -> float:
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    try:
+        number = float(given) if is_number else math.nan
+    except OverflowError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise SettingError(f"row {row}: {name}={str(given)[:80]!r} is no finite number")
+    return number + 0.0
+
+
+# Files
+
+
+def _read(path: Path) -> Columns:
+    if path.suffix not in ENDINGS:
+        raise SettingError(f"{path} is no file of outcomes: its name ends in {listing(ENDINGS)}")
+    try:
+        if path.suffix == ".csv":
+            return _read_csv(path)
+        if path.suffix in (".ndjson", ".jsonl"):
+            return _read_ndjson(path)
+        return _read_arrow(path)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+
+
+def _read_csv(path: Path) -> Columns:
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.reader(file)
+        names = next(reader, [])
+        rows = [row for row in reader if row]
+    for i, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise SettingError(f"{path}, row {i}: {len(row)} cells, and {len(names)} columns")
+    cells = list(zip(*rows, strict=True)) or [()] * len(names)
+    found: Columns = {}
+    for name, column in zip(names, cells, strict=True):
+        reading = _READING.get(name, str)
+        try:
+            found[name] = [reading(cell) for cell in column]
+        except ValueError:
+            i = next(i for i, cell in enumerate(column, start=1) if not _reads(reading, cell))
+            wrong = f"{name} {column[i - 1][:80]!r} is no number"
+            raise SettingError(f"{path}, row {i}: {wrong}") from None
+    return found
+
+
+def _reads(reading: Callable[[str], Any], cell: str) -> bool:
+    try:
+        reading(cell)
+    except ValueError:
+        return False
+    return True
+
+
+_READING: dict[str, Callable[[str], Any]] = {
+    "version": lambda cell: int(cell) if cell else None,
+    "reward": float,
+    "time": lambda cell: float(cell) if cell else None,
+    "segment": lambda cell: cell or None,
+    "unit": lambda cell: cell or None,
+    "n": int,
+    "sum": float,
+    "squares": float,
+}
+
+
+def _read_ndjson(path: Path) -> Columns:
+    rows = []
+    with path.open(encoding="utf-8") as file:
+        for i, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise SettingError(f"{path}, line {i} is no JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise SettingError(f"{path}, line {i} is no object: {line[:80]!r}")
+            rows.append(row)
+    return _transposed(rows)
+
+
+def _read_arrow(path: Path) -> Columns:
+    with needing("a file of outcomes in Parquet or Arrow", "parquet", "pyarrow"):
+        import pyarrow
+        from pyarrow import feather, parquet
+    try:
+        read = parquet.read_table if path.suffix == ".parquet" else feather.read_table
+        table = read(path)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
+def _with_arms(batch: Rows | Sums, arms: Iterable[Any]) -> Rows | Sums:
+    """Arms of a file by their names as text, where that is not another's too."""
+    known = list(arms)
+    texts: dict[str, list[Any]] = {}
+    for arm in known:
+        texts.setdefault(str(arm), []).append(arm)
+    alone = {text: found[0] for text, found in texts.items() if len(found) == 1}
+    named = [alone.get(arm, arm) if isinstance(arm, str) else arm for arm in batch.arm]
+    return batch._replace(arm=named)

@@ -1,0 +1,231 @@
+"""A decider in this process: right arms, outcomes that count once, through restarts and forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+import belman
+from belman.assignment import LocalDecider, WeightsError, assign
+from belman.studies import Storage, Study, open_study
+from tests.service.running import running
+from tests.waiting import HANG, wait_until
+
+UNITS = [f"user-{i}" for i in range(500)]
+
+
+@pytest.fixture
+def service(tmp_path):
+    with running(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def study(service):
+    made = open_study("button", ["blue", "green"], storage=service.storage, seed=1, floor=0.1)
+    made.publish(100, every=60)
+    return made
+
+
+def decider(service, **more):
+    rule = {"fallback": "blue", "start": False, "timeout": HANG}
+    return LocalDecider(service.url, "button", **{**rule, **more})
+
+
+def test_it_assigns_as_the_weights_say_and_every_outcome_counts(service, study):
+    with LocalDecider(service.url, "button", fallback="blue", flush=0.01, refresh=0.05) as mine:
+        wait_until(lambda: mine.weights is not None)
+        found = [mine.decide(unit) for unit in UNITS]
+        assert [one.arm for one in found] == [assign(study.weights(), unit).arm for unit in UNITS]
+        assert all(mine.observe(one, 1.0) for one in found)
+        wait_until(lambda: mine.counts.sent == len(UNITS))
+        study.retire_arm("green")
+        wait_until(lambda: mine.weights.arms == ("blue",))
+    told = {arm: study.agent().learnt(arm).tells for arm in study.arms}
+    assert told == {"blue": Counter(one.arm for one in found)["blue"]}
+    study.check()
+
+
+def test_without_weights_it_falls_back_and_says_why(service, study):
+    now = [time.time()]
+    mine = decider(service, clock=lambda: now[0])
+    assert mine.decide("user-1")[:4] == ("user-1", "blue", None, None)
+    assert mine.fetch()
+    assert not mine.fetch()  # the same tag
+    assert mine.decide("user-1").version == study.weights().version
+    now[0] += 86_400.0
+    late = mine.decide("user-1")
+    assert (late.arm, late.version, mine.weights) == ("blue", None, None)
+    mine.observe(late, 1.0)
+    assert mine.send()
+    assert study.agent().learnt("blue").tells == 1
+    assert mine.close()
+    gone = LocalDecider(service.url, "gone", fallback="red", start=False)
+    assert not gone.fetch()
+    assert "gone" in gone.problem
+    assert gone.decide(7).arm == "red"
+    gone.close()
+
+
+def test_it_believes_only_signed_weights_where_it_has_keys(service, study):
+    key, other = study.signing_key, belman.assignment.SigningKey(bytes(32))
+    right, wrong = (decider(service, keys={one.id: one.public}) for one in (key, other))
+    assert right.fetch()
+    assert not wrong.fetch()
+    assert "not trusted" in wrong.problem
+    assert wrong.decide("user-1").version is None
+    right.close()
+    wrong.close()
+
+
+def test_a_batch_whose_answer_was_lost_counts_once(service, study, monkeypatch):
+    mine = decider(service)
+    mine.fetch()
+    for unit in UNITS:
+        mine.observe(mine.decide(unit), 1.0)
+    real, lost = mine._service.observe, []
+
+    def lose(key, rows):
+        real(key, rows)
+        if len(lost) < 2:
+            lost.append(key)
+            raise belman.assignment.fetching.UnreachableError("the answer was lost")
+
+    monkeypatch.setattr(mine._service, "observe", lose)
+    assert not mine.send()
+    assert mine.counts.waiting == len(UNITS)
+    assert not mine.send()
+    assert mine.send()
+    assert len(set(lost)) == 1
+    assert study.status()["told"] == len(UNITS) == mine.counts.sent
+    mine.close()
+
+
+def test_a_bad_outcome_takes_no_other_with_it(service, study):
+    mine = decider(service)
+    mine.fetch()
+    found = [mine.decide(unit) for unit in UNITS[:20]]
+    for one in found:
+        mine.observe(one, 1.0)
+    mine.observe(found[3]._replace(arm="red"), 1.0)
+    mine.observe(found[4], 7.0)
+    assert mine.send()
+    assert mine.counts == (0, 20, 2, 0)
+    assert study.status()["told"] == 20
+    mine.close()
+
+
+def test_outcomes_are_held_until_their_window_is_over(service):
+    open_study("button", ["blue", "green"], storage=service.storage, window=30.0).publish(9)
+    now = [time.time() - 1_000.0]
+    mine = decider(service, clock=lambda: now[0], hold=30.0)
+    mine._weights = Study("button", service.storage).weights()
+    mine.observe(mine.decide("user-1"), 1.0)
+    assert mine.send()
+    assert mine.counts.waiting == 1
+    now[0] += 30.0
+    assert mine.send()
+    assert mine.counts.sent == 1
+    mine.close()
+
+
+def test_what_cannot_be_is_refused():
+    for wrong in ({"refresh": 0.0}, {"flush": -1.0}, {"hold": -1.0}):
+        with pytest.raises(WeightsError, match="give seconds"):
+            LocalDecider("http://127.0.0.1:9", "x", fallback="a", **wrong)
+    for url in ("ftp://x", "http://me:secret@x", 5, "http://x:99999"):
+        with pytest.raises(WeightsError, match="no address") as raised:
+            LocalDecider(url, "x", fallback="a")
+        assert "secret" not in str(raised.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_sends_its_own_outcomes_and_none_of_its_parents(service, study):
+    script = f"""
+import os, sys
+from belman.assignment import LocalDecider
+mine = LocalDecider({service.url!r}, "button", fallback="blue", start=False)
+assert mine.fetch()
+for i in range(10):
+    mine.observe(mine.decide(f"user-{{i}}"), 1.0)
+child = os.fork()
+for i in range(10, 15 if child else 13):
+    mine.observe(mine.decide(f"user-{{i}}"), 1.0)
+assert mine.close()
+assert mine.counts.sent == (15 if child else 3), mine.counts
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=HANG)
+    assert done.returncode == 0, done.stderr.decode()
+    assert study.status()["told"] == 18
+
+
+def serve(url, port):
+    words = ["serve", "--storage", url, "--host", "127.0.0.1", "--port", str(port)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "belman", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def test_a_service_that_is_killed_and_restarted_loses_nothing(tmp_path):
+    from belman.service.app import bind
+
+    listening = bind("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    listening.close()
+    url = f"sqlite:///{tmp_path}/studies.db"
+    storage = Storage(url)
+    study = open_study("button", ["blue", "green"], storage=storage, seed=1, floor=0.1)
+    study.publish(50, every=0.2)
+    wrong, decided, stop = [], Counter(), threading.Event()
+    with LocalDecider(
+        f"http://127.0.0.1:{port}", "button", fallback="blue", refresh=0.1, flush=0.02, timeout=5.0
+    ) as mine:
+
+        def decide(part: int) -> None:
+            number = 0
+            while not stop.wait(0.002):
+                unit, number = f"{part}-{number}", number + 1
+                one = mine.decide(unit)
+                known = mine.weights
+                same = known is not None and known.version == one.version
+                if same and assign(known, unit).arm != one.arm:
+                    wrong.append(one)
+                mine.observe(one, float(one.arm == "green"))
+                decided[part] += 1
+
+        threads = [threading.Thread(target=decide, args=(part,)) for part in range(2)]
+        process = serve(url, port)
+        try:
+            for thread in threads:
+                thread.start()
+            wait_until(lambda: mine.counts.sent > 200)
+            process.send_signal(signal.SIGKILL)
+            process.wait(HANG)
+            before = mine.counts.sent
+            assert study.status()["told"] >= before  # what was acknowledged is there
+            process = serve(url, port)
+            wait_until(lambda: mine.counts.sent > before + 200)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(HANG)
+            sent = mine.close(HANG)
+            process.terminate()
+            process.wait(HANG)
+    assert sent
+    assert not wrong
+    assert mine.counts[2:] == (0, 0)
+    assert study.status()["told"] == mine.counts.sent == sum(decided.values())
+    study.check()
+    storage.close()

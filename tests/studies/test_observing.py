@@ -1,0 +1,314 @@
+"""Outcomes in bulk: learnt as if told one by one, once under a key, all or none of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from belman import assign
+from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
+from belman.studies import Storage, Study, open_study
+from belman.studies.observed_rows import brought
+
+FAMILIES = {
+    "bernoulli": ({}, [0.0, 1.0]),
+    "gaussian": ({}, [-1.5, 0.25, 3.0]),
+    "gaussian-unknown": ({}, [-1.5, 0.25, 3.0]),
+    "poisson": ({}, [0.0, 2.0, 7.0]),
+    "exponential": ({}, [0.5, 2.0]),
+    "log-normal": ({}, [0.5, 2.0]),
+    "bounded": ({}, [0.0, 0.3, 1.0]),
+    "costs": ({"family": "exponential", "minimise": True}, [0.5, 2.0]),
+    "scaled": ({"family": None, "range": (10.0, 30.0)}, [10.0, 17.0, 30.0]),
+}
+
+
+def rows_of(study: Study, n: int, rewards, seed: int = 1, version=None, start: int = 0):
+    """Units as the weights assign them, with rewards of all kinds."""
+    weights, rng = study.weights() if version is None else version, np.random.default_rng(seed)
+    names = [f"user-{i}" for i in range(start, start + n)]
+    return [
+        (name, weights.version, assign(weights, name).arm, float(rng.choice(rewards)))
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_it_learns_what_tells_would(opened, name):
+    given, rewards = FAMILIES[name]
+    rule = {"family": name, **given}
+    study, twin = opened(**rule), opened("twin", **rule)
+    study.publish(100)
+    rows = rows_of(study, 300, rewards)
+    assert study.observe(rows) == 300
+    twin.record([(arm, reward) for _, _, arm, reward in rows])
+    for arm in "abc":
+        mine, other = study.agent().learnt(arm), twin.agent().learnt(arm)
+        assert mine.belief == pytest.approx(other.belief, rel=1e-9)
+        assert (mine.tells, mine.plays) == (other.tells, other.plays)
+        assert (mine.sum, mine.squares) == pytest.approx((other.sum, other.squares))
+    found, status = study.status(), twin.status()
+    assert (found["told"], found["asked"], found["observed"]) == (300, 300, 300)
+    assert found["reward"] == pytest.approx(status["reward"])
+    study.check()
+    assert Study("study", study.storage).check() == study.check()
+
+
+def test_sums_do_where_the_family_says_so(opened):
+    by_rows, by_sums = opened(), opened("sums")
+    for study in (by_rows, by_sums):
+        study.publish(100, segment="phones")
+    weights = by_rows.weights("phones")
+    rows = rows_of(by_rows, 200, [0.0, 1.0], version=weights)
+    by_rows.observe(rows)
+    sums = [
+        {
+            "version": by_sums.weights("phones").version,
+            "segment": "phones",
+            "arm": arm,
+            "n": len(own := [reward for _, _, of, reward in rows if of == arm]),
+            "sum": sum(own),
+            "squares": sum(own),
+        }
+        for arm in "abc"
+    ]
+    with pytest.raises(SettingError, match="key of its own"):
+        by_sums.observe(sums)
+    assert by_sums.observe(sums, key="hour 1") == 200
+    for arm in "abc":
+        assert by_rows.agent().learnt(arm) == by_sums.agent().learnt(arm)
+    with pytest.raises(SettingError, match="is of segment 'phones'"):
+        by_sums.observe([{**sums[0], "segment": "desks"}], key="hour 2")
+    with pytest.raises(RewardError, match="cannot have the squares"):
+        by_sums.observe([{**sums[0], "n": 2, "sum": 2.0, "squares": 1.0}], key="hour 2")
+    with pytest.raises(RewardError, match="cannot have the sum"):
+        by_sums.observe([{**sums[0], "n": 2, "sum": 3.0, "squares": 9.0}], key="hour 2")
+    spread = opened("spread", family="log-normal")
+    version = spread.publish(10).version
+    with pytest.raises(RewardError, match="does not say all"):
+        spread.observe(
+            [{"version": version, "arm": "a", "n": 1, "sum": 1.0, "squares": 1.0}], key="1"
+        )
+
+
+def test_the_same_batch_counts_once(opened):
+    study = opened()
+    study.publish(100)
+    rows = rows_of(study, 50, [0.0, 1.0])
+    assert study.observe(rows, key="one") == 50
+    number, digest = study.number, study.check()
+    assert study.observe(rows, key="one") == 50
+    assert Study("study", study.storage).observe(rows, key="one") == 50
+    with pytest.raises(SettingError, match="use a new key"):
+        study.observe(rows[1:], key="one")
+    with pytest.raises(SettingError, match="use a new key"):
+        study.pause(key="one")
+    assert (study.number, study.check()) == (number, digest)
+    study.observe(rows)
+    study.observe(rows)
+    assert study.number == number + 1  # rows are their own key
+    assert study.observe([]) == 0
+
+
+def bad_rows(version):
+    good = ("user-1", version, "a", 1.0)
+    return {
+        "an arm of nobody": (("user-1", version, "z", 1.0), ArmError, "unknown arm 'z'"),
+        "another arm": (("user-1", version, "other", 1.0), ArmError, "assigns"),
+        "no version": (("user-1", 1, "a", 1.0), SettingError, "never published"),
+        "a later one": (("user-1", 99, "a", 1.0), SettingError, "never published"),
+        "no number": (("user-1", "2", "a", 1.0), SettingError, "version='2'"),
+        "a reward": (("user-1", version, "a", 2.0), RewardError, "reward 2.0"),
+        "nan": ((*good[:3], float("nan")), RewardError, "nan"),
+        "text": ((*good[:3], "1"), RewardError, "'1'"),
+        "a list": ((*good[:3], [1]), SettingError, "unhashable"),
+        "no unit": ((None, *good[1:]), SettingError, "unit=None"),
+        "no time": ((*good, "noon"), SettingError, "time='noon'"),
+        "too short": (good[:3], SettingError, "give"),
+    }
+
+
+@pytest.mark.parametrize("what", bad_rows(2))
+def test_one_bad_row_and_nothing_counts(opened, what):
+    study = opened()
+    version = study.publish(100).version
+    row, kind, words = bad_rows(version)[what]
+    mine = assign(study.weights(), "user-1").arm
+    if len(row) > 3 and row[2] in ("a", "other"):
+        other = next(arm for arm in "abc" if arm != mine)
+        row = (*row[:2], mine if row[2] == "a" else other, *row[3:])
+    rows = rows_of(study, 20, [0.0, 1.0], start=10)
+    before = study.check()
+    with pytest.raises(kind, match=words) as raised:
+        study.observe([*rows, row])
+    assert "row 21" in str(raised.value)
+    assert (study.number, study.check()) == (version, before)
+
+
+def test_an_arm_without_a_share_cannot_have_been_assigned(opened):
+    study = opened()
+    study.publish(10)
+    study.ship("b")
+    version = study.weights().version
+    with pytest.raises(ArmError, match="had no share"):
+        study.observe([("user-1", version, "a", 1.0)])
+    assert study.observe([("user-1", version, "b", 1.0)]) == 1
+
+
+def test_rows_without_weights_are_learnt_and_not_tested(opened):
+    study = opened()
+    study.observe([(None, None, "a", 1.0)] * 500)
+    assert study.agent().learnt("a").tells == 500
+    assert not any(found.question == "sample ratio" for found in study.report().findings)
+
+
+def test_traffic_that_does_not_fall_as_published_is_noticed(opened):
+    study = opened(floor=0.2)
+    version = study.publish(100).version
+
+    def sums(counts):
+        return [
+            {"version": version, "arm": arm, "n": n, "sum": 0.0, "squares": 0.0}
+            for arm, n in counts.items()
+        ]
+
+    share = dict(zip("abc", study.weights().weights, strict=True))
+    fair = {arm: round(share[arm] * 9_000) for arm in "abc"}
+    study.observe(sums(fair), key="fair")
+    (found,) = (one for one in study.report().findings if one.question == "sample ratio")
+    assert not found.alarm
+    study.observe(sums({**fair, "a": fair["a"] // 2}), key="lost")
+    (found,) = (one for one in study.report().findings if one.question == "sample ratio")
+    assert found.alarm
+    assert "a got" in found.sentence
+    study.check()
+
+
+def test_a_retired_arm_still_learns(opened):
+    study = opened(floor=0.2)
+    study.publish(100)
+    rows = rows_of(study, 60, [0.0, 1.0])
+    study.retire_arm("b")
+    study.observe(rows)
+    study.add_arm("b")
+    assert study.agent().learnt("b").tells == sum(arm == "b" for _, _, arm, _ in rows) > 0
+    study.check()
+
+
+def test_a_window_has_to_be_over(opened, clock):
+    study = opened(window=60.0, clock=clock, early=False)
+    tickets = study.ask(5)
+    study.tell(tickets[0], 1.0)
+    study.publish(100)
+    rows = rows_of(study, 4, [0.0, 1.0])
+    with pytest.raises(SettingError, match="time=None"):
+        study.observe(rows)
+    timed = [(*row, clock.now) for row in rows]
+    clock.now += 59.0
+    with pytest.raises(SettingError, match="open for 1 s more"):
+        study.observe(timed)
+    clock.now += 1.0
+    study.observe(timed)
+    assert study.status()["told"] == 9  # the tickets have closed, too
+    study.check()
+
+
+def test_studies_that_need_rewards_one_by_one_refuse(opened):
+    row = [("user-1", None, "a", 1.0)]
+    for i, rule in enumerate(({"discount": 0.9}, {"reward": "margin"})):
+        study = opened(f"one by one {i}", **rule)
+        with pytest.raises(StudyError, match="takes no outcomes in bulk"):
+            study.observe(row)
+
+
+def test_a_correction_beside_sums_never_folds_them_away(opened):
+    study = opened(family="gaussian-unknown")
+    tickets = study.ask(3)
+    for ticket in tickets:
+        study.tell(ticket, 1e9)
+    arm = tickets[0].arm
+    study.observe([(None, None, arm, 1.0), (None, None, arm, 1.5)])
+    before = study.check()
+    with pytest.raises(TicketError, match="outcomes in bulk"):
+        study.correct(tickets[0], 1.0, "a slip of the pen")
+    assert study.check() == before
+
+
+# Files
+
+
+def written(path, rows):
+    names = ("unit", "version", "arm", "reward", "time")
+    table = [dict(zip(names, (*row, 5.0), strict=True)) for row in rows]
+    if path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(table)
+    elif path.suffix == ".ndjson":
+        path.write_text("\n".join(map(json.dumps, table)))
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        from pyarrow import feather, parquet
+
+        made = arrow.Table.from_pylist(table)
+        write = parquet.write_table if path.suffix == ".parquet" else feather.write_feather
+        write(made, str(path))
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet", "arrow"])
+def test_a_file_twice_is_a_file_once(tmp_path, ending):
+    storage = Storage(f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
+    study = open_study("file", ["1", 2, 0], storage=storage, seed=1)
+    study.publish(10)
+    rows = rows_of(study, 30, [0.0, 1.0])
+    if ending in ("parquet", "arrow"):
+        rows = [(unit, version, str(arm), reward) for unit, version, arm, reward in rows]
+    path = written(tmp_path / f"rows.{ending}", rows)
+    assert study.observe(path) == study.observe(path) == 30
+    assert study.number == 3
+    study.check()
+    storage.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("rows.txt", "", "ends in"),
+        ("gone.csv", None, "cannot be read"),
+        ("rows.csv", "unit,version,arm\nu,2,a\n", "no column 'reward'"),
+        ("rows.csv", "unit,version,arm,reward,what\nu,2,a,1,2\n", "column 'what'"),
+        ("rows.csv", "unit,version,arm,reward\nu,2,a\n", "row 1: 3 cells"),
+        ("rows.csv", "unit,version,arm,reward\nu,2,a,1\nu,2,a,x\n", "row 2: reward 'x'"),
+        ("rows.ndjson", '{"unit": "u"}\n{', "line 2 is no JSON"),
+        ("rows.ndjson", "[1]", "line 1 is no object"),
+        ("rows.parquet", "nothing", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path, name, text, words):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(SettingError, match=words):
+        brought(tmp_path / name, lambda: ["a"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.one_of(
+        st.lists(st.one_of(st.tuples(), st.dictionaries(st.text(), st.integers()), st.none())),
+        st.dictionaries(st.sampled_from(["n", "arm", "version", "sum"]), st.lists(st.floats())),
+        st.integers(),
+    )
+)
+def test_whatever_is_brought_is_outcomes_or_refused(given):
+    try:
+        found = brought(given, lambda: ["a"])
+    except SettingError:
+        return
+    assert len({len(column) for column in found}) == 1
