@@ -144,12 +144,12 @@ CALLS = {
     "add with an improper prior": (
         lambda agent: agent.add_arm("pink", prior=(0.0, 1.0)),
         PriorError,
-        r"prior \(0.0, 1.0\) is not proper: bernoulli needs \(alpha, beta\), all positive",
+        r"prior \(0.0, .*0.0.*, .*1.0.*\) is not proper: bounded needs \(soft, alpha, beta\), alpha and",
     ),
     "add with a long prior": (
-        lambda agent: agent.add_arm("pink", prior=(1, 1, 1)),
+        lambda agent: agent.add_arm("pink", prior=(1, 1, 1, 1)),
         PriorError,
-        r"has 3 numbers: bernoulli needs",
+        r"has 4 numbers: bounded needs",
     ),
     "remove an unknown arm": (
         lambda agent: agent.remove_arm("rot"),
@@ -295,7 +295,7 @@ MAKES = {
         FamilyError,
         r"unknown family \['bernoulli'\]: there are",
     ),
-    "no family": (lambda: Agent(ARMS, None), FamilyError, r"unknown family None: there are"),
+    "no family": (lambda: Agent(ARMS, 3), FamilyError, r"unknown family 3: there are"),
     "class of a policy": (
         lambda: Agent(ARMS, policy=BelMan),
         PolicyError,

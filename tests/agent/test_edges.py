@@ -74,7 +74,7 @@ def test_a_billion_counts_beside_a_thousandth(policy):
 @pytest.mark.parametrize("name", CLOSED)
 def test_tiny_priors_in_every_family(name):
     family = member(name)
-    prior = [1e-3 if coordinate != "mean" else 0.0 for coordinate in family.coordinates]
+    prior = [{"mean": 0.0, "soft": 0.0}.get(name, 1e-3) for name in family.coordinates]
     agent = Agent(range(4), family, prior=prior, seed=1)
     for reward in random_rewards(family, np.random.default_rng(1), 60):
         agent.tell(agent.ask(), reward)
@@ -86,7 +86,7 @@ def test_tiny_priors_in_every_family(name):
 @pytest.mark.parametrize("name", CLOSED)
 def test_huge_counts_in_every_family(name):
     family = member(name)
-    prior = [1e9 if coordinate != "mean" else 1.0 for coordinate in family.coordinates]
+    prior = [{"mean": 1.0, "soft": 1e8}.get(name, 1e9) for name in family.coordinates]
     agent = Agent(range(4), family, prior=prior, seed=1)
     for reward in random_rewards(family, np.random.default_rng(1), 60):
         agent.tell(agent.ask(), reward)

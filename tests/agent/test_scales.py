@@ -67,7 +67,7 @@ def test_costs_without_a_finite_expectation_are_shown_as_such():
 
 
 def test_rewards_on_another_scale():
-    scaled, plain = Agent(ARMS, range=(-10.0, 30.0), seed=2), Agent(ARMS, seed=2)
+    scaled, plain = Agent(ARMS, "bernoulli", range=(-10.0, 30.0), seed=2), Agent(ARMS, seed=2)
     rng = np.random.default_rng(1)
     for _ in range(100):
         arm = scaled.ask()
@@ -89,7 +89,7 @@ def test_costs_on_another_scale():
     agent = Agent(ARMS, range=(0.0, 100.0), minimise=True, seed=2)
     for _ in range(3):
         agent.tell("blue", 25.0)
-    assert agent.belief("blue") == (1.75, 3.25)
+    assert agent.belief("blue") == (0.5625, 1.75, 3.25)
     table = agent.beliefs()
     assert table["expected cost"][0] == pytest.approx(35.0)
     assert 0.0 <= table["low"][0] < 35.0 < table["high"][0] <= 100.0

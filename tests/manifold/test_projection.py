@@ -199,6 +199,7 @@ REASONS = {
     "money": "normaliser .*infinite",
     "log-normal": "normaliser .*infinite",
     "positive": "normaliser .*not known",
+    "bounded": "normaliser .*not known",
 }
 
 

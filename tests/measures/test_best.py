@@ -25,10 +25,20 @@ def quantiles(law):
     return law.ppf(levels)
 
 
+def _as_coins(row):
+    """The Beta law of as much variance of the mean as two moments leave."""
+    soft, alpha, beta = row
+    share = 1.0 - soft * (1.0 / alpha + 1.0 / beta)
+    more = ((alpha + beta + 1.0) / share - 1.0) / (alpha + beta)
+    return alpha * more, beta * more
+
+
 def distribution_functions(family, rows, points):
     """F_a of every arm's expected reward on a common grid, in its order; the grid is fine in θ, not
     in the reward.
     """
+    if family.name == "bounded":
+        return distribution_functions(Bernoulli(), [_as_coins(row) for row in rows], points)
     if family.name in ("bernoulli", "geometric"):
         u = np.unique(
             np.concatenate(
@@ -128,6 +138,7 @@ NARROW = {
     ],
     "gamma": [(2e6, 4e6), (2.0, 2.0), (1.5, 3.0), (5.0, 9.0)],
     "geometric": [(4e5, 6e5), (1.0, 1.0), (2.0, 1.5), (3.0, 3.0)],
+    "bounded": [(2e5, 6e5, 4e5), (0.0, 1.0, 1.0), (0.3, 2.0, 1.5), (1.0, 3.0, 3.0)],
     "positive": [
         (0.5, 1e6, 1e6, 1e6),
         (0.0, 1.0, 2.0, 2.0),
