@@ -1,17 +1,18 @@
 # Everything here needs Python 3.11 or newer and nothing else: the first target that needs it builds .venv.
 
 VENV := .venv
-BIN := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 # pip would compile all that it installs, libraries' own tests too, file after file; this takes what is used, on all cores.
 install = $(BIN)/pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '$(1)' && \
 	{ $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true; }
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba test-oldest browser postgresql dashboard bench attack images wheels constraints clean distclean
+.PHONY: help reproduce report test test-numba test-oldest test-newest packages browser postgresql dashboard bench attack images page-images wheels constraints clean distclean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -32,12 +33,18 @@ test: $(TOOLS) ## check style, types, layers, and every test and example
 
 test-numba: $(VENV)/.numba-oldest $(VENV)/.numba-newest ## run the tests of the engine on the oldest and on the newest Numba
 	@for numba in oldest newest; do \
-		$(VENV)/numba-$$numba/bin/python -c 'import numba; print("== tests of the engine: numba", numba.__version__)' && \
-		$(VENV)/numba-$$numba/bin/python -m pytest tests/engine tests/agent/test_interpreted.py tests/lab/test_reference_values.py \
+		$(VENV)/numba-$$numba/$(SCRIPTS)/python -c 'import numba; print("== tests of the engine: numba", numba.__version__)' && \
+		$(VENV)/numba-$$numba/$(SCRIPTS)/python -m pytest tests/engine tests/agent/test_interpreted.py tests/lab/test_reference_values.py \
 			|| exit 1; done
 
 test-oldest: $(VENV)/.oldest ## run the tests on the oldest versions that pyproject.toml allows
-	@$(VENV)/oldest/bin/python -m pytest -n 2 --dist loadfile -o filterwarnings=  # of what is newer than they are
+	@$(VENV)/oldest/$(SCRIPTS)/python -m pytest -n 2 --dist loadfile -o filterwarnings=  # of what is newer than they are
+
+test-newest: $(VENV)/.newest ## run the tests on the newest versions that there are
+	@$(VENV)/newest/$(SCRIPTS)/python -m pytest -n 2 --dist loadfile -o filterwarnings=  # of what they will drop
+
+packages: $(TOOLS) ## build the sdist and the wheel into dist/
+	@$(BIN)/python -m tests.packages dist
 
 browser: ## install Chromium, in which the pages are tested (Debian, Ubuntu)
 	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
@@ -60,6 +67,9 @@ attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print th
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
+
+page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
+	@$(BIN)/python docs/page.py
 
 wheels: $(READY) ## build belman and its slim client, belman-client, into dist/
 	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist . ./client
@@ -96,14 +106,20 @@ $(VENV)/.numba-newest: numba = numba
 $(VENV)/.numba-%: $(READY)
 	@echo "== installing the $* Numba into $(VENV)/numba-$*"
 	@$(BIN)/python -m venv $(VENV)/numba-$*
-	@$(VENV)/numba-$*/bin/pip install --quiet --disable-pip-version-check -e . $(numba) hypothesis mpmath pytest pytest-xdist
+	@$(VENV)/numba-$*/$(SCRIPTS)/pip install --quiet --disable-pip-version-check -e . $(numba) hypothesis mpmath pytest pytest-xdist
 	@touch $@
 
 $(VENV)/.oldest: $(READY) tests/oldest.py
 	@echo "== installing the oldest versions into $(VENV)/oldest"
 	@$(BIN)/python -m venv --clear $(VENV)/oldest
 	@$(BIN)/python -m tests.oldest > $(VENV)/oldest/floors.txt
-	@$(VENV)/oldest/bin/pip install --quiet --disable-pip-version-check -c $(VENV)/oldest/floors.txt -e '.[dev]'
+	@$(VENV)/oldest/$(SCRIPTS)/pip install --quiet --disable-pip-version-check -c $(VENV)/oldest/floors.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.newest: $(READY) pyproject.toml
+	@echo "== installing the newest versions into $(VENV)/newest"
+	@$(BIN)/python -m venv --clear $(VENV)/newest
+	@$(VENV)/newest/$(SCRIPTS)/pip install --quiet --disable-pip-version-check --upgrade -e '.[dev]'
 	@touch $@
 
 $(VENV)/.peers: $(TOOLS)

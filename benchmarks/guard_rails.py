@@ -24,7 +24,7 @@ from benchmarks.claim import Claim, report
 from benchmarks.verdict import upper
 
 RUNS, TICKETS, SEED = 4_000, 4_000, 23
-LOGS, TURNS = 300, 600
+LOGS, TURNS = 1_000, 600
 MEANS = {"a": 0.2, "b": 0.35, "c": 0.6}
 LEAST = 0.9  # that a coverage of 0.95 is held against
 

@@ -94,7 +94,7 @@ def main() -> None:
                 tab = browser.new_page(viewport=size, color_scheme=scheme)
                 tab.goto(f"{address}/#/study/{name}")
                 tab.wait_for_selector("main[data-judged]:not([data-judged=''])")
-                tab.wait_for_selector(".forest .thin >> nth=2", state="attached")
+                tab.wait_for_selector(".forest .thick >> nth=2", state="attached")  # of every arm
                 tab.screenshot(path=folder / file)
             browser.close()
 

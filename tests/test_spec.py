@@ -190,7 +190,7 @@ def test_a_class_is_described_by_its_path():
 def test_no_name_is_two_things():
     known = [*FAMILIES, *POLICIES, *EXPOSURES, *spec.PRESETS]
     known += ["mirror", "stationary", "random-stationary", "queue", "simulation", "exploration"]
-    known += ["delayed", "loss-below", "separated", "sure"]
+    known += ["delayed", "drifting", "tables", "loss-below", "separated", "sure"]
     assert len(set(known)) == len(known)
     assert {*known, "question"} == {*spec._MEMBERS, *spec.PRESETS}
 

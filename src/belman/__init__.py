@@ -86,7 +86,8 @@ if TYPE_CHECKING:
     from belman import plots, problems
     from belman.assignment import LocalDecider
     from belman.bulk_assignment import assign_many
-    from belman.dispatch import Dispatcher
+    from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
+    from belman.dispatch.simulation import dispatched, simulate_servers
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
     from belman.service.client import Client
@@ -111,6 +112,7 @@ __all__ = [
     "BetaRewards",
     "Bounded",
     "BoundedExponential",
+    "Breaker",
     "Bundle",
     "ChiSquared",
     "Choice",
@@ -134,6 +136,7 @@ __all__ = [
     "KLUCBEmpirical",
     "KLUCBPlus",
     "KLUCBPlusPlus",
+    "LearntSlots",
     "LocalDecider",
     "LogNormal",
     "LogUCB",
@@ -148,6 +151,7 @@ __all__ = [
     "Random",
     "Separated",
     "SequentialHalving",
+    "SharedDispatcher",
     "Study",
     "SuccessiveAcceptsRejects",
     "SuccessiveRejects",
@@ -165,6 +169,7 @@ __all__ = [
     "assign_many",
     "characteristic_time",
     "compare",
+    "dispatched",
     "explore",
     "exposure",
     "families",
@@ -180,22 +185,28 @@ __all__ = [
     "q_ucb",
     "qbelman",
     "simulate",
+    "simulate_servers",
     "two_phase",
 ]
 
 
 #: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
 _LATE = {
+    "Breaker": "belman.dispatch",
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
     "LocalDecider": "belman.assignment",
+    "LearntSlots": "belman.dispatch",
+    "SharedDispatcher": "belman.dispatch",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
     "characteristic_time": "belman.problems",
+    "dispatched": "belman.dispatch.simulation",
     "explore": "belman.lab",
     "lai_robbins": "belman.problems",
     "open_study": "belman.studies",
     "simulate": "belman.lab",
+    "simulate_servers": "belman.dispatch.simulation",
 }
 _LATE_ROOMS = ("environments", "lab", "plots", "problems")
 #: What was here before it moved to `belman.problems`.

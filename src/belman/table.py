@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
+import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from belman.errors import listing, nearest, needing
 
+_LARGEST = 1e15  # written in full
+
 
 def number(value: object, digits: int = 4) -> str:
-    """A cell as a person would write it: `digits` significant ones, no trailing zeros beyond need.
+    """A cell as a person would write it: `digits` significant ones, no trailing zeros beyond need,
+    and the whole number where that has more digits.
 
     >>> number(0.123456), number(1234567.0), number(3), number(math.inf)
-    ('0.1235', '1.235e+06', '3', '∞')
+    ('0.1235', '1,234,567', '3', '∞')
     """
     if isinstance(value, float):
         if math.isnan(value):
             return "–"
         if math.isinf(value):
             return "∞" if value > 0 else "−∞"
+        if 10.0**digits <= abs(value) < _LARGEST:
+            return f"{value:,.0f}"
         return f"{value:.{digits}g}"
     return str(value)
 
@@ -61,10 +70,7 @@ class Table:
     def __str__(self) -> str:
         cells = {name: [number(value) for value in values] for name, values in self.columns.items()}
         widths = {name: max(map(len, [name, *texts])) for name, texts in cells.items()}
-        numeric = {
-            name: all(isinstance(cell, (int, float)) for cell in cells)
-            for name, cells in self.columns.items()
-        }
+        numeric = self._numeric()
 
         def line(texts: Mapping[str, str]) -> str:
             parts = [
@@ -79,6 +85,13 @@ class Table:
 
     __repr__ = __str__
 
+    def _numeric(self) -> dict[str, bool]:
+        """Which columns hold numbers alone."""
+        return {
+            name: all(isinstance(cell, (int, float)) for cell in cells)
+            for name, cells in self.columns.items()
+        }
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in self.columns)
         rows = "".join(
@@ -90,6 +103,51 @@ class Table:
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
+    def to_csv(self) -> str:
+        """CSV with a line of names, and numbers to the last digit; what is not a number is empty.
+
+        >>> print(Table({"arm": ["a, b"], "mean": [0.1]}).to_csv(), end="")
+        arm,mean
+        "a, b",0.1
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_exact(cell, "") for cell in row.values()] for row in self)
+        return text.getvalue()
+
+    def to_json(self) -> str:
+        """JSON: the title and the rows, numbers to the last digit.
+
+        What is not a number is null, and infinity a word, since JSON has neither.
+
+        >>> Table({"arm": ["a"], "high": [math.inf]}, "beliefs").to_json()
+        '{"title": "beliefs", "rows": [{"arm": "a", "high": "inf"}]}'
+        """
+        rows = [{name: _exact(cell, None) for name, cell in row.items()} for row in self]
+        content = {"title": self.title, "rows": rows}
+        return json.dumps(content, ensure_ascii=False, default=str)
+
+    def to_latex(self) -> str:
+        r"""A `tabular` for LaTeX, with the rules of the package booktabs, and digits as printed.
+
+        >>> print(Table({"arm": ["50 %"], "plays": [3], "p": [1e-07]}).to_latex())
+        \begin{tabular}{lrr}
+        \toprule
+        arm & plays & p \\
+        \midrule
+        50 \% & 3 & $1 \times 10^{-7}$ \\
+        \bottomrule
+        \end{tabular}
+        """
+        sides = "".join("r" if numeric else "l" for numeric in self._numeric().values())
+        title = [f"% {self.title}"] if self.title else []
+        head = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+        names = " & ".join(map(_latex, self.columns))
+        rows = [" & ".join(_latex(number(cell)) for cell in row.values()) for row in self]
+        body = [rf"{names} \\", r"\midrule", *(rf"{row} \\" for row in rows)]
+        return "\n".join([*title, *head, *body, r"\bottomrule", r"\end{tabular}"])
+
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the first column as its index."""
         with needing("to_pandas()", "pandas", "pandas"):
@@ -97,3 +155,40 @@ class Table:
         first = next(iter(self.columns))
         index = pandas.Index(self.columns[first], name=first, tupleize_cols=False)
         return pandas.DataFrame({n: v for n, v in self.columns.items() if n != first}, index=index)
+
+
+def _exact(cell: Any, missing: Any) -> Any:
+    """A cell as data: every digit, and what no file format has in words."""
+    if hasattr(cell, "item"):
+        cell = cell.item()  # NumPy's
+    if not isinstance(cell, float) or math.isfinite(cell):
+        return missing if cell is None else cell
+    return missing if math.isnan(cell) else str(cell)
+
+
+_LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "∞": r"$\infty$",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "–": "--",
+}
+
+
+def _latex(text: str) -> str:
+    r"""Text, or a number, as LaTeX takes it.
+
+    >>> print(_latex("a_b"), _latex("-0.5"), _latex("1.5e-08"))
+    a\_b $-$0.5 $1.5 \times 10^{-8}$
+    """
+    if power := re.fullmatch(r"(-?[0-9.]+)e([+-][0-9]+)", text):
+        return rf"${power[1]} \times 10^{{{int(power[2])}}}$"
+    if re.fullmatch(r"-[0-9.,]+", text):
+        text = f"−{text[1:]}"
+    return "".join(_LATEX.get(sign, sign) for sign in text)

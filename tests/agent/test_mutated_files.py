@@ -11,6 +11,7 @@ import pytest
 
 from belman import Agent
 from belman.agent import state_file
+from belman.engine.tiers import interpreted
 from belman.errors import ArmError, PriorError, SettingError, StateError
 from belman.families import Bernoulli
 from belman.policies import (
@@ -167,3 +168,14 @@ def test_what_is_learnt_anew_is_what_was_learnt():
         agent.relearn("a", (1.0, 1.0))  # type: ignore[arg-type]
     with pytest.raises(PriorError, match="not proper"):
         agent.relearn("a", agent.learnt("a")._replace(belief=(-1.0, 1.0)))
+
+
+@pytest.mark.parametrize("family", ["gamma", "exponential"])
+def test_confidence_is_a_number_where_an_arm_gave_nothing(family):
+    with interpreted():
+        agent = Agent(["a", "b"], family, seed=1)
+        for rewards in ((0.0, 1.0), (0.0, 0.0)):
+            for arm, reward in zip(("a", "b"), rewards, strict=True):
+                agent.tell(arm, reward)
+            assert 0.0 <= agent.confidence() <= 1.0
+            assert agent.should_stop(0.05) in (True, False)

@@ -34,7 +34,7 @@ ODD: tuple[Any, ...] = (
         np.nan,
         np.array([]),
     ),
-    *(np.array([1.0, 2.0]), np.array(1.0), range(3), frozenset(), lambda: 1, Agent, "\ud800"),
+    *(np.array([1.0, 2.0]), np.array(1.0), range(3), frozenset(), "\ud800"),
 )
 
 

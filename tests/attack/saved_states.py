@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from belman import Agent
 from belman.agent import state_file
-from belman.dispatch import Dispatcher
+from belman.dispatch import Breaker, Dispatcher
 from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
@@ -93,13 +93,15 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
         Sample(name, _of_agent(agent), _signed, Agent.from_json, _of_agent)
         for name, agent in _agents(rng, families)
     ]
-    dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0)
-    for queue in ("p", "q", "q"):
-        server = dispatcher.assign(queue)
-        if queue == "p":
-            dispatcher.completed(server, time=0.5)
-    plain = _of_dispatcher(dispatcher)
-    found.append(Sample("dispatcher", plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
+    real: dict[str, Any] = {"slots": {"x": 2, "y": "learnt"}, "breaker": Breaker(), "limit": 9}
+    for name, more in {"dispatcher": {}, "dispatcher for real servers": real}.items():
+        dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0, **more)
+        for queue in ("p", "q", "q"):
+            server = dispatcher.assign(queue)
+            if queue == "p":
+                dispatcher.completed(server, time=0.5)
+        plain = _of_dispatcher(dispatcher)
+        found.append(Sample(name, plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
     at_once, windowed = (
         State(settings(["a", "b", "c"], seed=5)),
         State(settings(["a", "b", "c"], seed=5, window=100.0)),

@@ -63,8 +63,9 @@ def attacked(sample: Sample, rng: random.Random) -> str:
     elif isinstance(found, State):
         _go_on(found, rng)
     else:
-        for queue in found._agents:
-            for _ in range(TURNS if found.free and found._limit is None else 0):
+        roster = found._roster
+        for queue in roster.agents:
+            for _ in range(TURNS if roster.free(draw=True) and roster.limit in (None, 9) else 0):
                 server = found.assign(queue)
                 found.completed(server, time=0.5)
     return "equal"

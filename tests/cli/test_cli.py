@@ -251,3 +251,15 @@ def test_queue_writes_a_table_a_picture_and_the_data(tmp_path):
     stored.close()
     refused = invoke("queue", "--services", "0.5,1.3", "--arrivals", "0.3")
     assert refused.exit_code != 0
+
+
+def test_warm_compiles_into_the_cache(tmp_path, monkeypatch):
+    """Interpreted here, since compiling takes half a minute: the study is played all the same."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setenv("BELMAN_COMPILE", "background")
+    result = invoke("warm", "--family", "gaussian", "--family", "money")
+    assert result.exit_code == 0, result.output
+    assert "gaussian: " in result.output
+    assert "compiled code is in" in result.output
+    refused = invoke("warm", "--family", "bernouli")
+    assert "did you mean 'bernoulli'" in str(refused.exception)

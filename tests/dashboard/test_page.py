@@ -1,5 +1,5 @@
-"""The page in a real browser: it is made, moves, is turned, paused, loses its server and finds it
-again.
+"""The page in a real browser, in each of its states, on a desk and on a phone, light and dark, by
+keyboard; axe finds nothing that keeps anybody from using it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pytest
 
 import belman
 from belman import dashboard
+from belman.errors import StorageError
 from belman.service.keys import Role
 from belman.studies import Study, open_study
 from tests.service.running import keys_of, running
@@ -24,6 +25,9 @@ browsed = pytest.mark.skipif(
     CHROMIUM is None,
     reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
 )
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+PHONE, DESK = 390, 1200
+JUDGED = "main[data-judged]:not([data-judged=''])"
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +46,11 @@ def service(tmp_path_factory):
         yield found
 
 
-def tab_of(browser, width=1200, scheme="light", allowed="$^"):
+def tab_of(browser, width=DESK, scheme="light", allowed="$^"):
     """A tab, and the list of what its console said that was not allowed."""
-    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
     tab.set_default_timeout(1_000 * HANG)
     heard = []
     tab.on(
@@ -61,6 +67,11 @@ def play(study, turns, best="green"):
         study.tell(ticket.id, float(ticket.arm == best))
 
 
+def record(study, rows):
+    """Past data of `rows`: (arm, impressions, conversions)."""
+    study.record([(arm, float(i < won)) for arm, shown, won in rows for i in range(shown)])
+
+
 def number(tab):
     return int(tab.get_attribute("main", "data-number"))
 
@@ -72,87 +83,266 @@ def wait_for_number(tab, least):
     wait_until(lambda: number(tab) >= least or tab.wait_for_timeout(100))
 
 
+def violations(tab):
+    """What axe finds: nothing, where everybody can use the page; and nothing is cut off."""
+    tab.evaluate(AXE)
+    found = tab.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    wide = tab.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    nodes = [(one["id"], node["html"][:200]) for one in found for node in one["nodes"]]
+    return nodes + [("wide", wide)] * (wide > 0)
+
+
+def sections(tab):
+    """The headings of the page that can be seen, in order."""
+    return [one.inner_text() for one in tab.locator("main h2").all() if one.is_visible()]
+
+
 @browsed
-def test_create_a_study_watch_it_move_turn_the_dial_and_pause(browser, service):
+def test_create_a_study_send_the_first_ask_watch_it_decide_turn_the_dial_and_pause(
+    browser, service
+):
     tab, heard = tab_of(browser)
     tab.goto(service.url)
-    tab.fill("#name", "checkout <b>button</b>".replace("/", "∕"))
+    tab.wait_for_selector(".studies li")
+    assert violations(tab) == []
+    name = "checkout <b>button<∕b>"
+    tab.fill("#name", name)
     tab.fill("#arms", "blue, green, <img src=x onerror=alert(1)>")
-    tab.click("text=Create")
+    tab.fill("#control", "blue")
+    tab.click("button:has-text('Create')")
     tab.wait_for_selector("main[data-number='1']")
-    near = Study("checkout <b>button<∕b>", service.storage)
+    near = Study(name, service.storage)
     assert near.arms == ("blue", "green", "<img src=x onerror=alert(1)>")
-    play(near, 15)
-    wait_for_number(tab, 31)
-    assert "15 told" in tab.inner_text(".counts")
-    assert "green" in tab.inner_text("tbody tr:first-child th")
-    assert tab.locator("canvas").count() == 3
-    assert tab.locator("svg.manifold circle").count() == 3
-    assert "index" in tab.inner_text("[aria-label='Why this arm now'] thead")
+    assert near.settings.control == "blue"
+    # nobody asked yet
+    assert tab.inner_text(".state") == "Waiting for its first ask"
+    assert sections(tab)[0] == "Send your first ask"
+    assert f"curl -X POST '{service.url}/api/studies/" in tab.inner_text("pre >> nth=0")
+    assert violations(tab) == []
+    # it runs, and has decided
+    play(near, 25)
+    wait_for_number(tab, 51)
+    tab.wait_for_selector(".state[data-state=decided]")
+    assert tab.inner_text(".sentence").startswith("green converts")
+    assert sections(tab) == [
+        "Lift over blue",
+        "Who gets the traffic",
+        "What it earned",
+        "The arms",
+        "Is the data sound?",
+        "The log",
+        "Explore or exploit",
+        "Put this study away",
+    ]
+    assert "green" in tab.inner_text("table.cards tbody tr:first-child th")
+    # the dial asks, and one change is one event
+    before = near.number
     tab.focus("#dial")
+    for _ in range(4):
+        tab.keyboard.press("ArrowRight")
+    tab.wait_for_selector("dialog.ask")
+    assert violations(tab) == []
+    tab.keyboard.press("Escape")
+    tab.wait_for_selector("dialog.ask", state="detached")
+    assert (near.number, tab.inner_text(".dial output")) == (before, "BelMan’s own")
     tab.keyboard.press("End")
-    wait_for_number(tab, 32)
+    tab.wait_for_selector("dialog.ask")
+    tab.keyboard.type("be greedy")
+    tab.keyboard.press("Enter")
+    wait_for_number(tab, before + 1)
+    assert near.number == before + 1
     assert near.policy.exposure.gain == pytest.approx(100.0 * belman.exposure.Evidence().gain)
-    assert tab.inner_text(".dial output") == "more exploiting"
-    tab.click("text=Pause")
-    tab.wait_for_selector("button:has-text('Resume')")
-    assert near.paused
-    tab.click("text=Resume")
-    tab.wait_for_selector("button:has-text('Pause')")
-    assert not near.paused
+    assert "policy changed: be greedy" in tab.inner_text(".changes li:first-child")
+    # it is paused, resumed and shipped
+    for button, state in (("Pause", "paused"), ("Resume", "decided"), ("Ship green", "decided")):
+        tab.click(f".verdict button:has-text('{button}')")
+        tab.wait_for_selector("dialog.ask .primary")
+        tab.click("dialog.ask .primary")
+        tab.wait_for_selector(f".state[data-state={state}]")
+    tab.wait_for_selector(".state:has-text('green gets all traffic')")
+    assert (near.paused, near.number) == (False, before + 4)
+    assert heard == []
+    tab.close()
+
+
+@browsed
+@pytest.mark.parametrize(("width", "scheme"), [(DESK, "light"), (PHONE, "dark")])
+def test_every_number_can_be_read_by_keyboard_on_desk_and_phone(browser, service, width, scheme):
+    name = f"read-{width}"
+    study = open_study(
+        name, ["blue", "green", "red"], storage=service.storage, control="blue", seed=1,
+        uniform_share=0.2,
+    )  # fmt: skip
+    record(study, [("blue", 4_000, 400), ("green", 4_000, 500), ("red", 100, 4)])
+    for device, ticket in zip(("phone", "desktop") * 20, study.ask(40), strict=True):
+        study.tell(ticket, float(ticket.arm == "green" and device == "phone"))
+    study.tell(study.ask(attributes={"device": "phone"}), 1)
+    tab, heard = tab_of(browser, width, scheme)
+    tab.goto(f"{service.url}/#/study/{name}")
+    tab.wait_for_selector(JUDGED)
+    tab.wait_for_selector(".forest .thin >> nth=5", state="attached")
+    assert violations(tab) == []
+    # what a decision needs is there, whatever the width
+    row = tab.inner_text("table.cards tbody tr:first-child")
+    for words in ("green", "+2", " to ", "%"):
+        assert words in row
+    cells = tab.locator("table.cards tbody tr:first-child td").all()
+    assert [cell.get_attribute("data-label") for cell in cells] == [
+        "lift", "conversion rate", "95 % credible", "chance to be best", "traffic share",
+        "impressions", "expected loss",
+    ]  # fmt: skip
+    assert all(cell.is_visible() and cell.inner_text().strip() for cell in cells)
+    # one colour an arm, by the page's own scheme
+    colours = tab.evaluate(
+        "[...document.querySelectorAll('.forest .middle')].map(e => getComputedStyle(e).fill)"
+    )
+    assert len(set(colours)) == 2
+    # charts are read with arrows
+    for chart, words in (
+        ("Traffic shares over time", "green"),
+        ("What was earned over time", "a fixed split"),
+    ):
+        tab.focus(f"[aria-label='{chart}']")
+        tab.keyboard.press("Home")
+        spoken = tab.get_attribute(f"[aria-label='{chart}']", "aria-valuetext")
+        assert words in spoken
+        assert re.search(r"\d{1,2} \w{3}", spoken)  # a date
+        assert tab.get_attribute(f"[aria-label='{chart}']", "aria-valuenow") == "0"
+        tab.keyboard.press("End")
+        assert tab.locator(f"[aria-label='{chart}'] .cursor line").count() == 1
+    # the table is sorted and searched
+    tab.focus(".sort >> text=arm")
+    tab.keyboard.press("Enter")
+    assert tab.inner_text("table.cards tbody tr:first-child th").startswith("blue")
+    tab.fill("#search", "RED")
+    assert tab.locator("table.cards tbody tr").count() == 1
+    # a term says what it means, and the glossary has it
+    tab.focus(".figures .term >> nth=0")
+    assert tab.inner_text("#tip").startswith("By how much")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#glossary[open]")
+    assert tab.evaluate("document.activeElement.id") == "term-lift"
+    assert violations(tab) == []
+    used = {one.get_attribute("data-term") for one in tab.locator("[data-term]").all()}
+    listed = {one.get_attribute("id") for one in tab.locator("#glossary dt").all()}
+    assert {f"term-{one}" for one in used} <= listed
+    tab.keyboard.press("Escape")
+    # segments, and details
+    tab.select_option("#by", "device")
+    tab.wait_for_selector("section:has(#by) [role=status]:not(:has-text('Reading'))")
+    tab.focus(".more > summary")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("svg.manifold circle >> nth=2")
+    assert "index" in tab.inner_text("[aria-label='Why this arm now'] thead")
+    tab.focus("[aria-label='Beliefs about the arms']")
+    tab.keyboard.press("ArrowLeft")
+    tab.click("text=The newest events of all kinds")
+    tab.wait_for_selector("[aria-label='The newest events'] tbody tr >> nth=20")
+    assert violations(tab) == []
+    assert heard == []
+    tab.close()
+
+
+@browsed
+def test_something_is_wrong_on_a_phone_in_the_light(browser, service):
+    study = open_study("drifting", ["a", "b"], storage=service.storage, control="a")
+    study.record([("a", float(i >= 3_000)) for i in range(6_000)] + [("b", 1.0)] * 20)
+    study.ask()
+    tab, heard = tab_of(browser, PHONE)
+    tab.goto(f"{service.url}/#/study/drifting")
+    tab.wait_for_selector(".state[data-state=wrong]")
+    assert tab.inner_text(".state") == "Something is wrong"
+    assert tab.locator(".findings li.bad").count() >= 1
+    assert violations(tab) == []
+    tab.set_viewport_size({"width": 820, "height": 1180})  # and on what is neither
+    assert violations(tab) == []
     assert heard == []
     tab.close()
 
 
 @browsed
 def test_a_demo_moves_on_a_phone_in_the_dark(browser, service):
-    tab, heard = tab_of(browser, 390, "dark")
+    tab, heard = tab_of(browser, PHONE, "dark")
     tab.goto(service.url)
     tab.click("text=Play a demo")
     tab.wait_for_selector("main[data-number]")
     before = number(tab)
     wait_for_number(tab, before + 20)
-    assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 21)"
-    assert tab.locator("tbody").first.locator("tr").count() == 5
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 28)"
+    assert tab.locator("table.cards tbody tr").count() == 5
+    assert violations(tab) == []
     assert heard == []
     tab.close()
 
 
 @browsed
-def test_a_server_that_goes_away_and_comes_back(browser, tmp_path):
+def test_loading_a_server_that_goes_away_and_comes_back(browser, tmp_path):
     tab, heard = tab_of(
-        browser, allowed="net::ERR_|Failed to load resource"
+        browser, scheme="dark", allowed="net::ERR_|Failed to load resource"
     )  # what Chromium itself says of a lost connection
     with running(tmp_path) as service:
         study = open_study("lasting", ["blue", "green"], storage=service.storage)
         play(study, 5)
+        tab.route("**/live*", lambda route: None)  # answers never come
         tab.goto(f"{service.url}/#/study/lasting")
+        tab.wait_for_selector(".loading:has-text('Opening lasting')")
+        assert violations(tab) == []
+        tab.unroute_all(behavior="ignoreErrors")
+        tab.reload()
         tab.wait_for_selector("main[data-number='11']")
     tab.wait_for_selector("#link[data-state=lost]")
+    assert "tries again by itself. What you see is of" in tab.inner_text("#banner")
+    assert violations(tab) == []
     with running(tmp_path, port=service.port) as again:
         play(Study("lasting", again.storage), 5)
         tab.wait_for_selector("main[data-number='21']")
         tab.wait_for_selector("#link[data-state=live]")
+        assert not tab.is_visible("#banner")
     assert heard == []
     tab.close()
+
+
+@browsed
+def test_a_storage_that_cannot_be_reached_is_said_and_waited_for(browser, tmp_path, monkeypatch):
+    with running(tmp_path) as service:
+        study = open_study("away", ["blue", "green"], storage=service.storage)
+        play(study, 3)
+        tab, heard = tab_of(browser)
+        tab.goto(f"{service.url}/#/study/away")
+        tab.wait_for_selector("main[data-number='7']")
+        real = Study.moment
+        monkeypatch.setattr(Study, "moment", property(_unreachable))
+        tab.wait_for_selector("#link[data-state=trouble]")
+        assert "The storage cannot be reached; trying again." in tab.inner_text("#banner")
+        assert violations(tab) == []
+        monkeypatch.setattr(Study, "moment", real)
+        tab.wait_for_selector("#link[data-state=live]")
+        assert heard == []
+        tab.close()
+
+
+def _unreachable(study):
+    raise StorageError("gone")
 
 
 @browsed
 def test_a_thousand_arms_and_a_search_by_keyboard(browser, service):
     study = open_study("crowded", [f"arm {i}" for i in range(1000)], storage=service.storage)
     study.record([(f"arm {i % 1000}", float(i % 1000 == 77)) for i in range(2000)])
+    study.ask()
     tab, heard = tab_of(browser)
     tab.goto(f"{service.url}/#/study/crowded")
     tab.wait_for_selector("main[data-number]")
-    assert "arm 77" in tab.inner_text("tbody tr:first-child th")
-    assert "994 more arms" in tab.inner_text("main")
+    assert "arm 77" in tab.inner_text("table.cards tbody tr:first-child th")
+    assert "950 more arms" in tab.inner_text("main")
     tab.focus("#search")
     tab.keyboard.type("arm 512")
     tab.wait_for_selector(".results button:has-text('arm 512')")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("tbody th:has-text('arm 512')")
+    tab.wait_for_selector("table.cards tbody th:has-text('arm 512')")
     assert heard == []
     tab.close()
 
@@ -161,15 +351,45 @@ def test_a_thousand_arms_and_a_search_by_keyboard(browser, service):
 def test_a_key_is_asked_for_and_a_reader_turns_nothing(browser, tmp_path):
     tab, heard = tab_of(browser, allowed="status of 401")  # Chromium's own words
     with running(tmp_path, require_keys=True) as service:
-        open_study("guarded", ["blue", "green"], storage=service.storage)
+        study = open_study("guarded", ["blue", "green"], storage=service.storage)
+        play(study, 2)
         tab.goto(f"{service.url}/#/study/guarded")
+        tab.wait_for_selector("#key")
+        assert violations(tab) == []
         tab.fill("#key", keys_of(service.storage)[Role.READ])
         tab.keyboard.press("Enter")
-        tab.wait_for_selector("main[data-number='1']")
+        tab.wait_for_selector("main[data-number='5']")
         assert tab.is_disabled("#dial")
-        assert tab.locator("button:has-text('Pause')").count() == 0
+        for words in ("Pause", "Archive", "Delete"):
+            assert tab.locator(f"button:has-text('{words}')").count() == 0
         assert heard == []
         tab.close()
+
+
+@browsed
+def test_a_study_is_archived_brought_back_and_deleted_by_its_name(browser, service):
+    study = open_study("old", ["blue", "green"], storage=service.storage)
+    play(study, 2)
+    tab, heard = tab_of(browser, PHONE)
+    tab.goto(f"{service.url}/#/study/old")
+    tab.click("button:has-text('Archive')")
+    assert tab.is_disabled("dialog.ask .primary")
+    tab.fill("dialog.ask [id$=name]", "old")
+    tab.click("dialog.ask .primary")
+    tab.check("#archived")
+    tab.click("button:has-text('Restore old')")
+    tab.wait_for_selector("main[data-number]")
+    assert study.paused
+    tab.click(".rest button:has-text('Delete')")
+    tab.fill("dialog.ask [id$=name]", "ol")
+    assert tab.is_disabled("dialog.ask .danger")
+    assert violations(tab) == []
+    tab.fill("dialog.ask [id$=name]", "old")
+    tab.click("dialog.ask .danger")
+    tab.wait_for_selector("h1:has-text('Studies')")
+    assert "old" not in service.storage.names()
+    assert heard == []
+    tab.close()
 
 
 @browsed
@@ -178,6 +398,7 @@ def test_an_address_that_is_no_encoding_of_anything_is_no_study(browser, service
     tab.goto(f"{service.url}/#/study/%")
     tab.wait_for_selector("h1:has-text('No such study')")
     assert "'%'" in tab.inner_text("main")
+    assert violations(tab) == []
     assert heard == []
     tab.close()
 

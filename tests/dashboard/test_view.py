@@ -13,86 +13,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from belman.dashboard.timeline import Timeline
 
 from belman import BelMan
-from belman.dashboard import demo, timeline, view
+from belman.dashboard import demo, judgement
+from belman.dashboard import view as view_of
 from belman.dashboard.feed import Feed
-from belman.dashboard.view import Snapshot
+from belman.dashboard.judgement import MOST
+from belman.dashboard.past import MAX_BARS, Past
+from belman.dashboard.view import PLAIN, Snapshot, Wanted
 from belman.exposure import Constant, Evidence, FadingEvidence, Paper
 from belman.service.dial import dial_of, exposure_at
 from belman.service.metrics import Metrics
 from belman.service.registry import Registry
 from belman.service.views import jsonable, status
-from belman.studies import Event, Kind, Storage, Study, open_study
+from belman.studies import Storage, Study, open_study
+from belman.studies.course import Course
 from tests.service.running import running
 from tests.waiting import HANG
-
-
-def log(asks, rewards):
-    """A log in which arms are asked and rewards told, in turn."""
-    events = [Event(1, int(Kind.CREATED), 0.0)]
-    for arm, reward in zip(asks, rewards, strict=True):
-        number = len(events) + 1
-        events.append(Event(number, int(Kind.ASKED), 0.0, arm=arm))
-        events.append(Event(number + 1, int(Kind.TOLD), 0.0, arm=arm, ticket=number, reward=reward))
-    return events
-
-
-@pytest.mark.parametrize("turns", [0, 1, 7, 240, 241, 1_000, 5_003])
-def test_a_timeline_loses_no_count(turns):
-    luck = np.random.default_rng(turns)
-    asks, rewards = (
-        luck.integers(0, 1 + np.arange(turns) // 50 % 7, turns).tolist(),
-        luck.random(turns).tolist(),
-    )
-    found, events = Timeline(), log(asks, rewards)
-    for start in range(0, len(events), 97):
-        found.take(events[start : start + 97])
-    assert found.asked.sum() == turns
-    np.testing.assert_array_equal(
-        found.asked, np.bincount(asks, minlength=len(found.asked)) if asks else []
-    )
-    shares = found.shares()
-    assert len(shares.decisions) <= timeline.MAX_SHARES + 1
-    widths = np.diff(np.concatenate([[0], shares.decisions]))
-    assert widths.sum() == turns
-    start = 0
-    for width, share in zip(widths, shares.share, strict=True):
-        own = np.bincount(asks[start : start + width], minlength=len(found.asked)) / width
-        np.testing.assert_allclose(share, own)
-        start += width
-    count, total = found.earnings()
-    assert len(count) <= timeline.MAX_POINTS + 2
-    np.testing.assert_allclose(total, np.concatenate([[0.0], np.cumsum(rewards)])[count], atol=1e-9)
-    assert count[-1] == turns
-
-
-def test_past_data_are_not_earned():
-    found = Timeline()
-    found.take([Event(1, int(Kind.RECORDED), 0.0, arm=0, reward=1.0)])
-    assert found.earned == 0.0
-    assert found.number == 1
-
-
-def test_what_counts_is_earned_when_its_window_closes_and_corrected_later(storage):
-    now = [1000.0]
-    study = open_study("study", ["a", "b"], storage=storage, window=60, clock=lambda: now[0])
-    tickets = study.ask(4)
-    for reward in (0, 1):
-        for ticket in tickets[:3]:
-            study.tell(ticket, reward)
-    found = Timeline(study.settings)
-    found.take(study.events(), now[0])
-    assert found.earnings()[0].tolist() == [0]
-    before = study.moment
-    now[0] += 60.0
-    assert study.moment != before  # so that the page moves, though nothing was written
-    found.take(study.events(found.number), now[0])
-    assert [list(part)[-1] for part in found.earnings()] == [4, 3.0]
-    study.correct(tickets[0], 0, "refund")
-    found.take(study.events(found.number), now[0])
-    assert [list(part)[-1] for part in found.earnings()] == [4, 2.0]
 
 
 @pytest.fixture
@@ -103,65 +40,150 @@ def storage(tmp_path):
 
 
 def test_a_view_says_what_the_study_says(storage):
-    study = open_study("seen", ["a", ("b", 2), "c"], storage=storage, seed=1)
+    study = open_study("seen", ["a", ("b", 2), "c"], storage=storage, seed=1, control="a")
     for _ in range(20):
         ticket = study.ask()
         study.tell(ticket.id, float(ticket.arm == "c"))
-    study.retire_arm("a")
-    view = Feed(study).view([])
-    table = study.beliefs()
+    feed = Feed(study)
+    assert feed.judge()
+    view = feed.view(Wanted(details=True))
+    table, report = study.beliefs(), study.report(most=MOST).to_dict()
     assert view["number"] == study.number
     assert {arm["label"]: arm["plays"] for arm in view["arms"]} == {
         str(arm): plays for arm, plays in zip(table["arm"], table["plays"], strict=True)
     }
-    assert view["arms"][0]["label"] == "c"
+    assert (view["arms"][0]["label"], view["control"]) == ("c", "a")
+    shown = {key: value for key, value in view["report"].items() if key not in ("arms", "time")}
+    assert shown == {key: report[key] for key in shown}
+    assert sorted(arm["id"] for arm in view["report"]["arms"]) == [0, 1, 2]
     assert view["earned"]["total"][-1] == study.status()["reward"]
-    assert view["earned"]["uniform"][-1] == pytest.approx(
-        20 * np.mean(table["expected reward"]), rel=1e-4
-    )
-    assert view["earned"]["low"][-1] < view["earned"]["uniform"][-1] < view["earned"]["high"][-1]
-    shares = np.array([*view["shares"]["series"], view["shares"]["rest"]])
-    np.testing.assert_allclose(shares.sum(axis=0), 1.0, atol=1e-4)
-    areas = [np.trapezoid(curve, view["densities"]["x"]) for curve in view["densities"]["series"]]
+    for key in ("split", "low", "high"):
+        split = report["earned"]["fixed_split"]
+        whole = {"split": split["middle"], "low": split["credible"][0]}
+        whole["high"] = split["credible"][1]
+        assert view["earned"][key][-1] == pytest.approx(whole[key], rel=1e-9)
+    asks = np.array([*view["traffic"]["asks"], view["traffic"]["others"]])
+    assert asks.sum() == 20
+    assert dict(zip(view["drawn"], asks.sum(axis=1), strict=False)) == {
+        arm["id"]: arm["asked"] for arm in view["arms"]
+    }
+    found = view["details"]
+    areas = [np.trapezoid(curve, found["densities"]["x"]) for curve in found["densities"]["series"]]
     np.testing.assert_allclose(areas, 1.0, atol=0.02)
-    assert view["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
+    assert found["why"]["rows"][0]["label"] == str(study.explain()["arm"][0])
+    assert [change["kind"] for change in view["changes"]] == ["created"]
     json.dumps(jsonable(view), allow_nan=False)
+
+
+def test_an_arm_that_was_retired_keeps_its_traffic(storage):
+    study = open_study("seen", ["a", "b", "c"], storage=storage, seed=1)
+    for ticket in study.ask(9):
+        study.tell(ticket, 1)
+    study.retire_arm("a", "ugly")
+    view = Feed(study).view()
+    assert sum(map(sum, view["traffic"]["asks"])) + sum(view["traffic"]["others"]) == 9
+    assert sorted(arm["arm"] for arm in view["report"]["arms"]) == ["b", "c"]
+    assert view["changes"][0] | {"time": 0, "number": 0} == {
+        "kind": "arm retired", "arm": "a", "reason": "ugly", "time": 0, "number": 0,
+    }  # fmt: skip
+
+
+def test_bars_of_time_are_few_and_lose_nothing():
+    course, luck = Course(), np.random.default_rng(1)
+    times = np.sort(1.7e9 + luck.random(5_000) * 3e6)
+    for time in times.tolist():
+        course.ask(int(luck.integers(0, 3)), time)
+        course.earn(time, 1.0)
+    past = Past(course, 3)
+    bars = past.traffic([0, 1])
+    assert len(bars["start"]) <= MAX_BARS + 1
+    assert bars["start"][0] <= times[0]
+    assert times[-1] < bars["start"][-1] + bars["width"]
+    for start, *counts in zip(bars["start"], *bars["asks"], bars["others"], strict=True):
+        inside = (start <= times) & (times < start + bars["width"])
+        assert sum(counts) == inside.sum()
+    earned = past.earnings(0.5, 0.1)
+    assert earned["rewards"][-1] == earned["total"][-1] == 5_000
+    assert (earned["split"][-1], earned["rewards"][0]) == (2_500.0, 0)
+    assert Past(Course(), 2).traffic([0, 1])["start"] == Past(Course(), 2).earnings(1, 1)["time"]
+
+
+def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypatch):
+    study = open_study("seen", ["a", "b"], storage=storage, control="a")
+    feed, made = Feed(study), []
+    real = judgement.report_of
+    monkeypatch.setattr(
+        judgement, "report_of", lambda *a, most: made.append(most) or real(*a, most=most)
+    )
+    first = json.loads(feed.views([PLAIN])[PLAIN])
+    assert (first["report"]["number"], made) == (1, [judgement.FIRST])
+    assert feed.judge()
+    assert not feed.judge()
+    study.ask()
+    assert not feed.judge()  # not due yet
+    assert made == [judgement.FIRST, judgement.MOST]
+    later = json.loads(feed.views([PLAIN])[PLAIN])
+    assert (later["number"], later["report"]["number"]) == (2, 1)
+    monkeypatch.setattr(feed._judgement, "_due", 0.0)
+    assert feed.judge()
+
+
+def test_a_study_of_many_arms_is_shown_before_it_is_judged(storage):
+    study = open_study("many", [f"arm {i}" for i in range(judgement.EASY + 1)], storage=storage)
+    feed = Feed(study)
+    assert feed.view()["report"] is None
+    assert feed.judge()
+    first = feed.view()["report"]
+    assert sum(arm["anytime"] is not None for arm in first["arms"]) == judgement.FIRST
+    assert feed.judge()
+    whole = feed.view()["report"]
+    assert whole["sentence"] == first["sentence"]
+    assert all(arm["anytime"] is not None for arm in whole["arms"])
 
 
 def test_the_same_moment_is_worked_out_once_and_the_next_one_anew(storage, monkeypatch):
     study = open_study("seen", ["a", "b"], storage=storage)
     feed, made = Feed(study), []
-    real = Study.agent
-    monkeypatch.setattr(Study, "agent", lambda self: made.append(1) or real(self))
-    feed.view([])
-    feed.view([1])
+    real = Study.copied
+    monkeypatch.setattr(Study, "copied", lambda self: made.append(1) or real(self))
+    feed.view()
+    feed.view(Wanted((1,)))
     assert len(made) == 1
     study.ask()
-    assert feed.view([])["status"]["asked"] == 1
+    assert feed.view()["status"]["asked"] == 1
     assert len(made) == 2
 
 
 def test_a_view_is_worked_out_once_for_all_who_pin_the_same(storage, monkeypatch):
     study = open_study("seen", ["a", "b", "c"], storage=storage)
     feed, made, real = Feed(study), [], Snapshot.view
-    monkeypatch.setattr(Snapshot, "view", lambda *given: made.append(given[2]) or real(*given))
-    first = feed.views([(), (1,)])
-    assert feed.views([()]) == {(): first[()]}
-    assert feed.views([(1,), ()]) == first
-    assert made == [(), (1,)]
+    monkeypatch.setattr(Snapshot, "view", lambda *given: made.append(given[1]) or real(*given))
+    one, other = Wanted(), Wanted((1,))
+    first = feed.views([one, other])
+    assert feed.views([one]) == {one: first[one]}
+    assert feed.views([other, one]) == first
+    feed.judge()
+    assert feed.views([one, other]).keys() == first.keys()
+    assert made == [one, other]
 
 
-def test_pinned_arms_are_shown_beside_the_top_ones(storage):
-    study = open_study("many", [f"arm {i}" for i in range(50)], storage=storage)
+def test_pinned_arms_and_control_are_shown_beside_the_top_ones(storage):
+    arms = [f"arm {i}" for i in range(60)]
+    study = open_study("many", arms, storage=storage, control="arm 58")
     feed = Feed(study)
-    assert len(feed.view([])["arms"]) == 6
-    pinned = feed.view([3, 49, 999])
-    assert [arm["id"] for arm in pinned["arms"][-1:]] == [49]
+    view = feed.view()
+    assert (len(view["arms"]), len(view["drawn"])) == (view_of.MAX_LISTED + 1, view_of.TOP + 1)
+    pinned = feed.view(Wanted((3, 57, 999), True))
+    assert {57, 58} < {arm["id"] for arm in pinned["arms"]}
+    assert {57, 58} < set(pinned["drawn"])
     assert (
-        len(pinned["densities"]["series"])
-        == len(pinned["arms"])
-        == len(pinned["manifold"]["points"])
+        len(pinned["details"]["densities"]["series"])
+        == len(pinned["drawn"])
+        == len(pinned["details"]["manifold"]["points"])
+        == len(pinned["traffic"]["asks"])
     )
+    assert feed.judge()
+    assert "arm 58" in [arm["arm"] for arm in feed.view()["report"]["arms"]]
     assert [arm["label"] for arm in feed.search("ARM 4", 3)["arms"]] == [
         "arm 4",
         "arm 40",
@@ -264,15 +286,14 @@ def test_a_bad_study_shows_as_bad_and_breaks_no_list(tmp_path, monkeypatch):
 
 
 def test_what_the_page_is_built_from_is_pinned_without_addresses():
-    web = Path(view.__file__).parent / "web"
+    web = Path(view_of.__file__).parent / "web"
     lock = (web / "package-lock.json").read_text()
     assert "resolved" not in lock
     assert "http" not in lock
     packages = json.loads(lock)["packages"]
     assert all("integrity" in one for name, one in packages.items() if name)
     wanted = json.loads((web / "package.json").read_text())
-    for group in ("dependencies", "devDependencies"):
-        assert packages[""][group] == wanted[group]
+    assert packages[""]["devDependencies"] == wanted["devDependencies"]
 
 
 def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch):

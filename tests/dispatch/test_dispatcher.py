@@ -13,17 +13,8 @@ import pytest
 import belman
 from belman import Dispatcher
 from belman.errors import ArmError, BusyError, ServerError, SettingError, StateError
+from tests.dispatch.clocks import Clock
 from tests.waiting import HANG
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
 
 
 def work(dispatcher, times, jobs):

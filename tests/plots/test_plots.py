@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,8 +25,9 @@ import belman
 from belman import exposure, plots
 from belman.errors import ArmError, ExposureError, SettingError
 from belman.families import FAMILIES, Bernoulli, Gaussian, Poisson
+from belman.plots import style
 from belman.plots.beliefs import density_of_mean, window_of
-from belman.plots.curves import _apart
+from belman.plots.curves import Curves, _apart, draw_grid
 from belman.plots.manifold import position
 
 
@@ -337,3 +339,24 @@ def test_names_move_as_little_as_they_can(wanted):
     found = _apart(wanted, 7.0, -1e9, 1e9)
     steps = 7.0 * np.arange(len(wanted))
     assert found == pytest.approx(isotonic_regression(wanted - steps).x + steps, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", ["screen", "print"])
+def test_vector_pictures_of_fourteen_curves_are_small_and_their_lines_stay_lines(size, tmp_path):
+    rng, players = np.random.default_rng(1), 14
+    turn = np.unique(np.r_[np.arange(1, 1001), np.geomspace(1001, 100_000, 500).astype(int)])
+    steps = rng.random((players, turn.size)) * np.linspace(0.2, 2.0, players)[:, None]
+    mean = np.cumsum(steps, axis=1)
+    wide = np.sqrt(mean)
+    bands = (mean, mean - wide, mean + wide, mean - 5 * wide, mean + 5 * wide)
+    names = tuple(f"player {place}" for place in range(players))
+    rows = [Curves(name, names, turn, *bands) for name in ("regret", "suboptimal_draws")]
+    for ending in ("svg", "pdf"):
+        with style.theme(size):
+            figure = draw_grid({"": rows}, log=True, size=size)
+            style.save(figure, tmp_path / f"x.{ending}", format=ending)
+            pyplot.close(figure)
+        assert (tmp_path / f"x.{ending}").stat().st_size < 300_000
+    text = (tmp_path / "x.svg").read_text()
+    assert text.count("<image") == 2  # the bands of each panel
+    assert len(re.findall(r'<path d="M[^"]*L', text)) >= 2 * players

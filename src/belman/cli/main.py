@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +28,7 @@ from belman.cli import (
     study_archive,  # noqa: F401 (commands of `study`)
     study_edge,  # noqa: F401 (commands of `study`)
     study_report,  # noqa: F401 (a command of `study`)
+    warm,
 )
 from belman.cli.show import console, show
 from belman.errors import BelmanError
@@ -58,6 +60,7 @@ app.command()(report.report)
 app.command()(service.serve)
 app.command()(service.dashboard)
 app.command()(service.demo)
+app.command()(warm.warm)
 app.add_typer(service.keys, name="key")
 
 
@@ -110,7 +113,8 @@ def run(
         typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
     ] = None,
     means: Annotated[
-        str | None, typer.Option(help="The means of the arms, separated by commas: 0.8,0.9.")
+        str | None,
+        typer.Option(help="The means of the arms: 0.8,0.9, or a CSV file with a column 'mean'."),
     ] = None,
     random_arms: Annotated[
         int | None,
@@ -134,7 +138,7 @@ def run(
         str | None,
         typer.Option(
             help="Policies, separated by commas; settings after a colon: "
-            "belman,epsilon-greedy:epsilon=0.05."
+            "belman,epsilon-greedy:epsilon=0.05. mine.py:Cautious is one of a file of yours."
         ),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Turns of a run.")] = None,
@@ -157,6 +161,9 @@ def run(
     log: Annotated[
         bool | None, typer.Option("--log/--linear", help="Draw on a logarithmic time axis.")
     ] = None,
+    format: Annotated[str | None, typer.Option(help="Of the picture: png, svg or pdf.")] = None,
+    size: Annotated[str | None, typer.Option(help="Of the picture: screen or print.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
     config: Annotated[
         Path | None,
         typer.Option(help="A TOML file with any of these options; those given here win."),
@@ -166,7 +173,7 @@ def run(
     given = {
         "family": family,
         "settings": parse.family_settings(setting) if setting else None,
-        "means": None if means is None else parse.numbers(means, "means"),
+        "means": means,
         "random_arms": random_arms,
         "delays": delays,
         "window": window,
@@ -181,18 +188,26 @@ def run(
         "store": store,
         "output": output,
         "log": log,
+        "format": format,
+        "size": size,
     }
     options = {**parse.DEFAULTS, **({} if config is None else parse.config(config))}
     options |= {name: value for name, value in given.items() if value is not None}
-    _simulate(options)
+    if isinstance(options["means"], str):
+        options["means"] = parse.means(options["means"])
+    _simulate(options, as_json)
 
 
-def _simulate(options: dict[str, Any]) -> None:
+def _simulate(options: dict[str, Any], as_json: bool) -> None:
+    ending = parse.one_of(options["format"], parse.FORMATS, "format")
+    size = parse.one_of(options["size"], parse.SIZES, "size")
     problem = parse.problem(
         options["family"], options["settings"], options["means"], options["random_arms"]
     )
     problem = parse.late(problem, options)
-    players = {words: parse.policy(words, options["horizon"]) for words in options["policies"]}
+    players = {
+        parse.shown(words): parse.policy(words, options["horizon"]) for words in options["policies"]
+    }
     folder = parse.output_folder(Path(options["output"]))
     started = time.perf_counter()
     result = simulate(
@@ -207,22 +222,30 @@ def _simulate(options: dict[str, Any]) -> None:
     )
     seconds = time.perf_counter() - started
     rival = "thompson" if "thompson" in players else next(iter(players))
-    show(compare(result, against=rival))
+    table = compare(result, against=rival)
     turns = len(players) * options["runs"] * options["horizon"]
-    console.print(f"{turns:,} turns in {seconds:.1f} s")
-    for path in _keep(result, folder, options["log"]):
+    if not as_json:
+        show(table)
+        console.print(f"{turns:,} turns in {seconds:.1f} s")
+    paths = _keep(result, folder, options["log"], ending, size)
+    if as_json:
+        found = {**json.loads(table.to_json()), "turns": turns, "seconds": seconds}
+        found["files"] = [str(path) for path in paths]
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    for path in paths:
         console.print(f"wrote {path}")
 
 
-def _keep(result: Any, folder: Path, log: bool) -> list[Path]:
+def _keep(result: Any, folder: Path, log: bool, ending: str, size: str) -> list[Path]:
     import matplotlib
 
     matplotlib.use("Agg")
     from belman.plots import curves, style
 
-    picture, table, data = (folder / f"curves.{ending}" for ending in ("png", "csv", "nc"))
+    picture, table, data = (folder / f"curves.{each}" for each in (ending, "csv", "nc"))
     with replacing(picture) as draft:
-        style.save(curves(result, log=log), draft, format="png")
+        style.save(curves(result, log=log, size=size), draft, format=ending)
     write_atomically(table, curves_csv(condense(result)))
     with replacing(data) as draft:
         result.to_netcdf(draft, engine="scipy")

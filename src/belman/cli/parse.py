@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import csv
 import tomllib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 from belman import spec
+from belman.cli.own_policy import names_a_file, own_policy
 from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family
@@ -36,20 +38,39 @@ DEFAULTS: dict[str, Any] = {
     "store": None,
     "output": "belman-run",
     "log": False,
+    "format": "png",
+    "size": "screen",
 }
+#: Formats and sizes of pictures.
+FORMATS, SIZES = ("png", "svg", "pdf"), ("screen", "print")
 
 
 def policy(words: str, horizon: int) -> Policy:
     """A policy from its name, with settings after a colon: `epsilon-greedy:epsilon=0.05`. What
     needs a horizon gets this one. A policy or exposure inside is written the same way, in brackets
-    where it has several settings.
+    where it has several settings. `mine.py:Cautious:width=0.7` is one of a file of yours.
 
     >>> policy("belman-paper", horizon=1000)
     BelMan(exposure=Paper(C=15.0), reading='barycentre')
     >>> policy("phases:then=(top-two-thompson:beta=0.4),turns=20", horizon=1000).then
     TopTwoThompson(beta=0.4)
     """
+    if names_a_file(words):
+        file, _, rest = words.strip().partition(":")
+        name, _, settings = rest.partition(":")
+        given = {key: value(text) for key, text in map(_setting, split(settings))}
+        return own_policy(f"{file}:{name}", given)
     return spec.build(_description(words, Policy, horizon), Policy)
+
+
+def shown(words: str) -> str:
+    """A policy's words as its name in tables and pictures: those of a file without its folder.
+
+    >>> shown("/home/me/mine.py:Cautious"), shown("ucb1")
+    ('mine.py:Cautious', 'ucb1')
+    """
+    file, colon, rest = words.partition(":")
+    return f"{Path(file).name}{colon}{rest}" if names_a_file(words) else words
 
 
 def exposure(words: str) -> Exposure:
@@ -159,6 +180,53 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
     except ValueError:
         remedy = "write, for instance, 0.8,0.9"
         raise SettingError(f"{what}={text!r} is not a list of numbers: {remedy}") from None
+
+
+def means(text: str) -> tuple[float, ...]:
+    """Means of arms: numbers separated by commas, or a CSV file with a column `mean`, or with one
+    column.
+
+    >>> means("0.8,0.9")
+    (0.8, 0.9)
+    """
+    if not text.strip().lower().endswith(".csv"):
+        return numbers(text, "means")
+    path = Path(text.strip()).expanduser()
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"means={text!r} cannot be read: {error}") from None
+    head = [cell.strip().lower() for cell in rows[0]] if rows else []
+    place = head.index("mean") if "mean" in head else 0
+    if "mean" not in head and len(head) != 1:
+        raise SettingError(f"{text} has no column 'mean': it has {listing(head)}")
+    found = rows[1:] if _is_word(rows[0][place]) else rows
+    try:
+        read = tuple(float(row[place]) for row in found)
+    except (ValueError, IndexError):
+        bad = next(row for row in found if len(row) <= place or _is_word(row[place]))
+        raise SettingError(f"{text} holds {','.join(bad)!r}, which has no number there") from None
+    if not read:
+        raise SettingError(f"{text} holds no means")
+    return read
+
+
+def _is_word(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def one_of(word: str, known: Iterable[str], what: str) -> str:
+    """A word that is one of those known."""
+    if word not in (there := list(known)):
+        raise SettingError(
+            f"{what}={word!r} is unknown: there are {listing(there)}{nearest(word, there)}"
+        )
+    return word
 
 
 def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:

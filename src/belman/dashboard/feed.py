@@ -125,21 +125,31 @@ class Feed:
 
     async def _produce(self, registry: Registry, pace: Pace) -> None:
         """Work out views as long as somebody watches; what nobody took is replaced, not kept."""
+        judging = None
         while self._watchers and not registry.stopping.is_set():
             self._wanted.clear()
             try:
                 self._publish(await pace.work(self.views, list(self._watchers)))
-                self._tell()
-                if await pace.work(self.judge):
-                    self._publish(await pace.work(self.views, list(self._watchers)))
             except StorageError:
                 self._trouble = _event("trouble", b'{"detail": "the storage cannot be reached"}')
             except Exception:
                 log.exception("the study %r cannot be shown", self.study.name)
                 self._trouble = _event("trouble", b'{"detail": "this study cannot be shown"}')
             self._tell()
+            if not self._trouble and (judging is None or judging.done()):
+                judging = registry.start_task(self._judge(registry))
             await _wait(POLL_SECONDS, self._wanted, registry.stopping)
         self._moved.set()
+
+    async def _judge(self, registry: Registry) -> None:
+        """Work out the verdict beside the views, and let it be shown at once."""
+        try:
+            if await registry.deliberate(self.judge):
+                self._wanted.set()
+        except StorageError:
+            pass  # the views say so
+        except Exception:
+            log.exception("the study %r cannot be judged", self.study.name)
 
     def _tell(self) -> None:
         """Wake all who wait for something new."""

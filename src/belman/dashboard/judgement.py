@@ -1,4 +1,4 @@
-"""The verdict as the page shows it: the sentence at once, all intervals when there is time."""
+"""The verdict as the page shows it: the sentence first, all intervals when there is time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from belman.studies.study_report import report_of
 
 #: Arms with lifts and intervals at any look in the first verdict, and in those that follow.
 FIRST, MOST = 2, 12
-#: Studies of more arms have no first verdict: it would keep the page waiting.
-EASY = 100
+#: Studies of at most so many arms are shown with a verdict from the first view on; those of more
+#: get a first verdict soon, unless they have so many that it takes as long as the whole.
+EASY, HARD = 8, 100
 MAX_LISTED = 50
 #: Of the time between two verdicts, so much may go into the first of them.
 SHARE_OF_TIME = 0.05
@@ -30,16 +31,19 @@ class Judgement:
         self._name, self._due = name, 0.0
 
     def begin(self, state: State, now: float) -> None:
-        """The sentence, where there is none yet and it is soon found."""
+        """The sentence, where there is none yet and it is found at once."""
         if self.report is None and len(state.agent.arms) <= EASY:
             self.report = self._worked_out(state, now, FIRST)
 
     def complete(self, state: State, now: float, version: Hashable) -> bool:
-        """The whole report, unless it is known in this version or is not due yet: whether it was
-        worked out.
+        """The whole report, unless it is known in this version or is not due yet, and a first one
+        where there is none: whether anything was worked out.
         """
         if version == self.version or time.monotonic() < self._due:
             return False
+        if self.report is None and len(state.agent.arms) <= HARD:
+            self.report = self._worked_out(state, now, FIRST)
+            return True
         started = time.thread_time()
         self.report, self.version = self._worked_out(state, now, MOST), version
         took = time.thread_time() - started

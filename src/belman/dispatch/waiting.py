@@ -10,20 +10,21 @@ from typing import Any
 
 
 class Waiter:
-    """One place in the line: whose queue, what to hand over, and how to wake its owner."""
+    """One place in the line: whose queue, the job to hand over, and how to wake its owner."""
 
     def __init__(self, queue: Any, wake: Callable[[], None]) -> None:
-        self.queue, self.server = queue, None
+        self.queue = queue
+        self.job: Any = None
         self.served = False
         self._wake = wake
 
-    def hand_over(self, server: Any) -> bool:
-        """Give the server to the caller; False if nobody waits, since its loop is closed."""
+    def hand_over(self, job: Any) -> bool:
+        """Give the job to the caller; False if nobody waits, since its loop is closed."""
         try:
             self._wake()
         except RuntimeError:
             return False
-        self.server, self.served = server, True
+        self.job, self.served = job, True
         return True
 
 
@@ -48,13 +49,13 @@ class WaitingLine:
             self._waiters.remove(waiter)
 
     def serve(self, give: Callable[[Any], Any], take_back: Callable[[Any], None]) -> None:
-        """Hand servers to the first in line, until `give(queue)` has none and answers None."""
+        """Hand jobs to the first in line, until `give(queue)` has none and answers None."""
         while self._waiters:
-            server = give(self._waiters[0].queue)
-            if server is None:
+            job = give(self._waiters[0].queue)
+            if job is None:
                 return
-            if not self._waiters.popleft().hand_over(server):
-                take_back(server)
+            if not self._waiters.popleft().hand_over(job):
+                take_back(job)
 
 
 def thread_waker() -> tuple[Callable[[], None], Callable[[float | None], Any]]:

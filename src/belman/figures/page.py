@@ -1,4 +1,6 @@
-"""The report as one page of HTML that needs no other file: contents, verdicts, figures."""
+"""The report as one page of HTML that needs no other file: contents beside it, verdicts, and
+figures that fold; printed, it is the verdicts alone.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,11 @@ _STYLE = """
 html { scroll-behavior: smooth; }
 body { margin: 0 auto; padding: 1rem; max-width: 72rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.55 system-ui, sans-serif; }
+@media (min-width: 75rem) {
+  body { margin: 0 0 0 18rem; }
+  nav { position: fixed; left: 1rem; top: 0; width: 15.5rem; box-sizing: border-box;
+    max-height: 100vh; overflow-y: auto; padding: 1rem 0; font-size: 0.85rem; line-height: 1.35; }
+  nav li { margin-bottom: 0.35rem; } }
 p, li { max-width: 46rem; }
 h1, h2, h3 { line-height: 1.2; }
 h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
@@ -27,7 +34,9 @@ a { color: var(--link); }
 img { display: block; max-width: 100%; height: auto; }
 @media (prefers-color-scheme: dark) {
   img { filter: invert(0.92) hue-rotate(180deg) brightness(1.2); } }
-nav ol { columns: 20rem; padding-left: 1.5rem; }
+nav ol { padding-left: 1.5rem; }
+nav h2 { margin-top: 0; border-top: 0; padding-top: 0; font-size: 1rem; }
+@media (max-width: 74.99rem) { nav ol { columns: 16rem; } }
 .wide { overflow-x: auto; margin: 1rem 0; }
 .wide:focus { outline: 2px solid var(--link); }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
@@ -44,6 +53,13 @@ code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em;
 .not-reproduced { color: var(--no); }
 .undecided { color: var(--none); }
 details { margin: 1rem 0; } summary { cursor: pointer; }
+.figure { margin: 0; border-top: 1px solid var(--faint); }
+.figure > summary { padding: 1.5rem 0 0.5rem; }
+.figure > summary h2 { display: inline; border: 0; }
+@media print { nav, .figures, .no-print { display: none; }
+  body { margin: 0; max-width: none; font-size: 9pt; color: #000; background: #fff; }
+  .wide { overflow: visible; } a { color: inherit; text-decoration: none; }
+  td { white-space: normal; } tr { break-inside: avoid; } }
 """
 
 
@@ -71,7 +87,10 @@ def page(
         intro,
         _summary(judged),
         _contents(sections),
+        "<p class='no-print'>Printed, this page ends here; figures fold at their titles."
+        "</p><div class='figures'>",
         *(_section(section, judged, folder) for section in sections),
+        "</div>",
     ]
     return f"""<!doctype html>
 <html lang="en">
@@ -123,7 +142,9 @@ def _summary(judged: Sequence[tuple[Claim, Judgement]]) -> str:
 def _contents(sections: Iterable[Section]) -> str:
     titles = {section.figure.name: html.escape(section.figure.title) for section in sections}
     items = "".join(f"<li><a href='#{name}'>{title}</a></li>" for name, title in titles.items())
-    return f"<h2 id='contents'>The figures</h2><nav aria-label='figures'><ol>{items}</ol></nav>"
+    claims = "<p><a href='#claims'>The claims</a></p>"
+    head = "<h2 id='contents'>The figures</h2>"
+    return f"<nav aria-label='contents'>{claims}{head}<ol>{items}</ol></nav>"
 
 
 def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder: Path) -> str:
@@ -136,8 +157,8 @@ def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder
     claims = [_claim(claim, judgement) for claim, judgement in own]
     return "\n".join(
         [
-            f"<section aria-labelledby='{figure.name}'><h2 "
-            f"id='{figure.name}'>{html.escape(figure.title)}</h2>",
+            f"<section aria-labelledby='{figure.name}'><details class='figure' open><summary>"
+            f"<h2 id='{figure.name}'>{html.escape(figure.title)}</h2></summary>",
             f"<p>{html.escape(figure.shows)}</p>{paper}",
             _picture(section, folder),
             *(wide(table._repr_html_()) for table in section.tables),
@@ -145,7 +166,7 @@ def _section(section: Section, judged: Sequence[tuple[Claim, Judgement]], folder
             "<details><summary>Settings, data, and how to redraw it</summary>",
             f"<p>Redraw: <code>belman figure {figure.name}</code>. "
             f"Data: {links}. It took {section.seconds:.1f} s.</p>{section.settings}</details>",
-            "<p><a href='#contents'>Back to the figures</a></p></section>",
+            "<p><a href='#contents'>Back to the figures</a></p></details></section>",
         ]
     )
 

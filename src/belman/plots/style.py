@@ -12,8 +12,10 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from matplotlib.transforms import Bbox
@@ -29,6 +31,9 @@ SIZES: dict[str, tuple[float, float, float]] = {
     "screen": (8.0, 4.5, 11.0),
     "print": (3.5, 2.4, 7.0),
 }
+
+_NOT_SEEN = 0.4  # points by which a line of SVG or PDF may be off
+_CORNERS, _BAND_PIXELS = 500, 400.0  # bands of more become pixels in them, so many across
 
 _INK = {"light": ("#1a1a1a", "#ffffff"), "dark": ("#e8e8e8", "#16181c")}
 
@@ -100,9 +105,10 @@ def save(
     dpi: float | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> None:
-    """Write a figure, with its own dots per inch unless others are given, laid out and drawn once.
+    """Write a figure, laid out and drawn once; PNG with its own dots per inch, unless given.
 
-    `figure.savefig` draws what was ever laid out a second time, unseen.
+    `figure.savefig` draws what was ever laid out a second time, unseen. SVG and PDF hold lines and
+    words as such, and bands as pixels: thousands of corners each would make megabytes.
     """
     lay_out(figure)
     figure.set_layout_engine("none")
@@ -110,7 +116,24 @@ def save(
         figure.set_dpi(figure.dpi if dpi is None else dpi)
         FigureCanvasAgg(figure).print_png(path, metadata=metadata)
     else:
-        figure.savefig(path, format=format, dpi=dpi, metadata=metadata)
+        _make_light(figure)
+        dots = _BAND_PIXELS / figure.get_figwidth()
+        figure.savefig(path, format=format, dpi=dots, metadata=metadata)
+
+
+def _make_light(figure: Figure) -> None:
+    """Leave out corners of lines that nobody sees, and make bands of many corners pixels.
+
+    Bands come next to each other, so that they are one picture.
+    """
+    for line in figure.findobj(Line2D):
+        assert isinstance(line, Line2D)
+        line.get_path().simplify_threshold = _NOT_SEEN
+    for band in figure.findobj(PolyCollection):
+        assert isinstance(band, PolyCollection)
+        if sum(np.shape(path.vertices)[0] for path in band.get_paths()) > _CORNERS:
+            band.set_rasterized(True)
+            band.set_zorder(max(band.get_zorder(), 1.9))  # above the axes, which are at 1.5
 
 
 def plain_numbers(axis: Axis) -> None:

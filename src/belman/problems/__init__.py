@@ -13,6 +13,7 @@ from belman.problems.drifting import (
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
+from belman.problems.servers import Servers, servers
 from belman.problems.stationary import (
     RandomStationary,
     Stationary,
@@ -41,6 +42,7 @@ __all__ = [
     "Problem",
     "Queue",
     "RandomStationary",
+    "Servers",
     "Stationary",
     "Tables",
     "UnstableQueueWarning",
@@ -69,6 +71,7 @@ __all__ = [
     "random_problem",
     "random_walk",
     "seasonal",
+    "servers",
     "shaped",
     "sinusoid",
 ]

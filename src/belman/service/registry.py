@@ -52,6 +52,7 @@ class Registry:
         self._deciding = ThreadPoolExecutor(8, "belman-decide")
         self._reading = ThreadPoolExecutor(2, "belman-read")
         self._watching = ThreadPoolExecutor(1, "belman-watch")
+        self._deliberating = ThreadPoolExecutor(1, "belman-deliberate")
         self._door = ThreadPoolExecutor(2, "belman-door")
         self._open: OrderedDict[str, GroupCommit] = OrderedDict()
         self._read: OrderedDict[str, Study] = OrderedDict()
@@ -75,6 +76,10 @@ class Registry:
     async def watch(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a call gives that works for pages which watch: one after another."""
         return await _run(self._watching, work, *arguments)
+
+    async def deliberate(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What a call gives that takes long, and for which no page waits: one after another."""
+        return await _run(self._deliberating, work, *arguments)
 
     async def at_the_door(self, work: Callable[..., T], *arguments: Any) -> T:
         """What a call gives that a request needs before it is let in."""
@@ -185,7 +190,8 @@ class Registry:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for threads in (self._deciding, self._reading, self._watching, self._door):
+        watching = (self._watching, self._deliberating)
+        for threads in (self._deciding, self._reading, *watching, self._door):
             threads.shutdown(wait=True)
         self.storage.close()
 

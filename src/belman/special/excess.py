@@ -21,9 +21,9 @@ def log_power(k, x):
 
 @kernel
 def log_excess(r, e):
-    """r − 1 − ln r ≥ 0, where e = r − 1 is known without cancellation."""
+    """r − 1 − ln r ≥ 0, where e = r − 1 is known without cancellation; ∞ at r = 0."""
     if e < -0.3 or e > 0.4:
-        return e - math.log(r)
+        return e - math.log(r) if r > 0.0 else math.inf
     s = e / (2.0 + e)
     y = s * s
     series = 0.0

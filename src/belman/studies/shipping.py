@@ -41,7 +41,7 @@ def looks(told: int) -> int:
     """How often a study has looked that was told so many rewards.
 
     >>> looks(1), looks(50), looks(51), looks(100), looks(101)
-    (1, 50, 51, 85, 85)
+    (1, 50, 51, 86, 86)
     """
     return told if told <= _EVERY else _EVERY + math.ceil(math.log(told / _EVERY) / _GROWTH)
 

@@ -13,7 +13,7 @@ export class Arms {
     this.search = h("input", { type: "search", id: "search", autocomplete: "off", oninput: () => this.find() });
     this.element = h("section", { "aria-labelledby": "arms" },
       h("div", { class: "bar" }, h("h2", { id: "arms" }, "The arms"), h("p", { class: "field inline" }, h("label", { for: "search" }, "Find an arm"), this.search)),
-      h("div", { class: "scroll" }, h("table", { class: "cards" }, h("thead", {}, this.head), this.rows)), this.count, this.results);
+      this.results, h("div", { class: "scroll" }, h("table", { class: "cards" }, h("thead", {}, this.head), this.rows)), this.count);
   }
 
   columns(view, words) {

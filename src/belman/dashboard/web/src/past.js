@@ -17,7 +17,7 @@ export class Traffic {
     if (!start.length) return;
     const arms = view.drawn.map((id) => view.arms.find((arm) => arm.id === id));
     const series = arms.map((arm, i) => ({ name: arm.label, colour: arm.colour, asks: asks[i] }));
-    if (others.some(Boolean)) series.push({ name: `${number(view.status.arms - arms.length)} others`, colour: null, asks: others });
+    if (others.some(Boolean)) series.push({ name: view.status.arms > arms.length ? `${number(view.status.arms - arms.length)} others` : "retired arms", colour: null, asks: others });
     const totals = start.map((_, i) => series.reduce((sum, one) => sum + one.asks[i], 0));
     this.note.replaceChildren("The ", term("share"), ` of each arm; a bar is ${/^\d/.test(duration(width)) ? "" : "a "}${duration(width)}.`);
     const busy = Math.max(...totals);

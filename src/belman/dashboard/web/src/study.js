@@ -29,7 +29,7 @@ export function studyPage(main, name, role, link) {
   const parts = [new Forest(), new Traffic(), new Earned(), new Arms(name, pinned, () => stream.again()), new Segments(name), new Soundness(), new Log(name)];
   const first = h("section", { class: "first", "aria-labelledby": "first" });
   const rest = h("div", { class: "rest" }, ...parts.map((part) => part.element), steer.knob, details.element, steer.away || "");
-  const waiting = h("div", { class: "loading", role: "status" }, h("p", { class: "sentence" }, `Opening ${name} …`),
+  const waiting = h("div", { class: "loading", role: "status" }, h("h1", { class: "sentence" }, `Opening ${name} …`),
     ...[90, 70, 80].map(() => h("div", { class: "bone", "aria-hidden": "true" })));
   main.replaceChildren(waiting);
   let shown = false;

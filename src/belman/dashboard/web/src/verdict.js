@@ -33,7 +33,7 @@ export class Verdict {
     const state = stateOf(view);
     this.state.dataset.state = state;
     this.state.textContent = report?.shipped !== null && report?.shipped !== undefined && state === "decided" ? `Decided: ${report.shipped} gets all traffic` : STATES[state];
-    this.sentence.textContent = report ? unbroken(report.sentence) : "The verdict on so many arms takes a moment.";
+    this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is likeliest the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
     this.why.textContent = alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "";
     this.figures.hidden = this.why.hidden = state === "waiting";

@@ -28,8 +28,8 @@ export function signed(value, write = percent) {
 
 // A chance: nobody knows it to be nothing or certain.
 export function chance(value) {
-  if (value > 0.999 && value < 1) return "> 99.9 %";
-  if (value > 0 && value < 0.001) return "< 0.1 %";
+  if (value > 0.999) return "> 99.9\u00a0%";
+  if (value < 0.001) return "< 0.1\u00a0%";
   return percent(value);
 }
 

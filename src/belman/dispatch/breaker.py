@@ -1,0 +1,132 @@
+"""Failures, believed apart from speed: a circuit breaker per server, which opens and recovers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from belman.agent import checks
+from belman.errors import SettingError, StateError
+from belman.special.beta_law import beta_survival
+
+#: What is believed of a server before its first job: a Beta law of its chance of failure.
+PRIOR = (1.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Breaker:
+    """When a server that fails gets no more jobs, and how it comes back.
+
+    A server's chance of failure is believed from about its last `memory` jobs. Once it is over
+    `threshold` with probability `certainty`, the breaker opens: the server gets no job until `rest`
+    jobs were sent elsewhere. Then it gets single jobs on probation. After `probes` successes in a
+    row it is back, with a clean record; a failure opens the breaker again, and its rest doubles, up
+    to `longest_rest`. All of it is counted in jobs, so it holds at any pace.
+
+    >>> Breaker(threshold=0.5).rest
+    20
+    """
+
+    threshold: float = 0.3
+    certainty: float = 0.9
+    memory: float = 15.0
+    rest: int = 20
+    longest_rest: int = 640
+    probes: int = 5
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "certainty"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
+                raise SettingError(f"{name}={value!r} is no chance: it must be between 0 and 1")
+        if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
+            raise SettingError(f"memory={self.memory!r} remembers no jobs: it must be from 2 up")
+        for name in ("rest", "longest_rest", "probes"):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= checks.MOST:
+                raise SettingError(f"{name}={value!r} must be a whole number of jobs from 1 up")
+        if self.longest_rest < self.rest:
+            limits = f"longest_rest={self.longest_rest}, rest={self.rest}"
+            raise SettingError(f"{limits}: the longest rest must not be the shorter one")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain data."""
+        return asdict(self)
+
+
+class Record:
+    """What is known of one server's failures, and whether it may have jobs."""
+
+    def __init__(self, rules: Breaker) -> None:
+        self.rules = rules
+        self.failures = self.successes = 0.0  # of the last jobs, the older the less
+        self.rest = 0  # jobs that its last rest lasts or lasted; 0 while the breaker is closed
+        self.due = 0  # how many jobs will have been sent when it is over
+        self.passed = 0  # probes in a row
+        self.probing = False  # whether one is under way
+
+    @property
+    def chance_of_failure(self) -> float:
+        """The expected one."""
+        a, b = PRIOR[0] + self.failures, PRIOR[1] + self.successes
+        return a / (a + b)
+
+    def condition(self, sent: int) -> str:
+        """`closed`, `open` (it rests) or `half-open` (it is tried again), after `sent` jobs."""
+        return "closed" if self.rest == 0 else "half-open" if sent >= self.due else "open"
+
+    def admits(self, sent: int) -> bool:
+        """Whether it may have the next job, after `sent` jobs were sent in all."""
+        return self.rest == 0 or (sent >= self.due and not self.probing)
+
+    def begun(self) -> bool:
+        """A job begins; whether it is a probe."""
+        self.probing = self.rest > 0
+        return self.probing
+
+    def taken_back(self, probe: bool) -> None:
+        """A job ends of which nothing is learnt."""
+        self.probing = self.probing and not probe
+
+    def ended(self, success: bool, probe: bool, sent: int) -> None:
+        """A job ends, and was a probe or not; `sent` jobs were sent in all."""
+        if probe:
+            self.probing = False
+            self._judge_probe(success, sent)
+        elif self.rest == 0:
+            keep = 1.0 - 1.0 / self.rules.memory
+            self.failures = keep * self.failures + (not success)
+            self.successes = keep * self.successes + success
+            a, b = PRIOR[0] + self.failures, PRIOR[1] + self.successes
+            if not success and beta_survival(a, b, self.rules.threshold) > self.rules.certainty:
+                self._open(self.rules.rest, sent)
+
+    def _judge_probe(self, success: bool, sent: int) -> None:
+        self.passed = self.passed + 1 if success else 0
+        if not success:
+            self._open(min(2 * self.rest, self.rules.longest_rest), sent)
+        elif self.passed >= self.rules.probes:
+            self.failures = self.successes = 0.0
+            self.rest = self.passed = 0
+
+    def _open(self, rest: int, sent: int) -> None:
+        self.rest, self.due, self.passed = rest, sent + rest, 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain data; a probe under way is known from its job."""
+        names = ("failures", "successes", "rest", "due", "passed")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_dict(cls, rules: Breaker, content: Mapping[str, Any]) -> Record:
+        """The record of such data."""
+        made = cls(rules)
+        made.failures = checks.size(content["failures"], "failures of a record")
+        made.successes = checks.size(content["successes"], "successes of a record")
+        if made.failures + made.successes > rules.memory * 1.001:
+            raise StateError("a record holds more jobs than the breaker's memory")
+        made.rest = checks.whole(content["rest"], "rest of a record", 0, rules.longest_rest)
+        made.due = checks.whole(content["due"], "due of a record")
+        made.passed = checks.whole(content["passed"], "passed of a record", 0, rules.probes - 1)
+        return made

@@ -1,0 +1,274 @@
+"""Who serves, who is believed to serve best, and what is under way: a dispatcher without its door.
+
+Nothing here waits, locks or looks at a clock: the time is handed in. A `Dispatcher` keeps a roster
+in memory, a `SharedDispatcher` keeps one in a storage, and a simulation lets its own time pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman import chance
+from belman.agent import Agent
+from belman.dispatch.breaker import Breaker, Record
+from belman.dispatch.jobs import Job, JobBook
+from belman.dispatch.slots import Slots, slots_of
+from belman.errors import ServerError, SettingError, listing, nearest
+from belman.families.family import LARGEST
+from belman.policies import Policy, Thompson
+
+LEAST = 1e-9  # seconds that a job takes at least
+#: What servers are judged by, as the settings of an agent.
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "time": {"family": "exponential", "minimise": True},
+    "success": {"family": "bernoulli", "minimise": False},
+}
+
+
+class Roster:
+    """The servers with what is believed of them, and the jobs under way.
+
+    >>> roster = Roster(["near", "far"], seed=7)
+    >>> job = roster.give(None, now=0.0)
+    >>> roster.complete(job, 0.25, now=0.25)
+    >>> sum(roster.completed.values()), len(roster.jobs)
+    (1, 0)
+    """
+
+    def __init__(
+        self,
+        servers: Iterable[Hashable],
+        *,
+        learns: str = "time",
+        queues: Iterable[Hashable] = (None,),
+        policy: Policy | None = None,
+        limit: int | None = None,
+        penalty: float = 10.0,
+        prior: ArrayLike | None = None,
+        discount: float = 1.0,
+        slots: Any = 1,
+        time_limit: float | None = None,
+        breaker: Breaker | None = None,
+        seed: int | None = None,
+    ) -> None:
+        _check_settings(learns, limit, penalty, time_limit, breaker)
+        names, lines = list(servers), list(queues)
+        if not lines or len(set(lines)) != len(lines):
+            remedy = "give at least one queue, each once"
+            raise SettingError(f"queues={lines!r} makes no dispatcher: {remedy}")
+        who = Thompson() if policy is None else policy
+        rest = {**OBJECTIVES[learns], "policy": who, "prior": prior, "discount": discount}
+        agents = [Agent(names, **rest, seed=_seed(seed, place)) for place in range(len(lines))]
+        self.agents = dict(zip(lines, agents, strict=True))
+        self.learns, self.limit, self.penalty = learns, limit, float(penalty)
+        self.time_limit, self.breaker = time_limit, breaker
+        if isinstance(slots, Mapping):
+            for server in slots:
+                _one_of(server, names, "server")
+        self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
+        self.slots: dict[Hashable, Slots] = {name: slots_of(slots, name) for name in names}
+        self.records = {name: Record(breaker) for name in names} if breaker else {}
+        self.mind = chance.generator(seed, 0, 1)
+        self.jobs = JobBook()
+        self.paused: set[Hashable] = set()
+        self.completed = dict.fromkeys(names, 0)
+        self.failed = dict.fromkeys(names, 0)
+        self.expired = dict.fromkeys(names, 0)
+        self.seconds = dict.fromkeys(names, 0.0)  # that completed jobs took
+        self.sent = 0
+        self.unit: float | None = None
+        self.spent = 0.0
+
+    # Jobs
+
+    def give(self, queue: Hashable, now: float) -> Job | None:
+        """A job of this queue at a server, or None where none is free."""
+        agent = self.agent(queue)
+        if self.limit is not None and len(self.jobs) >= self.limit:
+            return None
+        free = self.free(draw=True)
+        if not free:
+            return None
+        server = agent.ask(among=free)
+        self.sent += 1
+        probe = self.records[server].begun() if self.records else False
+        self.slots[server].changes(now, self.jobs.count(server))
+        job = Job(self.sent, server, queue, now, probe)
+        self.jobs.add(job)
+        return job
+
+    def complete(self, job: Job, spent: float, now: float) -> None:
+        """A job was done in so many seconds."""
+        unit = self.unit or max(spent, LEAST)
+        reward = spent / unit if self.learns == "time" else 1
+        self.agents[job.queue].tell(job.server, reward)
+        self.unit, self.spent = unit, self.spent + spent
+        self.completed[job.server] += 1
+        self.seconds[job.server] += spent
+        self._end(job, now, True)
+
+    def fail(self, job: Job, spent: float, now: float) -> None:
+        """A job has failed after so many seconds."""
+        agent = self.agents[job.queue]
+        if self.learns == "success":
+            agent.tell(job.server, 0)
+        elif self.records:
+            agent.cancel(job.server)  # of its speed nothing is known
+        else:
+            done = sum(self.completed.values())
+            cost = max(self.penalty * (self.spent / done if done else spent), spent)
+            self.unit = self.unit or max(cost, LEAST)
+            agent.tell(job.server, cost / self.unit)
+        self.failed[job.server] += 1
+        self._end(job, now, False)
+
+    def take_back(self, job: Job, now: float) -> None:
+        """A job that is not done after all: nothing is learnt."""
+        self.slots[job.server].changes(now, self.jobs.count(job.server))
+        self.agents[job.queue].cancel(job.server)
+        if self.records:
+            self.records[job.server].taken_back(job.probe)
+        self.jobs.remove(job)
+
+    def expire(self, now: float) -> None:
+        """Jobs over the time limit have failed."""
+        if self.time_limit is not None:
+            for job in self.jobs.begun_before(now - self.time_limit):
+                self.expired[job.server] += 1
+                self.fail(job, self.time_limit, now)
+
+    def next_expiry(self) -> float | None:
+        """When the next job will be over the time limit."""
+        first = self.jobs.first
+        return None if first is None or self.time_limit is None else first.began + self.time_limit
+
+    def _end(self, job: Job, now: float, success: bool) -> None:
+        self.slots[job.server].changes(now, self.jobs.count(job.server), completed=success)
+        if self.records:
+            self.records[job.server].ended(success, job.probe, self.sent)
+        self.jobs.remove(job)
+
+    def job(self, named: Any) -> Job:
+        """A job by itself, or the oldest one of a server by the server's name."""
+        if isinstance(named, Job):
+            if named.number in self.jobs:
+                return named
+            raise ServerError(f"job {named.number} is not under way: its end was told already")
+        server = self.known(named)
+        if (job := self.jobs.oldest(server)) is None:
+            why = "it was never assigned, or its end was told already"
+            raise ServerError(f"server {server!r} has no job: {why}")
+        return job
+
+    # Servers
+
+    def free(self, draw: bool = False) -> list[Hashable]:
+        """Servers that could take a job now, the limit apart; learnt slots may be drawn."""
+        able = [server for server in self.completed if server not in self.paused]
+        return [server for server in self._admitted(able) if self._has_room(server, draw)]
+
+    def _has_room(self, server: Hashable, draw: bool) -> bool:
+        slots, count = self.slots[server], self.jobs.count(server)
+        return count == 0 or count < (slots.in_use(self.mind) if draw else slots.expected)
+
+    def _admitted(self, able: list[Hashable]) -> list[Hashable]:
+        """Those whose breakers admit a job; were there none, whoever has rested most."""
+        if not self.records:
+            return able
+        good = [server for server in able if self.records[server].admits(self.sent)]
+        resting = [server for server in able if not self.records[server].probing]
+        if not good and len(resting) == len(able) and able:
+            good = [min(able, key=lambda server: self.records[server].due)]
+        return good
+
+    def add_server(self, server: Hashable, prior: ArrayLike | None = None) -> None:
+        """A new one."""
+        for agent in self.agents.values():
+            agent.add_arm(server, prior)
+        self.slots[server] = slots_of(self.new_slots, server)
+        if self.breaker:
+            self.records[server] = Record(self.breaker)
+        self.completed[server] = self.failed[server] = self.expired[server] = 0
+        self.seconds[server] = 0.0
+
+    def remove_server(self, server: Hashable) -> None:
+        """One less, with all that was learnt."""
+        self.known(server)
+        if self.jobs.count(server):
+            remedy = "let its job end, or pause it so that it gets no other"
+            raise ServerError(f"server {server!r} is busy: {remedy}")
+        for agent in self.agents.values():
+            agent.remove_arm(server)
+        for kept in (self.completed, self.failed, self.expired, self.seconds, self.slots):
+            del kept[server]
+        self.records.pop(server, None)
+        self.paused.discard(server)
+
+    # What is asked for by name
+
+    def agent(self, queue: Hashable) -> Agent:
+        """The agent of a queue."""
+        return self.agents[_one_of(queue, self.agents, "queue")]
+
+    def known(self, server: Hashable) -> Hashable:
+        """A server that there is."""
+        return _one_of(server, self.completed, "server")
+
+    def duration(self, job: Job, given: float | None, now: float) -> float:
+        """The seconds of a job: those given, or those that passed."""
+        value = now - job.began if given is None else given
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not is_number or not 0.0 <= value <= LARGEST:
+            allowed = f"it must be seconds from 0 to {LARGEST:g}, or None for the clock's"
+            raise ServerError(f"time={given!r} cannot be: {allowed}")
+        return float(value)
+
+    def why_busy(self, waiting: int) -> str:
+        """Why no job can begin."""
+        if self.limit is not None and len(self.jobs) >= self.limit:
+            remedy = "wait with timeout=…, or complete one"
+            return f"{self.limit} jobs are under way, which is the limit: {remedy}"
+        paused = f", {len(self.paused)} paused" if self.paused else ""
+        resting = sum(not record.admits(self.sent) for record in self.records.values())
+        rests = f", {resting} failing" if resting else ""
+        count = sum(self.jobs.count(server) > 0 for server in self.completed)
+        busy = f"{count} busy{paused}{rests} (wait with timeout=…, or complete a job)"
+        return f"no server is free: {busy}, {waiting} callers before this one"
+
+
+def _one_of(name: Hashable, known: Collection[Hashable], what: str) -> Hashable:
+    if name not in known:
+        words = f"this dispatcher has {listing(known)}{nearest(name, known)}"
+        raise ServerError(f"unknown {what} {name!r}: {words}")
+    return name
+
+
+def _check_settings(learns: Any, limit: Any, penalty: Any, time_limit: Any, breaker: Any) -> None:
+    if learns not in OBJECTIVES:
+        known = f"there are {listing(OBJECTIVES)}{nearest(learns, OBJECTIVES)}"
+        raise SettingError(f"learns={learns!r} is unknown: {known}")
+    is_whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
+    if limit is not None and (not is_whole or limit < 1):
+        allowed = "it must be a whole number from 1 up, or None"
+        raise SettingError(f"limit={limit!r} lets no job through: {allowed}")
+    is_number = isinstance(penalty, (int, float)) and not isinstance(penalty, bool)
+    if not is_number or not 1.0 <= penalty < float("inf"):
+        allowed = "it must be a number from 1 up"
+        raise SettingError(f"penalty={penalty!r} makes failing worth while: {allowed}")
+    is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
+    if time_limit is not None and (not is_number or not LEAST <= time_limit <= LARGEST):
+        allowed = f"it must be seconds from {LEAST:g} to {LARGEST:g}, or None"
+        raise SettingError(f"time_limit={time_limit!r} ends every job: {allowed}")
+    if breaker is not None and not isinstance(breaker, Breaker):
+        raise SettingError(f"breaker={breaker!r} is none: give belman.Breaker(…), or None")
+
+
+def _seed(seed: int | None, place: int) -> int | None:
+    """A seed for each queue's agent."""
+    if seed is None or place == 0:
+        return seed
+    return int(chance.generator(seed, place)[0] >> np.uint64(1))

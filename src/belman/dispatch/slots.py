@@ -1,0 +1,182 @@
+"""How many jobs a server may have at once: a fixed number, or one that is found out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from belman import chance
+from belman.agent import checks
+from belman.errors import SettingError, StateError
+
+MOST_SLOTS = 1024
+HOLD = 4  # jobs completed with each slot before their number is drawn anew
+
+
+@dataclass(frozen=True)
+class LearntSlots:
+    """Slots that are found out: as many as add to what the server completes.
+
+    A server with room for c jobs at once completes jobs at a rate that grows with their number n up
+    to c, as min(n, c) does, and no further. What is believed of c follows from how many were
+    completed, and how long it took, with one job at once, with two, and so on. How many slots are
+    used is a draw from that, and no more than one beyond what was tried. `most` is where it ends;
+    about the last `memory` jobs are remembered.
+
+    >>> LearntSlots(most=8).most
+    8
+    """
+
+    most: int = 32
+    memory: float = 500.0
+
+    def __post_init__(self) -> None:
+        if type(self.most) is not int or not 1 <= self.most <= MOST_SLOTS:
+            raise SettingError(f"most={self.most!r} must be a whole number from 1 to {MOST_SLOTS}")
+        if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
+            raise SettingError(f"memory={self.memory!r} remembers no jobs: it must be from 2 up")
+
+
+class FixedSlots:
+    """A server with so many slots, however its jobs go."""
+
+    def __init__(self, count: int) -> None:
+        if type(count) is not int or not 1 <= count <= MOST_SLOTS:
+            allowed = f"give a whole number from 1 to {MOST_SLOTS}, or 'learnt'"
+            raise SettingError(f"{count!r} slots cannot be: {allowed}")
+        self.expected = count
+
+    def in_use(self, mind: chance.Words) -> int:
+        """How many slots to use for the next job."""
+        return self.expected
+
+    def changes(self, now: float, count: int, completed: bool = False) -> None:
+        """The server had `count` jobs until now, when one begins or ends."""
+
+
+class Capacity:
+    """What is believed of one server's slots."""
+
+    def __init__(self, rules: LearntSlots) -> None:
+        self.rules = rules
+        self.completed: list[float] = []  # with one job at once, with two, …; the older the less
+        self.seconds: list[float] = []
+        self.since = 0.0  # when a job last began or ended
+        self.drawn, self.left = 1, 0  # the slots in use, and for how many more jobs
+
+    def changes(self, now: float, count: int, completed: bool = False) -> None:
+        """The server had `count` jobs until now, when one begins or ends."""
+        passed, self.since = max(now - self.since, 0.0), now
+        if count == 0:
+            return
+        for values in (self.completed, self.seconds):
+            values += [0.0] * (count - len(values))
+        self.seconds[count - 1] += passed
+        if completed:
+            self.left -= 1
+            self.completed[count - 1] += 1.0
+            keep = 1.0 - 1.0 / self.rules.memory
+            self.completed = [keep * value for value in self.completed]
+            self.seconds = [keep * value for value in self.seconds]
+
+    def in_use(self, mind: chance.Words) -> int:
+        """How many slots to use for the next job: a draw, so that the next number is tried too.
+
+        It is kept for a while, since what a number of jobs at once is good for shows only when
+        most of them begin and end among so many.
+        """
+        if self.left <= 0:
+            with np.errstate(over="ignore"):
+                level = float(chance.uniform(mind))
+            sums = itertools.accumulate(self.chances())
+            below = itertools.takewhile(lambda total: total <= level * (1.0 - 1e-12), sums)
+            self.drawn = 1 + sum(1 for _ in below)
+            self.left = HOLD * self.drawn
+        return self.drawn
+
+    @property
+    def expected(self) -> int:
+        """The likeliest number, of those that were tried."""
+        chances = self.chances()[: max(len(self.completed), 1)]
+        return 1 + max(range(len(chances)), key=chances.__getitem__)
+
+    def chances(self) -> list[float]:
+        """How likely the server has room for one job, for two, …, up to one more than was tried.
+
+        Completions come at the rate r·min(n, c), and r is integrated out under the prior 1/r.
+        """
+        tried = len(self.completed)
+        jobs, time = sum(self.completed), sum(self.seconds)
+        if jobs == 0.0 or time == 0.0:
+            return [1.0]
+        logs, grown, room = [], 0.0, 0.0
+        for slots in range(1, min(tried + 1, self.rules.most) + 1):
+            # those who had at least so many jobs would have gained by the last slot
+            beyond = sum(self.seconds[slots - 1 :])
+            room += beyond
+            if slots > 1:
+                grown += math.log(slots / (slots - 1.0)) * sum(self.completed[slots - 1 :])
+            logs.append(grown - jobs * math.log(room))
+        likeliest = max(logs)
+        weights = [math.exp(value - likeliest) for value in logs]
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+
+Slots = FixedSlots | Capacity
+
+
+def slots_of(given: Any, server: Hashable) -> Slots:
+    """The slots of one server, from what a person gives: a number, 'learnt', or either by server.
+
+    >>> slots_of({"near": 4}, "near").expected, slots_of({"near": 4}, "far").expected
+    (4, 1)
+    """
+    chosen = given.get(server, 1) if isinstance(given, Mapping) else given
+    if chosen == "learnt":
+        chosen = LearntSlots()
+    return Capacity(chosen) if isinstance(chosen, LearntSlots) else FixedSlots(chosen)
+
+
+def to_plain(slots: Slots, now: float) -> Any:
+    """Slots as plain data, at this time."""
+    if isinstance(slots, FixedSlots):
+        return slots.expected
+    return {
+        "learnt": asdict(slots.rules),
+        "completed": slots.completed,
+        "seconds": slots.seconds,
+        "ago": max(now - slots.since, 0.0),
+        "drawn": slots.drawn,
+        "left": max(slots.left, 0),
+    }
+
+
+def from_plain(content: Any, now: float) -> Slots:
+    """The slots of such data, at this time."""
+    if not isinstance(content, dict):
+        return FixedSlots(content)
+    rules = LearntSlots(**content["learnt"])
+    made, most = Capacity(rules), rules.most
+    made.completed, made.seconds = (
+        _sizes(content[name], most) for name in ("completed", "seconds")
+    )
+    made.since = now - checks.size(content["ago"], "ago of slots")
+    made.drawn = checks.whole(content["drawn"], "drawn slots", 1, most)
+    made.left = checks.whole(content["left"], "jobs left of slots", 0, HOLD * most)
+    if len(made.completed) != len(made.seconds):
+        raise StateError("slots hold other numbers of jobs than seconds")
+    if sum(made.completed) > 1.001 * rules.memory:
+        raise StateError("slots hold more jobs than their memory")
+    return made
+
+
+def _sizes(values: Any, most: int) -> list[float]:
+    if not isinstance(values, list) or len(values) > most:
+        raise StateError(f"slots hold no list of up to {most} numbers")
+    return [checks.size(value, "what slots hold") for value in values]

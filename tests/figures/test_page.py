@@ -1,0 +1,81 @@
+"""The page of the report, with made-up numbers: contents that stay, figures that fold, a summary
+to print.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from belman.figures import FIGURES
+from belman.figures.claim import Check, Judgement
+from belman.figures.claims import CLAIMS
+from belman.figures.page import Section, page
+from belman.table import Table
+from tests.figures.test_report import Page
+from tests.waiting import HANG
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    from matplotlib import pyplot
+
+    folder = tmp_path_factory.mktemp("page")
+    figure, ax = pyplot.subplots(figsize=(8, 4))
+    ax.plot([0, 1])
+    figure.savefig(folder / "x.png")
+    pyplot.close(figure)
+    table = Table({"player": ["BelMan", "Thompson"], "regret": [12.5, 128_712.0]})
+    sections = [
+        Section(each, Path("x.png"), [table], [Path("x.png")], "", 1.0) for each in FIGURES.values()
+    ]
+    judged = [(claim, Judgement([Check("it is so", 1.0, 0.1, 2.0)])) for claim in CLAIMS]
+    path = folder / "index.html"
+    path.write_text(page("A report", "<p>Words.</p>", sections, judged, folder), encoding="utf-8")
+    return path
+
+
+def test_the_page_is_whole(made):
+    text = made.read_text(encoding="utf-8")
+    found = Page(text)
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    for link in found.links:
+        assert link[1:] in found.ids if link.startswith("#") else (made.parent / link).is_file()
+    assert "128,712" in text
+
+
+def test_contents_stay_figures_fold_and_the_print_is_the_summary(made):
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium here: `make browser` installs it on Debian and Ubuntu")
+    from playwright import sync_api as playwright
+
+    with playwright.sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1400, "height": 900})
+        tab.set_default_timeout(1_000 * HANG)
+        tab.goto(made.as_uri())
+        tab.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+        tab.evaluate("window.scrollTo(0, 5000)")
+        assert tab.evaluate("document.querySelector('nav').getBoundingClientRect().top") == 0
+        name = next(iter(FIGURES))
+        picture = tab.locator(f"section[aria-labelledby='{name}'] img")
+        assert picture.is_visible()
+        tab.locator(f"#{name}").click()
+        assert not picture.is_visible()
+        tab.locator(f"#{name}").click()
+        assert picture.is_visible()
+        tab.emulate_media(media="print")
+        assert not picture.is_visible()
+        assert not tab.locator("nav").is_visible()
+        assert tab.locator("#claims").is_visible()
+        tab.emulate_media(media="screen")
+        tab.set_viewport_size({"width": 390, "height": 900})
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        browser.close()
