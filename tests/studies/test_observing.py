@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from belman import assign
 from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
+from belman.studies.event_log import EventLog
 from belman.studies.observed_rows import brought
 
 FAMILIES = {
@@ -215,6 +216,7 @@ def test_a_window_has_to_be_over(opened, clock):
     clock.now += 1.0
     study.observe(timed)
     assert study.status()["told"] == 9  # the tickets have closed, too
+    assert sum(study.agent().learnt(arm).tells for arm in "abc") == 9
     study.check()
 
 
@@ -312,3 +314,22 @@ def test_whatever_is_brought_is_outcomes_or_refused(given):
     except SettingError:
         return
     assert len({len(column) for column in found}) == 1
+
+
+def test_what_fails_before_the_commit_has_not_happened(opened, monkeypatch):
+    study = opened()
+    study.publish(100)
+    rows, before = rows_of(study, 50, [0.0, 1.0]), study.check()
+    append = EventLog.append
+
+    def die(self, transaction, new):
+        append(self, transaction, new)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EventLog, "append", die)
+        with pytest.raises(KeyboardInterrupt):
+            study.observe(rows, key="one")
+    assert study.check() == Study("study", study.storage).check() == before
+    assert study.observe(rows, key="one") == 50
+    assert study.status()["told"] == 50
