@@ -81,7 +81,7 @@ def beta(mean: float, concentration: float) -> tuple[float, ...]:
 
     >>> row = beta(0.3, 8.0)
     >>> round(row[0], 12), round(variance(row), 4)  # 0.3·0.7/9, less what atoms hide
-    (0.3, 0.0232)
+    (0.3, 0.0233)
     """
     from scipy import special  # here, since it takes longer to import than all of the rest
 

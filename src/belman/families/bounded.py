@@ -253,19 +253,13 @@ class Bounded(Family):
     def default_prior(self) -> tuple[float, ...]:
         return (0.0, 1.0, 1.0)
 
-    def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
-        """As for any family; (alpha, beta) alone is what is believed of coins.
+    def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
+        """What is believed of coins, (alpha, beta), is (0, alpha, beta).
 
         >>> Bounded().check_belief((2, 3))
         (0.0, 2.0, 3.0)
         """
-        if (
-            np.ndim(belief) == 1
-            and len(given := np.asarray(belief)) == 2
-            and given.dtype.kind in "if"
-        ):
-            belief = (0.0, *given)
-        return super().check_belief(belief)
+        return (0.0, *belief) if len(belief) == 2 else belief
 
     def proper(self, belief: Sequence[float]) -> bool:
         soft, alpha, beta = belief

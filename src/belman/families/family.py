@@ -254,6 +254,10 @@ class Family(ABC):
             raise RewardError(f"reward {reward!r} is too large: {allowed}")
         return value
 
+    def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
+        """The coordinates of a belief of which a user may leave some out."""
+        return belief
+
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
         """The coordinates as floats; raises PriorError where they make no proper belief."""
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
@@ -264,6 +268,7 @@ class Family(ABC):
             values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
         except (TypeError, ValueError, OverflowError):
             raise PriorError(f"prior {shown} is not a list of numbers: {wanted}") from None
+        values = self.completed(values)
         if len(values) != self.dimension:
             raise PriorError(f"prior {shown} has {len(values)} numbers: {wanted}")
         if not all(map(math.isfinite, values)) or not self.proper(values):

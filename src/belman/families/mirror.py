@@ -158,6 +158,9 @@ class Mirror(Family):
     def supports(self, reward: float) -> bool:
         return self.of.supports(-reward)
 
+    def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
+        return self.of.completed(belief)
+
     def proper(self, belief: Sequence[float]) -> bool:
         return self.of.proper(belief)
 
