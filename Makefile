@@ -46,9 +46,10 @@ test-newest: $(VENV)/.newest ## run the tests on the newest versions that there 
 packages: $(TOOLS) ## build the sdist and the wheel into dist/
 	@$(BIN)/python -m tests.packages dist
 
-browser: ## install Chromium, in which the pages are tested (Debian, Ubuntu)
+browser: ## install Chromium (Debian, Ubuntu), in which the pages are tested, and axe where there is npm
 	@command -v chromium >/dev/null || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \
 		'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
+	@! command -v npm >/dev/null || (cd src/belman/dashboard/web && npm ci --silent)
 
 postgresql: ## install PostgreSQL, on which studies are tested (Debian, Ubuntu)
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $$(test "$$(id -u)" = 0 || echo sudo) sh -c \

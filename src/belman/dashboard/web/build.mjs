@@ -16,8 +16,3 @@ await build({
   outdir: out,
 });
 for (const file of ["index.html", "icon.svg"]) await copyFile(`src/${file}`, out + file);
-
-// What checks that everybody can use the page, for tests that have no network.
-const tests = new URL("../../../../tests/dashboard/axe/", import.meta.url).pathname;
-await mkdir(tests, { recursive: true });
-for (const file of ["axe.min.js", "LICENSE"]) await copyFile(`node_modules/axe-core/${file}`, tests + file);
