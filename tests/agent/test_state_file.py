@@ -139,7 +139,7 @@ def test_settings_survive(tmp_path):
     agent.save(tmp_path / "state.json")
     loaded = Agent.load(tmp_path / "state.json")
     loaded.add_arm("e")
-    assert loaded.belief("e") == (1.0 / 3.0, 2.0)
+    assert loaded.belief("e") == (0.0, 1.0 / 3.0, 2.0)
     with pytest.raises(ValueError, match="range is from -1 to 7"):
         loaded.tell("b", 8.0)
 

@@ -20,7 +20,7 @@ from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
 from belman.families.family import Family, FamilyKernels
 from belman.families.quantile_search import searched_quantile
-from belman.special import log_excess, normal_cdf, normal_quantile
+from belman.special import log_excess, log_ratio, normal_cdf, normal_quantile
 
 #: The default belief on the variance of the logarithms: Gamma(3, 4) on its inverse, so half of it
 #: lies between 1 and 2.3; and the weight of the typical reward, in rewards.
@@ -123,8 +123,9 @@ def _least(gap, variance):
 @kernel
 def d(law, mean, other, spread):
     """The least KL over the rival's variance of logarithms, the arm's own from mean and spread."""
-    gap = math.log1p((other - mean) / mean)
-    return _least(gap, _log_variance_of(mean, spread))
+    if not other > 0.0:
+        return math.inf
+    return _least(log_ratio(other, mean), _log_variance_of(mean, spread))
 
 
 @kernel

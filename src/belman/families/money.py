@@ -27,6 +27,7 @@ from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
 from belman.families.positive import Positive
 from belman.families.quantile_search import searched_quantile
+from belman.special import log_ratio
 
 _TYPICAL = 1  # its place in the law, behind the shape of gamma amounts
 _CHANCE_PRIOR = (0.5, 0.5)
@@ -58,7 +59,7 @@ def d(law, mean, other, spread):
         return max(other, 0.0) / law[_TYPICAL]
     if other <= 0.0:
         return math.inf
-    return _weight(mean, spread) * log_cosh(0.5 * math.log1p((other - mean) / mean))
+    return _weight(mean, spread) * log_cosh(0.5 * log_ratio(other, mean))
 
 
 @kernel

@@ -16,6 +16,7 @@ from belman.special.excess import (
     lift_excess,
     log_excess,
     log_power,
+    log_ratio,
     ratio_excess,
     stirling_excess,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "log_excess",
     "log_gamma",
     "log_power",
+    "log_ratio",
     "normal_cdf",
     "normal_quantile",
     "ratio_excess",

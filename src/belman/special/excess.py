@@ -20,6 +20,13 @@ def log_power(k, x):
 
 
 @kernel
+def log_ratio(x, y):
+    """ln(x/y) of positive numbers, with all digits where they are close."""
+    change = (x - y) / y
+    return math.log1p(change) if change > -1.0 else math.log(x) - math.log(y)
+
+
+@kernel
 def log_excess(r, e):
     """r − 1 − ln r ≥ 0, where e = r − 1 is known without cancellation; ∞ at r = 0."""
     if e < -0.3 or e > 0.4:
