@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SETTINGS = ("background", "first", "never")
 _WARM, _HOT = 0.1, 0.5  # CPU seconds interpreted after which code is loaded, and compiled
 _LOOK = 0.05  # seconds between two looks at whether it is worth it
+_SWITCH = 1e-5  # seconds after which a thread that decides lets the one go on that loads
 
 
 def setting() -> str:
@@ -115,11 +116,16 @@ class _Background:
             self.child = None
 
     def load(self, code: Code) -> None:
+        """Load code; it reads many small files, after each of which it waits for Python's lock."""
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(min(interval, _SWITCH))
         try:
             if not self.over.is_set():
                 code.function()
         except Exception as error:
             warnings.warn(f"belman goes on interpreted: {error}", RuntimeWarning, stacklevel=2)
+        finally:
+            sys.setswitchinterval(interval)
 
     def end(self) -> None:
         """Before the process ends: nothing is left behind, and nothing in the middle of loading."""
