@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, entry, inlined_kernel, kernel, leaves, with_leaves
 from belman.errors import ArmError
+from belman.families.family import Family
 from belman.lab.design import Field, Stop, blank, checkpoints
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Floats, Ledger, Policy, record
@@ -127,6 +128,25 @@ def in_one_block(record: Any) -> tuple[Floats, Any]:
     return block, with_leaves(record, shaped)
 
 
+def set_up(
+    policy: Policy, family: Family, arms: int, memory: Any
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """What every loop at arms is given, by name, and what its calls of the policy are bound to."""
+    block, memory = in_one_block(memory)
+    ledger = Ledger.blank(np.zeros((arms, family.dimension)))
+    generators = np.zeros((3, 4), dtype=np.uint64)
+    params = np.zeros(arms) if policy.sees_truth else policy.params(family)
+    given = {
+        "law": family.law,
+        "prior": np.array(family.prior),
+        "ledger": ledger,
+        "block": block,
+        "blank": block.copy(),
+        "generators": generators,
+    }
+    return given, (policy, family, params, ledger, memory, generators[MIND], np.zeros(arms))
+
+
 class BanditRunner:
     """A compiled policy at a problem."""
 
@@ -144,25 +164,16 @@ class BanditRunner:
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         sizes = {"turn": len(self._marks) - 1, "arm": arms}
         results = blank(BanditResults, FIELDS, runs, sizes)
-        block, memory = in_one_block(self._memory)
-        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
-        params = np.zeros(arms) if self._policy.sees_truth else self._policy.params(family)
-        generators = np.zeros((3, 4), dtype=np.uint64)
-        given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
+        given, bound = set_up(self._policy, family, arms, self._memory)
         heard = np.zeros(1)
-        call = bind_policy(call_choose, self._policy, *given, heard)
+        call = bind_policy(call_choose, *bound, heard=heard)
         done = self._entry(
-            law=family.law,
-            params=params,
+            **given,
+            params=bound[2],
             reveal=self._policy.sees_truth,
-            prior=np.array(family.prior),
-            ledger=ledger,
-            block=block,
-            blank=block.copy(),
             world=problem.world,
             theta=problem.parameters,
             means=np.zeros(arms),
-            generators=generators,
             turn_values=self._turn_values,
             checkpoints=self._marks,
             seed=chance.generator(seed),

@@ -8,18 +8,16 @@ from belman import chance
 from belman.engine import call_address, entry, kernel
 from belman.lab.bandit_runner import (
     FIELDS,
-    MIND,
     NATURE,
     STOP_CHECK_TURNS,
     BanditResults,
     BanditRunner,
     count_plays,
-    in_one_block,
     play_arm,
+    set_up,
 )
 from belman.lab.design import Stop, blank
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
-from belman.policies.policy import Ledger
 from belman.problems.drifting import Drifting
 
 
@@ -70,23 +68,15 @@ class DriftingRunner(BanditRunner):
         assert isinstance(problem, Drifting)
         family, arms, courses = problem.family, problem.arms, problem.courses
         results = blank(BanditResults, FIELDS, runs, {"turn": len(self._marks) - 1, "arm": arms})
-        block, memory = in_one_block(self._memory)
-        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
-        generators, heard = np.zeros((3, 4), dtype=np.uint64), np.zeros(1)
-        params = self._policy.params(family)
-        given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
-        call = bind_policy(call_choose, self._policy, *given, heard)
+        given, bound = set_up(self._policy, family, arms, self._memory)
+        heard = np.zeros(1)
+        call = bind_policy(call_choose, *bound, heard=heard)
         done = entry(play_changing, family=family.kernels)(
-            law=family.law,
-            prior=np.array(family.prior),
-            ledger=ledger,
-            block=block,
-            blank=block.copy(),
+            **given,
             courses=courses,
             starts=np.array(problem.starts, dtype=np.int64),
             means=np.zeros(courses.shape[:2]),
             best=np.zeros(len(courses)),
-            generators=generators,
             turn_values=self._turn_values,
             checkpoints=self._marks,
             seed=chance.generator(seed),

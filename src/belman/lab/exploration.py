@@ -20,14 +20,13 @@ from belman import chance, spec
 from belman.engine import call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError, SettingError
 from belman.lab.bandit_runner import (
-    MIND,
     NATURE,
     STOP_CHECK_TURNS,
     WORLD,
     count_plays,
-    in_one_block,
     play_arm,
     prepare_run,
+    set_up,
 )
 from belman.lab.design import Design, Field, Stop, blank, checkpoints
 from belman.lab.policy_call import (
@@ -42,7 +41,7 @@ from belman.lab.policy_call import (
 )
 from belman.lab.run import check_sizes, run
 from belman.policies.averages import plays_needed
-from belman.policies.policy import Floats, Ledger, Policy, never_finished, pick_most
+from belman.policies.policy import Floats, Policy, never_finished, pick_most
 from belman.policies.stopping import check_rule, least_contrast, thresholds
 from belman.problems.problem import Problem
 
@@ -355,25 +354,16 @@ class ExplorationRunner:
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
         sizes = {"turn": len(self._marks) - 1, "arm": arms}
         results = blank(ExplorationResults, FIELDS, runs, sizes)
-        block, memory = in_one_block(self._memory)
-        ledger = Ledger.blank(np.zeros((arms, family.dimension)))
-        index, generators = np.zeros(arms), np.zeros((3, 4), dtype=np.uint64)
-        params = self._policy.params(family)
-        given = (self._policy, family, params, ledger, memory, generators[MIND], index)
-        call, advice = bind_policy(call_choose, *given), bind_policy(call_advice, *given)
+        given, bound = set_up(self._policy, family, arms, self._memory)
+        call, advice = bind_policy(call_choose, *bound), bind_policy(call_advice, *bound)
         done = self._entry(
-            law=family.law,
-            prior=np.array(family.prior),
-            ledger=ledger,
-            block=block,
-            blank=block.copy(),
+            **given,
             world=problem.world,
             theta=problem.parameters,
             means=np.zeros(arms),
-            index=index,
+            index=bound[-1],
             chosen=np.zeros(arms),
             doubt=np.zeros(2, dtype=np.int64),
-            generators=generators,
             turn_values=self._turn_values,
             marks=self._marks,
             rule=self._rule,

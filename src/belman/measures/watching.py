@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, entry, kernel
 from belman.errors import SettingError
-from belman.lab.bandit_runner import MIND, NATURE, in_one_block, play_arm, prepare_run
+from belman.lab.bandit_runner import NATURE, play_arm, prepare_run, set_up
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.measures.best import DEPTH, best_share
 from belman.measures.stop_rules import Separated, StopRule, Sure
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.policies.policy import Floats, Policy
 from belman.policies.stopping import contrast
 from belman.problems.problem import Problem
 from belman.special import log_beta
@@ -156,23 +156,14 @@ def watch(
     results = Watched(
         np.zeros(runs, np.int64), np.zeros(runs, np.int64), np.zeros(runs, np.bool_), np.zeros(runs)
     )
-    block, memory = in_one_block(policy.memory(arms, family.dimension))
-    ledger = Ledger.blank(np.zeros((arms, family.dimension)))
-    generators = np.zeros((3, 4), dtype=np.uint64)
-    params = policy.params(family)
-    given = (family, params, ledger, memory, generators[MIND], np.zeros(arms))
-    call = bind_policy(call_choose, policy, *given)
+    given, bound = set_up(policy, family, arms, policy.memory(arms, family.dimension))
+    call = bind_policy(call_choose, *bound)
     turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
     entry(watch_runs, family=family.kernels)(
-        law=family.law,
-        prior=np.array(family.prior),
-        ledger=ledger,
-        block=block,
-        blank=block.copy(),
+        **given,
         world=problem.world,
         theta=problem.parameters,
         means=np.zeros(arms),
-        generators=generators,
         turn_values=np.ascontiguousarray(turn_values, dtype=np.float64),
         seed=chance.generator(seed),
         policy_call=call.address,
