@@ -128,9 +128,11 @@ def in_one_block(record: Any) -> tuple[Floats, Any]:
     return block, with_leaves(record, shaped)
 
 
-def set_up(
-    policy: Policy, family: Family, arms: int, memory: Any
-) -> tuple[dict[str, Any], tuple[Any, ...]]:
+#: What the calls of a policy are bound to (`bind_policy`).
+Bound = tuple[Policy, Family, Floats, Ledger, Any, NDArray[Any], Floats]
+
+
+def set_up(policy: Policy, family: Family, arms: int, memory: Any) -> tuple[dict[str, Any], Bound]:
     """What every loop at arms is given, by name, and what its calls of the policy are bound to."""
     block, memory = in_one_block(memory)
     ledger = Ledger.blank(np.zeros((arms, family.dimension)))
