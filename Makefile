@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce report test test-numba test-oldest test-newest packages browser postgresql dashboard bench attack images page-images wheels constraints clean distclean
+.PHONY: help reproduce report test test-numba test-oldest test-newest docs packages browser postgresql dashboard bench attack images page-images tutorial-images wheels constraints clean distclean leaderboard compare
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name words; do \
@@ -43,6 +43,9 @@ test-oldest: $(VENV)/.oldest ## run the tests on the oldest versions that pyproj
 test-newest: $(VENV)/.newest ## run the tests on the newest versions that there are
 	@$(VENV)/newest/$(SCRIPTS)/python -m pytest -n 2 --dist loadfile -o filterwarnings=  # of what they will drop
 
+docs: $(TOOLS) ## build the documentation site into build/docs, every warning an error
+	@$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/doctrees docs build/docs && echo "build/docs/index.html"
+
 packages: $(TOOLS) ## build the sdist and the wheel into dist/
 	@$(BIN)/python -m tests.packages dist
 
@@ -62,15 +65,26 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 	@status=0; for file in $$(grep -l '^def main' benchmarks/*.py); do \
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || status=1; done; exit $$status
 
+# RUNS, HORIZON and FAMILIES (all for every one) say how much of the validation suite is played.
+leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md, .html and .json (minutes)
+	@$(BIN)/python docs/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
+
+compare: $(READY) ## measure belman beside other libraries, what has changed alone, and draw docs/compare.md (under 30 minutes)
+	@$(BIN)/python docs/compare.py --folder $(VENV)/peers
+
 attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print the table of docs/guide/promises.md (minutes)
 	@$(BIN)/python -m tests.attack
 
 images: report ## redraw the pictures and the summary of README and docs/ from the full report
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
+	@$(BIN)/python docs/examples/price.py 200 docs/images/price.png
 
 page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
 	@$(BIN)/python docs/page.py
+
+tutorial-images: $(TOOLS) ## run the tutorials, and redraw their pictures
+	@$(BIN)/python docs/tutorials/play.py
 
 wheels: $(READY) ## build belman and its slim client, belman-client, into dist/
 	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps -w dist . ./client
@@ -79,7 +93,7 @@ constraints: $(TOOLS) ## pin what is installed now in constraints.txt
 	@$(BIN)/pip freeze --exclude-editable | grep == > constraints.txt
 
 clean: ## remove what was drawn, built and cached
-	@rm -rf build dist client/build client/*.egg-info report figures belman-run src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf build dist client/build client/*.egg-info report figures belman-run bench-regret src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv as well

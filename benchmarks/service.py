@@ -3,7 +3,8 @@ with the same requests.
 
 `python -m benchmarks.service [SECONDS]`. Server and clients share this machine; every commit waits
 for the disk. The clients send a steady stream, each request counted from the moment at which it was
-due, and then a flood, the next as soon as one is answered.
+due, and then a flood, the next as soon as one is answered. Then one client decides alone: an ask at
+a time, and with tickets that are asked for ahead.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import belman
+from belman.service.client import RemoteStudy, RemoteTicket
 from benchmarks.claim import Claim, report
 
 CLIENTS = 32
 STREAM = 450.0  # pairs a second that are due
 FLOOD = 1e9  # more than anything can do
+AHEAD = 64  # tickets that one client has at a time, when it decides alone
 ARMS = [f"arm {i}" for i in range(10)]
 
 
@@ -137,6 +140,24 @@ async def load(address: str, seconds: float, rate: float = FLOOD) -> tuple[float
     )
 
 
+def alone(study: RemoteStudy, seconds: float) -> tuple[float, float]:
+    """Decisions a second of one client in one thread, plainly and with tickets ahead of time; their
+    rewards are told in bulk, in the time of neither.
+    """
+
+    def rate(ask: Callable[[], RemoteTicket]) -> float:
+        started, told, spent = time.perf_counter(), list[RemoteTicket](), 0.0
+        while (spent := time.perf_counter() - started) < seconds:
+            told.append(ask())
+        for i in range(0, len(told), 1_000):
+            study.tell_many((ticket, 1.0) for ticket in told[i : i + 1_000])
+        return len(told) / spent
+
+    plain = rate(study.ask)
+    with study.prefetched(AHEAD) as tickets:
+        return plain, rate(tickets.ask)
+
+
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
     with tempfile.TemporaryDirectory() as folder:
@@ -151,6 +172,7 @@ def main() -> None:
             rate, slowest, errors = asyncio.run(load(address, seconds, STREAM))
             most, most_slowest, more_errors = asyncio.run(load(address, seconds))
             told = study.status()["told"] - before
+            plain, ahead = alone(study, seconds / 2.0)
         near = belman.open_study("load", storage=storage)
         near.check()
         near.storage.close()
@@ -162,6 +184,8 @@ def main() -> None:
         Claim("99th percentile of a request", slowest, 50.0, "ms"),
         Claim("the same without a pause between requests", most, 400.0, "pairs/s", more=True),
         Claim("99th percentile of a request in that flood", most_slowest, 50.0, "ms"),
+        Claim(f"decisions of one client, {AHEAD} ahead", ahead, 2_000.0, "/s", more=True),
+        Claim("the same beside an ask at a time", ahead / plain, 4.0, "×", more=True),
         Claim("errors", float(errors + more_errors), 0.0, ""),
     ]
     load_average = os.getloadavg()[0]
@@ -169,6 +193,7 @@ def main() -> None:
         "bare limit": f"HTTP alone: {bare:,.0f} pairs/s, 99 % within {bare_slowest:.1f} ms; the "
         f"service: {most / bare:.2f} of it",
         "counted": f"{told:,} rewards, and the state is the fold of the log",
+        "one client": f"{plain:,.0f} decisions/s, an ask at a time",
         "machine": f"{os.cpu_count()} cores, load average {load_average:.1f}",
     }
     report("The service under load", claims, notes)

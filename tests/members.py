@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belman.families import FAMILIES, Family, OneParameter
+from belman.policies import POLICIES
 from tests.waiting import HANG
 
 Floats = NDArray[np.float64]
@@ -29,6 +31,13 @@ SETTINGS: dict[str, dict[str, float]] = {
 CLOSED = [name for name, kind in FAMILIES.items() if kind.closed_form]
 BY_QUADRATURE = [name for name, kind in FAMILIES.items() if issubclass(kind, OneParameter)]
 INTEGRATED = [name for name in FAMILIES if name not in CLOSED and name not in BY_QUADRATURE]
+#: Policies that must be told how long they play.
+KNOWN_HORIZON = [
+    name
+    for name, kind in POLICIES.items()
+    for field in fields(kind)
+    if field.name == "horizon" and field.default is MISSING
+]
 
 
 def member(name: str) -> Family:

@@ -25,7 +25,9 @@ from belman.families.mirror import Mirror
 from belman.figures import FIGURES, FULL
 from belman.lab.exploration import Exploration, Question
 from belman.lab.simulation import Simulation
-from belman.policies import POLICIES, Forced, Phases, Policy, q_ths, q_ucb, qbelman
+from belman.models import MODELS
+from belman.policies import DETECTORS, POLICIES, Forced, Phases, Policy, q_ths, q_ucb, qbelman
+from belman.policies.dependent import DEPENDENT_POLICIES
 from belman.problems import Problem, random_bernoulli
 from tests import own
 
@@ -188,9 +190,19 @@ def test_a_class_is_described_by_its_path():
 
 
 def test_no_name_is_two_things():
-    known = [*FAMILIES, *POLICIES, *EXPOSURES, *spec.PRESETS]
+    known = [
+        *FAMILIES,
+        *POLICIES,
+        *EXPOSURES,
+        *MODELS,
+        *DETECTORS,
+        *DEPENDENT_POLICIES,
+        *spec.PRESETS,
+    ]
+    known += ["drawn-arms", "changing-arms", "given-arms", "context-arms"]
     known += ["mirror", "stationary", "random-stationary", "queue", "simulation", "exploration"]
-    known += ["delayed", "drifting", "tables", "loss-below", "separated", "sure"]
+    known += ["delayed", "drifting", "tables", "corrupted", "replayed"]
+    known += ["loss-below", "separated", "sure"]
     assert len(set(known)) == len(known)
     assert {*known, "question"} == {*spec._MEMBERS, *spec.PRESETS}
 

@@ -181,3 +181,15 @@ def beta(mind, a, b):
     first = log_gamma_draw(mind, a)
     gap = log_gamma_draw(mind, b) - first
     return 1.0 / (1.0 + math.exp(gap)) if gap < 700.0 else math.exp(-gap)
+
+
+@inlined_kernel
+def exponential(mind):
+    """A standard exponential draw."""
+    return -math.log(uniform(mind))
+
+
+@inlined_kernel
+def gumbel(mind):
+    """A standard Gumbel draw: the largest of log-weights with such noise is drawn by weight."""
+    return -math.log(exponential(mind))

@@ -30,109 +30,35 @@ what was given, what is allowed and, for names, what is near.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
+from belman.assignment import refusals
+from belman.assignment.extras import MissingExtraError as MissingExtraError
+from belman.assignment.extras import needing as needing
+from belman.assignment.refusals import ArmError as ArmError
 from belman.assignment.refusals import BelmanError as BelmanError
+from belman.assignment.refusals import BusyError as BusyError
+from belman.assignment.refusals import ExposureError as ExposureError
+from belman.assignment.refusals import FamilyError as FamilyError
+from belman.assignment.refusals import PausedError as PausedError
+from belman.assignment.refusals import PolicyError as PolicyError
+from belman.assignment.refusals import PriorError as PriorError
+from belman.assignment.refusals import ReplayError as ReplayError
+from belman.assignment.refusals import RewardError as RewardError
+from belman.assignment.refusals import ServerError as ServerError
+from belman.assignment.refusals import ServiceError as ServiceError
+from belman.assignment.refusals import SettingError as SettingError
+from belman.assignment.refusals import StateError as StateError
+from belman.assignment.refusals import StorageError as StorageError
+from belman.assignment.refusals import StudyError as StudyError
+from belman.assignment.refusals import TicketError as TicketError
+from belman.assignment.refusals import UnknownStudyError as UnknownStudyError
+from belman.assignment.refusals import UnknownTicketError as UnknownTicketError
 from belman.assignment.refusals import WeightsError as WeightsError
+from belman.assignment.refusals import problem_type as problem_type
 
-
-class ArmError(BelmanError, ValueError):
-    """An arm that this agent does not play, or plays already."""
-
-
-class RewardError(BelmanError, ValueError):
-    """A reward outside the support of the family."""
-
-
-class PriorError(BelmanError, ValueError):
-    """A prior that is not a proper belief."""
-
-
-class FamilyError(BelmanError, ValueError):
-    """A family that does not exist, or whose parameters make no law."""
-
-
-class PolicyError(BelmanError, ValueError):
-    """A policy that does not exist, or does not fit the family."""
-
-
-class ExposureError(BelmanError, ValueError):
-    """An exposure whose parameters make no schedule."""
-
-
-class SettingError(BelmanError, ValueError):
-    """An option outside what is allowed."""
-
-
-class ServerError(BelmanError, ValueError):
-    """A server, queue or job that this dispatcher does not have."""
-
-
-class BusyError(BelmanError, ValueError):
-    """A job for which no server is free."""
-
-
-class StateError(BelmanError, ValueError):
-    """A saved state that cannot be read or written."""
-
-
-class StudyError(BelmanError, ValueError):
-    """A study that cannot do what was asked of it."""
-
-
-class UnknownStudyError(StudyError):
-    """A name under which the storage keeps no study."""
-
-
-class PausedError(StudyError):
-    """A study that is paused and decides nothing."""
-
-
-class TicketError(BelmanError, ValueError):
-    """A ticket that was told another reward already, or has expired."""
-
-
-class UnknownTicketError(TicketError):
-    """A ticket that the study never gave."""
-
-
-class ReplayError(BelmanError, ValueError):
-    """A log that allows no honest estimate of what another policy would have earned."""
-
-
-class StorageError(BelmanError, OSError):
-    """A storage that cannot be opened, reached or written."""
-
-
-class ServiceError(BelmanError, OSError):
-    """A service that refuses a request, or cannot be reached."""
-
-
-class MissingExtraError(BelmanError, ImportError):
-    """An optional dependency that is not installed."""
-
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}': pip install 'belman[{extra}]'")
-
-
-@contextmanager
-def needing(what: str, extra: str, *packages: str) -> Iterator[None]:
-    """Import packages of an extra: one that is not there is a missing extra.
-
-    An import that fails inside of them is an error of its own, and stays what it is.
-
-    >>> with needing("a table", "tables", "no_such_package"):
-    ...     import no_such_package
-    Traceback (most recent call last):
-    belman.errors.MissingExtraError: a table needs the extra 'tables': pip install 'belman[tables]'
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name not in packages:
-            raise
-        raise MissingExtraError(what, extra) from None
+for _kind in (*refusals.SENT.values(), MissingExtraError):
+    _kind.__module__ = __name__  # where users find them, as tracebacks say
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:
@@ -165,14 +91,3 @@ def unknown(what: str, name: object, names: Iterable[object], has: str = "there 
     """
     known = list(names)
     return f"unknown {what} {name!r}: {has} {listing(known)}{nearest(name, known)}"
-
-
-def problem_type(error: type[BelmanError]) -> str:
-    """The name of a kind of error over HTTP: the `type` of a problem (RFC 9457).
-
-    >>> problem_type(UnknownTicketError)
-    'urn:belman:unknown-ticket'
-    """
-    name = error.__name__.removesuffix("Error")
-    words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-    return f"urn:belman:{words.removeprefix('-')}"

@@ -46,8 +46,36 @@ from belman.errors import (
 from belman.exposure import EXPOSURES, Exposure
 from belman.families import FAMILIES, Family
 from belman.families.mirror import Mirror
-from belman.policies import POLICIES, BelMan, Policy, q_ths, q_ucb, qbelman
-from belman.problems import Delayed, Drifting, Problem, Queue, RandomStationary, Stationary, Tables
+from belman.models import MODELS, Model
+from belman.policies import (
+    DETECTORS,
+    POLICIES,
+    BelMan,
+    Policy,
+    cusum_ucb,
+    exp3_s,
+    glr_klucb,
+    m_ucb,
+    q_ths,
+    q_ucb,
+    qbelman,
+)
+from belman.policies.dependent import DEPENDENT_POLICIES, DependentPolicy
+from belman.problems import (
+    ChangingArms,
+    ContextArms,
+    Corrupted,
+    Delayed,
+    DrawnArms,
+    Drifting,
+    GivenArms,
+    Problem,
+    Queue,
+    RandomStationary,
+    Replayed,
+    Stationary,
+    Tables,
+)
 
 T = TypeVar("T")
 Trust = Literal["names", "imported", "all"]
@@ -60,6 +88,10 @@ LARGEST = 100_000
 PRESETS: dict[str, Callable[..., Policy]] = {
     "belman-paper": BelMan.paper,
     "belman-until": BelMan.until,
+    "glr-klucb": glr_klucb,
+    "m-ucb": m_ucb,
+    "cusum-ucb": cusum_ucb,
+    "exp3-s-told": exp3_s,
     "q-ucb": q_ucb,
     "q-ths": q_ths,
     "qbelman": qbelman,
@@ -70,20 +102,31 @@ _WRAPPERS = ("text", "list", "dict", "import")
 _ERRORS: dict[type, tuple[str, type[BelmanError]]] = {
     Family: ("family", FamilyError),
     Policy: ("policy", PolicyError),
+    DependentPolicy: ("policy", PolicyError),
+    Model: ("model", FamilyError),
     Exposure: ("exposure", ExposureError),
     Problem: ("problem", SettingError),
 }
 _MEMBERS: dict[str, type] = {
     **FAMILIES,
     **POLICIES,
+    **DETECTORS,
     **EXPOSURES,
+    **MODELS,
+    **DEPENDENT_POLICIES,
     "mirror": Mirror,
     "stationary": Stationary,
     "random-stationary": RandomStationary,
     "delayed": Delayed,
     "drifting": Drifting,
     "queue": Queue,
+    "drawn-arms": DrawnArms,
+    "changing-arms": ChangingArms,
+    "given-arms": GivenArms,
+    "context-arms": ContextArms,
     "tables": Tables,
+    "corrupted": Corrupted,
+    "replayed": Replayed,
 }
 _NAMES: dict[type, str] = {member: name for name, member in _MEMBERS.items()}
 

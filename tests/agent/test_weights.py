@@ -28,7 +28,7 @@ from belman.policies import (
 )
 from belman.policies.dealing import PARTS, SINGLY
 from tests.agent.played import ARMS, played
-from tests.members import BY_QUADRATURE, member, random_rewards
+from tests.members import BY_QUADRATURE, KNOWN_HORIZON, member, random_rewards
 
 #: Policies that need to be told something.
 TOLD = {
@@ -36,7 +36,7 @@ TOLD = {
     "successive-accepts-rejects": {"budget": 500},
     "sequential-halving": {"budget": 500},
     "explore-then-commit": {"explore": 20},
-    "kl-ucb++": {"horizon": 1_000},
+    **{name: {"horizon": 1_000} for name in KNOWN_HORIZON},
     "phases": {"turns": 50},
 }
 

@@ -14,6 +14,7 @@ import pytest
 
 from belman.version import __version__
 from tests.assignment.test_assign import VECTORS
+from tests.service.running import running
 from tests.waiting import HANG
 
 ROOT = Path(__file__).parents[2]
@@ -60,11 +61,41 @@ try:
     belman_client.SigningKey.new()
 except belman_client.WeightsError as error:
     assert "belman-client[signatures]" in str(error)
+try:
+    import belman_client.feature_flags
+except ImportError as error:
+    assert "belman-client[openfeature]" in str(error)
 foreign = {name.split(".")[0] for name in sys.modules} - sys.stdlib_module_names
 print(sorted(name for name in foreign if not name.startswith("_")))
 """
     found = run(installed, "-I", "-c", script, input=json.dumps(VECTORS))
     assert found.split() == ["['belman_client']"]
+
+
+def test_its_client_asks_and_tells_with_nothing_else_installed(installed, tmp_path):
+    script = """
+import sys
+from belman_client import Client, assign, refusals
+with Client(sys.argv[1], timeout=60.0) as client:
+    study = client.create("far", ["blue", ("red", 1)], policy={"name": "thompson"}, seed=3)
+    ticket = study.ask()
+    assert study.tell(ticket, 1) and not study.tell(ticket, 1)
+    try:
+        study.tell(ticket, 0)
+    except refusals.TicketError as error:
+        assert "already" in str(error)
+    assert {row["arm"] for row in study.beliefs()} == {"blue", ("red", 1)}
+    assert study.exported().startswith(b"number,")
+    other = client.create("near", ["blue", "green"])
+    weights = other.publish(100)
+    rows = [(unit, weights.version, assign(weights, unit).arm, 1.0) for unit in range(10)]
+    assert other.observe(rows, key="monday") == 10
+    print(client.study("near").status()["told"])
+foreign = {name.split(".")[0] for name in sys.modules} - sys.stdlib_module_names
+assert [name for name in foreign if not name.startswith("_")] == ["belman_client"]
+"""
+    with running(tmp_path) as service:
+        assert run(installed, "-I", "-c", script, service.url).split() == ["10"]
 
 
 def test_it_is_small_and_has_the_version_of_belman(installed):

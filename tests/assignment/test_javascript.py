@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import belman.assignment
+from belman.assignment import SigningKey, Weights, sign
 from tests.assignment.test_assign import VECTORS
 from tests.waiting import HANG
 
@@ -19,8 +21,8 @@ MODULE = Path(belman.assignment.__file__).with_name("assign.mjs")
 
 
 def node(script: str, given: object) -> object:
-    """What a script prints as JSON; it finds `given` and the module's functions."""
-    head = f"import {{ assign, assignMany, point }} from {json.dumps(MODULE.as_uri())};\n"
+    """What a script prints as JSON; it finds `given` and the functions of the module."""
+    head = f"import {{ assign, assignMany, point, verify }} from {json.dumps(MODULE.as_uri())};\n"
     head += 'import { readFileSync } from "node:fs";\n'
     head += 'const given = JSON.parse(readFileSync(0, "utf8"));\n'
     done = subprocess.run(
@@ -74,3 +76,55 @@ def test_bad_units_and_documents_are_refused():
     assert all(broken)
     assert number
     assert pair
+
+
+TRUST = {
+    "right": ({}, None),
+    "its study": ({"study": "checkout"}, None),
+    "another study": ({"study": "other"}, "not of other"),
+    "another segment": ({"segment": "phones"}, "not of phones"),
+    "stale": ({"newest": 10**6}, "was seen already"),
+    "expired": ({"now": 1e12}, "has expired"),
+}
+
+
+def test_signed_documents_are_trusted_as_in_python():
+    """The vector of the specification, and one of our own that has an end."""
+    key = SigningKey(bytes(range(32)))
+    weights = Weights.of("checkout", {"a": 0.5, "b": 0.5}, salt="ü s", valid_until=2e9)
+    script = """
+    const tried = async ([signed, keys, rule]) => {
+      try { return [(await verify(signed, keys, rule)).version, null]; }
+      catch (error) { return [null, error.message]; }
+    };
+    console.log(JSON.stringify(await Promise.all(given.map(tried))));
+    """
+    signed, public = sign(weights, key), base64.b64encode(key.public).decode()
+    keys, envelope = {key.id: public}, json.loads(signed)
+    cases = {name: (signed, keys, rule, words) for name, (rule, words) in TRUST.items()}
+    turned = bytearray(base64.b64decode(envelope["signature"]))
+    turned[0] ^= 1
+    other = SigningKey(bytes(32))
+    stolen = {key.id: base64.b64encode(other.public).decode()}
+    spoilt = {
+        "payload": {**envelope, "payload": envelope["payload"].replace("0.5", "0.6")},
+        "signature": {**envelope, "signature": base64.b64encode(turned).decode()},
+        "short": {**envelope, "signature": "AAAA"},
+    }
+    for name, content in spoilt.items():
+        cases[name] = (json.dumps(content), keys, {}, "the signature is not that")
+    cases["another key"] = (signed, stolen, {}, "the signature is not that")
+    cases["untrusted"] = (sign(weights, other), keys, {}, "not trusted")
+    cases["prototype"] = (json.dumps({**envelope, "key": "toString"}), keys, {}, "not trusted")
+    for name, text in {"no JSON": "x", "null": "null", "plain": weights.to_json()}.items():
+        cases[name] = (text, keys, {}, "no signed weights document")
+    vector = VECTORS["signed"]
+    its_key = base64.b64encode(bytes.fromhex(vector["public"])).decode()
+    text = json.dumps(vector["envelope"])
+    cases["the vector"] = (text, {vector["envelope"]["key"]: its_key}, {}, None)
+    now = 1_800_000_001
+    given = [[text, keys, {"now": now, **rule}] for text, keys, rule, _ in cases.values()]
+    found = node(script, given)
+    for (name, (*_, words)), (version, problem) in zip(cases.items(), found, strict=True):
+        assert (words is None) == (version is not None), (name, problem)
+        assert words is None or words in problem, (name, problem)

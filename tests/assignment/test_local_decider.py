@@ -14,6 +14,7 @@ import pytest
 
 import belman
 from belman.assignment import LocalDecider, WeightsError, assign
+from belman.errors import ServiceError, SettingError
 from belman.studies import Storage, Study, open_study
 from tests.service.running import running
 from tests.waiting import HANG, wait_until
@@ -96,7 +97,7 @@ def test_a_batch_whose_answer_was_lost_counts_once(service, study, monkeypatch):
         real(key, rows)
         if len(lost) < 2:
             lost.append(key)
-            raise belman.assignment.fetching.UnreachableError("the answer was lost")
+            raise ServiceError("the answer was lost")
 
     monkeypatch.setattr(mine._service, "observe", lose)
     assert not mine.send()
@@ -141,7 +142,7 @@ def test_what_cannot_be_is_refused():
         with pytest.raises(WeightsError, match="give seconds"):
             LocalDecider("http://127.0.0.1:9", "x", fallback="a", **wrong)
     for url in ("ftp://x", "http://me:secret@x", 5, "http://x:99999"):
-        with pytest.raises(WeightsError, match="no address") as raised:
+        with pytest.raises(SettingError, match=r"no address|opened by a key") as raised:
             LocalDecider(url, "x", fallback="a")
         assert "secret" not in str(raised.value)
 
@@ -229,3 +230,10 @@ def test_a_service_that_is_killed_and_restarted_loses_nothing(tmp_path):
     assert study.status()["told"] == mine.counts.sent == sum(decided.values())
     study.check()
     storage.close()
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two\nlines", "\u20ac", 7])
+def test_a_key_that_no_header_holds_is_refused_at_the_door(key):
+    with pytest.raises(SettingError, match="no key of a service") as refused:
+        LocalDecider("http://127.0.0.1:1", "shop", fallback="blue", key=key, start=False)
+    assert repr(key) not in str(refused.value)

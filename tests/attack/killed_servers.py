@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import IO
 
@@ -39,7 +39,8 @@ def nursery(url: str, port: int) -> None:
             os._exit(3)
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        with suppress(BrokenPipeError):  # whoever asked has gone on
+            print(os.waitstatus_to_exitcode(status), flush=True)
 
 
 def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> None:

@@ -18,13 +18,14 @@ from belman.studies.event_log import Event, Kind
 from belman.studies.metrics import body as metrics_body
 from belman.studies.settings import settings
 from belman.studies.state import State, _digest
+from tests.members import KNOWN_HORIZON
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "explore-then-commit": {"explore": 2},
     "successive-rejects": {"budget": 40},
     "successive-accepts-rejects": {"budget": 40, "m": 2},
     "sequential-halving": {"budget": 40, "m": 2},
-    "kl-ucb++": {"horizon": 100},
+    **{name: {"horizon": 100} for name in KNOWN_HORIZON},
     "ids": {"draws": 20},
     "ts-ucb": {"draws": 5},
 }

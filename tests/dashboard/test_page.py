@@ -155,7 +155,7 @@ def test_create_a_study_send_the_first_ask_watch_it_decide_turn_the_dial_and_pau
     assert violations(tab) == []
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog.ask", state="detached")
-    assert (near.number, tab.inner_text(".dial output")) == (before, "BelMan’s own")
+    assert (near.number, tab.inner_text(".dial output")) == (before, "the default")
     tab.keyboard.press("End")
     tab.wait_for_selector("dialog.ask")
     tab.keyboard.type("be greedy")

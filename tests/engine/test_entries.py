@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,9 +111,9 @@ def test_kernels_with_no_importable_home():
 def test_code_with_no_importable_home_lives_on():
     """Made in a function, it is compiled in place; the code must outlive all but the call."""
 
+    @dataclass(frozen=True)
     class Made(Bundle):
-        def __init__(self, times):
-            self.times = times
+        times: Any
 
     @kernel
     def times(x):

@@ -31,7 +31,7 @@ LIFE = """
 """
 #: Played until compiled code chooses, and a little longer.
 TAKEN_OVER = """
-    while agent._decide._run == agent._decide._interpret:
+    while agent._calls.decide._run == agent._calls.decide._interpret:
         choices.append(next(life))
     interpreted = len(choices)
     choices += itertools.islice(life, 500)
@@ -122,7 +122,7 @@ def test_a_fork_compiles_for_itself(tmp_path):
     warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside a thread, as meant here
     if os.fork() == 0:
         assert tiers._background.thread is None
-        while agent._decide._run == agent._decide._interpret:
+        while agent._calls.decide._run == agent._calls.decide._interpret:
             next(life)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.wait()[1]))

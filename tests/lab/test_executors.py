@@ -98,7 +98,9 @@ def test_ctrl_c_stops_a_run_and_keeps_what_is_finished(tmp_path):
     pytest.importorskip("zarr", reason="needs the extra 'store'")
     script = textwrap.dedent(
         f"""
+        import signal
         import belman
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started these tests
         players = {{"BelMan": belman.BelMan(), "Thompson": belman.Thompson()}}
         problem = belman.problems.bernoulli([0.8, 0.9, 0.3])
         store = {str(tmp_path / "s")!r}

@@ -33,6 +33,7 @@ from belman.policies import (
     TopTwoThompson,
     gittins,
     gittins_table,
+    kept_table,
 )
 from belman.policies.ids import best_pair
 from belman.policies.policy import pick, record
@@ -314,7 +315,7 @@ def test_gittins_is_exact_a_whole_number_of_rewards_from_the_prior(steps: tuple[
 
 
 def test_gittins_table_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(kept_table, "cache_directory", lambda: tmp_path)
     gittins._params.cache_clear()
     made = gittins._params(0.5, (1.0, 1.0))
     (file,) = tmp_path.iterdir()
@@ -324,7 +325,7 @@ def test_gittins_table_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -
     )
     assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)
     monkeypatch.undo()
-    monkeypatch.setattr(gittins, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(kept_table, "cache_directory", lambda: tmp_path)
     file.write_bytes(file.read_bytes()[:1000])
     gittins._params.cache_clear()
     assert np.array_equal(gittins._params(0.5, (1.0, 1.0)), made)

@@ -105,6 +105,20 @@ def test_what_is_no_batch_is_refused(service, study, body):
     assert study.status()["told"] == 0
 
 
+def test_rows_are_corrected_from_afar_once(study):
+    weights = study.publish(100)
+    row = ("user-1", weights.version, assign(weights, "user-1").arm)
+    study.observe([(*row, 1.0)], key="rows")
+    for _ in range(2):
+        assert study.correct_rows([(*row, 1.0, 0.0)], "refund", key="back") == 1
+    assert study.status() | {"told": 1, "reward": 0.0} == study.status()
+    with pytest.raises(SettingError, match="row 1"):
+        study.correct_rows([row], "refund")
+    other = "blue" if row[2] == "green" else "green"
+    with pytest.raises(ArmError, match="row 1: unit 'user-1' has arm"):
+        study.correct_rows([(*row[:2], other, 1.0, 0.0)], "refund")
+
+
 def test_an_empty_batch_changes_nothing(service, study):
     assert service.send("POST", f"{path(study)}/observations", {"rows": []}).json == {"observed": 0}
 

@@ -186,6 +186,7 @@ fields = st.builds(
     st.none() | st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0),
     st.none() | st.text("ab/", max_size=3),
     st.none() | st.text("ab/", max_size=3),
+    st.none(),
 )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belman import assign
-from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
+from belman.errors import ArmError, BelmanError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
 from belman.studies.event_log import EventLog
 from belman.studies.observed_rows import brought
@@ -201,7 +201,7 @@ def test_a_retired_arm_still_learns(opened):
     study.check()
 
 
-def test_a_window_has_to_be_over(opened, clock):
+def test_under_a_window_a_row_counts_when_that_is_over(opened, clock):
     study = opened(window=60.0, clock=clock, early=False)
     tickets = study.ask(5)
     study.tell(tickets[0], 1.0)
@@ -209,15 +209,130 @@ def test_a_window_has_to_be_over(opened, clock):
     rows = rows_of(study, 4, [0.0, 1.0])
     with pytest.raises(SettingError, match="time=None"):
         study.observe(rows)
-    timed = [(*row, clock.now) for row in rows]
+    with pytest.raises(SettingError, match="ahead of the clock"):
+        study.observe([(*row, clock.now + 61.0) for row in rows])
     clock.now += 59.0
-    with pytest.raises(SettingError, match="open for 1 s more"):
-        study.observe(timed)
+    study.observe([(*row, clock.now - 59.0) for row in rows])
+    assert study.status() | {"told": 0, "waiting": 4, "outstanding": 5} == study.status()
     clock.now += 1.0
-    study.observe(timed)
     assert study.status()["told"] == 9  # the tickets have closed, too
-    assert sum(study.agent().learnt(arm).tells for arm in "abc") == 9
+    study.observe([(*row, clock.now - 60.0) for row in rows_of(study, 3, [1.0], start=4)])
+    assert study.status() | {"told": 12, "observed": 7, "asked": 12} == study.status()
+    assert sum(study.agent().learnt(arm).tells for arm in "abc") == 12
+    assert "waiting" not in study.status()
     study.check()
+
+
+LIVES = {
+    "the last stands": ({}, [0.0, 1.0]),
+    "they add up": ({"accumulate": True, "family": "poisson"}, [0.0, 1.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_rows_under_a_window_are_their_slow_and_obvious_twin(opened, clock, monkeypatch, life):
+    """Units are brought, brought again, and closed by time, by two processes with snapshots in
+    between; a dictionary knows what each counts as.
+    """
+    monkeypatch.setattr("belman.studies.unit_of_work.SNAPSHOT_EVERY", 3)
+    rule, rewards = LIVES[life]
+    luck = np.random.default_rng(7)
+    studies = [opened(window=10.0, clock=clock, **rule), opened(arms=None, clock=clock)]
+    versions = [studies[0].publish(50)]
+    known: dict[tuple[int, str], list] = {}  # (arm, time of the decision, what is known so far)
+    for turn in range(60):
+        study, batch = studies[turn % 2], []
+        for _ in range(luck.integers(0, 6)):
+            weights = versions[luck.integers(len(versions))]
+            unit, reward = f"user-{luck.integers(60)}", float(luck.choice(rewards))
+            arm, key = assign(weights, unit).arm, (weights.version, unit)
+            if key in known and known[key][1] + 10.0 <= clock.now:
+                continue  # it has counted, which the study does not remember
+            if key not in known:
+                known[key] = [arm, clock.now, reward]
+            else:
+                add = rule.get("accumulate", False)
+                known[key][2] = known[key][2] + reward if add else reward
+            batch.append((unit, weights.version, arm, reward, clock.now))
+        study.observe(batch, key=f"turn {turn}")
+        study.observe(batch, key=f"turn {turn}")
+        if turn in (20, 40):
+            versions.append(study.publish(50))
+        if turn % 7 == 0:
+            studies[turn % 2] = opened(arms=None, clock=clock)
+        clock.now += float(luck.choice([0.0, 1.0, 4.0]))
+        closed = [one for one in known.values() if one[1] + 10.0 <= clock.now]
+        status = study.status()
+        assert (status["told"], status.get("waiting", 0)) == (
+            len(closed),
+            len(known) - len(closed),
+        )
+        assert status["reward"] == pytest.approx(sum(one[2] for one in closed))
+    clock.now += 10.0
+    other = opened("twin", window=10.0, **rule)
+    other.record([(arm, reward) for arm, _, reward in known.values()])
+    for arm in "abc":
+        mine, wanted = study.agent().learnt(arm), other.agent().learnt(arm)
+        assert mine.tells == wanted.tells
+        assert mine.belief == pytest.approx(wanted.belief, rel=1e-9)
+    assert {one.check() for one in studies} == {opened(arms=None).check()}
+    assigned = studies[0].copied()[0].publishing.assigned
+    assert sum(assigned) == len(known)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "poisson", "gaussian-unknown", "costs", "scaled"])
+def test_rows_that_are_corrected_count_as_if_they_had_been_brought_so(opened, name):
+    given, rewards = FAMILIES[name]
+    rule = {"family": name, **given}
+    study, twin = opened(**rule), opened("twin", **rule)
+    study.publish(100)
+    rows = rows_of(study, 60, rewards)
+    study.observe(rows)
+    changes = [(*row[:3], row[3], new) for row, new in zip(rows, [*rewards, None], strict=False)]
+    assert study.correct_rows(changes, "refund", key="one") == len(changes)
+    assert study.correct_rows(changes, "refund", key="one") == len(changes)
+    new = {row[0]: row[4] for row in changes}
+    kept = [(arm, new.get(unit, reward)) for unit, _, arm, reward in rows]
+    twin.record([(arm, reward) for arm, reward in kept if reward is not None])
+    for arm in "abc":
+        mine, other = study.agent().learnt(arm), twin.agent().learnt(arm)
+        assert mine.belief == pytest.approx(other.belief, rel=1e-9)
+        assert mine.tells == other.tells
+        assert (mine.sum, mine.squares) == pytest.approx((other.sum, other.squares))
+    status, wanted = study.status(), twin.status()
+    assert (status["told"], status["reward"]) == pytest.approx((wanted["told"], wanted["reward"]))
+    assert status["observed"] == 59
+    assert study.history(last=1)["event"] == ["rows corrected"]
+    assert study.check() == Study("study", study.storage).check()
+    study.report()
+
+
+def test_rows_that_cannot_be_corrected_change_nothing(opened, clock):
+    study = opened(window=60.0, clock=clock)
+    weights = study.publish(100)
+    unit, arm = "user-1", assign(weights, "user-1").arm
+    row = (unit, weights.version, arm)
+    study.observe([(*row, 1.0, clock.now)])
+    number = study.number
+    wrong = {
+        "observe it once more": (*row, 1.0, 0.0),
+        "no outcome of arm": ("user-1", None, "a", 1.0, 0.0),
+        "was never published": (unit, 999, arm, 1.0, 0.0),
+        "unknown arm": (unit, weights.version, "z", 1.0, 0.0),
+        "cannot be": (*row, 7.0, 0.0),
+        "give \\(unit": row,
+    }
+    for words, change in wrong.items():
+        if words == "cannot be":
+            clock.now += 60.0
+            study.expire()
+        with pytest.raises(BelmanError, match=words):
+            study.correct_rows([change], "refund")
+    with pytest.raises(SettingError, match="needs a reason"):
+        study.correct_rows([(*row, 1.0, 0.0)], " ")
+    assert study.number == number
+    study.correct_rows([(*row, 1.0, 0.0)], "refund")
+    assert study.status()["reward"] == 0.0
 
 
 def test_studies_that_need_rewards_one_by_one_refuse(opened):

@@ -344,6 +344,24 @@ def test_replay_uses_what_counted_and_leaves_out_what_is_open(opened, clock):
     assert estimate.earned == pytest.approx((199 * 0.75) / 400)
 
 
+@pytest.mark.parametrize("rule", [{}, {"window": 60}], ids=["no window", "window"])
+def test_tickets_that_were_given_back_are_missing_nowhere(opened, clock, rule):
+    study = opened(arms=["a", "b"], uniform_share=1.0, clock=clock, **rule)
+    tickets = study.ask(400)
+    study.together([Tell(ticket, 1.0) for ticket in tickets[:200]])
+    clock.now += 1.0
+    assert study.give_back([*tickets[200:], tickets[399].id]) == 200
+    clock.now += 2.0 * 86_400.0
+    estimate = study.replay(Thompson())
+    assert (estimate.used, estimate.earned) == (200, 1.0)
+    course = study.copied()[0].course.steps.values()
+    assert sum(sum(step.asks.values()) for step in course) == 200
+    assert study.status() | {"asked": 200, "told": 200, "outstanding": 0, "expired": 0} == (
+        study.status()
+    )
+    assert "told shares" not in {one.question for one in study.report().findings}
+
+
 def bernoulli(x):
     return np.array([x, 1.0 - x])
 
@@ -400,8 +418,10 @@ def test_a_study_is_its_slow_and_obvious_twin(opened, clock, monkeypatch, life):
                 twin.slips[one.id] = Slip(int(one.id.partition("-")[0]), one.arm, one.time)
         elif what < 0.6:
             tell(study, twin, ticket, luck.choice(rewards), now)
-        elif what < 0.8:
+        elif what < 0.75:
             correct(study, twin, ticket, luck.choice([*rewards, None]), now)
+        elif what < 0.8:
+            give_back(study, twin, luck.sample([*twin.slips], min(2, len(twin.slips))), now)
         elif what < 0.85 and not fades:
             study.add_arm("a") if study.retired else study.retire_arm("a")
         elif what < 0.9:
@@ -441,6 +461,23 @@ def correct(study, twin, ticket, reward, now):
     assert study.correct(ticket, reward, "refund") is (twin.counts_as(slip) != reward)
     if twin.counts_as(slip) != reward:
         slip.corrections.append(reward)
+
+
+def give_back(study, twin, tickets, now):
+    slips = [twin.slips[ticket] for ticket in tickets]
+    if any(slip.told or slip.corrections for slip in slips):
+        with pytest.raises(errors.TicketError, match="cannot be given back"):
+            study.give_back(tickets)
+        return
+    out = [one for one, slip in zip(tickets, slips, strict=True) if twin.is_open(slip, now)]
+    assert study.give_back(tickets) == len(out)
+    assert study.give_back(out) == 0
+    for ticket in out:
+        del twin.slips[ticket]
+        with pytest.raises(errors.TicketError, match="given back unused"):
+            study.tell(ticket, 1.0)
+        with pytest.raises(errors.TicketError, match="given back unused"):
+            study.correct(ticket, 0.0, "refund")
 
 
 def compare(study, twin, clock, statistic, family):

@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.agent import advice, changing, decide, doors, reporting, saving, state_file, warm_start
+from belman.agent import (
+    advice,
+    changing,
+    decide,
+    doors,
+    looking,
+    reporting,
+    saving,
+    state_file,
+    warm_start,
+)
+from belman.agent.calls import Calls
+from belman.agent.contextual import ContextualAgent
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.agent.weights import weights_of
@@ -27,16 +39,13 @@ from belman.measures.best import best_probabilities
 from belman.measures.report import Report
 from belman.measures.stop_rules import StopRule, Verdict
 from belman.policies import BelMan, Drift, Ledger, Policy
+from belman.policies.changes import Change
 from belman.policies.stopping import check_rule, confidence_of
 from belman.table import Table
 
 Floats = NDArray[np.float64]
 
 _TABULATED = 256  # turns whose values are tabulated at a time
-#: What is held for renewing the rows of arms.
-_RENEWED = (
-    "law", "params", "truth", "provisional", "working", "memory", "pending", "stale", "scratch",
-)  # fmt: skip
 _NONE_CLOSED = np.zeros(0, dtype=np.bool_)
 
 
@@ -54,17 +63,17 @@ class Agent:
     """Decides, turn by turn, which arm to try.
 
     `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family;
-    Bernoulli by default, or bounded where a `range` is given), `policy` who chooses (BelMan by
-    default). `prior` is the belief about every arm at first, `priors` that about single ones.
-    `range=(low, high)` takes rewards between two ends, of no law in particular unless `family` says
-    otherwise; those beyond are refused, or with `clip=True` taken for the end they lie beyond and
+    Bernoulli by default, or bounded where a `range` is given), `policy` which algorithm chooses
+    (BelMan by default). `prior` is the belief about every arm at first, `priors` that about single
+    ones. `range=(low, high)` takes rewards between two ends, by default of no distribution in
+    particular; those beyond are refused, or with `clip=True` taken for the end they lie beyond and
     counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards
-    their priors at every reward, for a world that drifts. `drift="auto"`, or a `belman.Drift` with
-    settings of yours, lets BelMan follow changes of any pace and say what it noticed (`changes`).
-    `start` is what is known before the first turn: another agent, the file of a saved one, or {arm:
-    (plays, sum of rewards)}; arms and turns that it knows count as this agent's own. `control` is
-    the arm that others are held against in `report`, and `stop_when` the rule by which `verdict`
-    says whether one may stop.
+    their priors at every reward, for a world that drifts, and with `last` only so many rewards
+    count, the newest. `drift="auto"`, or a `belman.Drift` with settings of yours, lets BelMan
+    follow changes of any pace and say what it noticed (`changes`). `start` is what is known before
+    the first turn: another agent, the file of a saved one, or {arm: (plays, sum of rewards)}; arms
+    and turns that it knows count as this agent's own. `control` is the arm that others are held
+    against in `report`, and `stop_when` the rule by which `verdict` says whether one may stop.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -73,6 +82,12 @@ class Agent:
     >>> agent
     Agent(3 arms, family='bernoulli', policy=BelMan(exposure=Evidence(...), ...), 3 rewards told)
     """
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Any:
+        """An agent; for arms with features, or in contexts, a `belman.ContextualAgent`."""
+        if cls is Agent and not {"features", "context"}.isdisjoint(options):
+            return ContextualAgent(*arguments, **options)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -87,6 +102,7 @@ class Agent:
         minimise: bool = False,
         discount: float = 1.0,
         drift: str | Drift | None = None,
+        last: int | None = None,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
         control: Hashable | None = None,
         stop_when: StopRule | None = None,
@@ -106,10 +122,11 @@ class Agent:
         if prior is not None:
             base = replace(base, prior=base.check_belief(prior))
         self._scale = scale(base, range, minimise, clip)
-        self._clipped = 0
+        self._clipped, self._time = 0, 0.0
         self._family: Family = Mirror(base) if self._scale.minimise else base
         self._discount = doors.check_discount(discount)
         policy = changing.check_drift(drift, policy, self._discount)
+        policy = changing.check_last(last, policy, self._discount)
         self._mind = chance.generator(doors.check_seed(seed))
         self.control = control
         self.stop_when = stop_when
@@ -123,7 +140,7 @@ class Agent:
         self._provisional = np.zeros((len(self._arms), 3))
         self._first_turn, self._turn_values = 0, list[float]()
         self._last: list[
-            tuple[int, Hashable, int, float, tuple[Floats, Policy] | None, NDArray[np.bool_]]
+            tuple[int, Hashable, int, float, tuple[Ledger, Policy] | None, NDArray[np.bool_]]
         ] = []
         self._truth = Ledger.blank(self._priors.copy())
         if start is not None:
@@ -181,9 +198,9 @@ class Agent:
         limited = closed.size > 0
         if limited:
             self._shut[:] = closed
-        arm, probability = self._decide(limited, turn, self._turn_value(turn))
+        arm, probability = self._calls.decide(limited, turn, self._turn_value(turn))
         drawn = (
-            (self._working.beliefs.copy(), self._policy.acting(self._memory))
+            (Ledger(*(part.copy() for part in self._working)), self._policy.acting(self._memory))
             if math.isnan(probability)
             else None
         )
@@ -214,9 +231,12 @@ class Agent:
         choices = []
         for place, arm, turn, probability, drawn, closed in self._last:
             if drawn is not None:
-                beliefs, policy = drawn
-                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(beliefs))
-                chances = policy.chances(best_probabilities(self._family, beliefs[open_arms]))
+                ledger, policy = drawn
+                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
+                chances = policy.own_chances(self._family, ledger, open_arms)
+                if chances is None:
+                    beliefs = ledger.beliefs[open_arms]
+                    chances = policy.chances(best_probabilities(self._family, beliefs))
                 probability = float(chances[np.flatnonzero(open_arms == place)[0]])
             choices.append(Choice(arm, turn, probability))
         return choices
@@ -233,7 +253,7 @@ class Agent:
         place = self._place(arm)
         self._pending[place] += 1
         self._waiting += 1
-        self._mark_stale(place)
+        self._calls.mark_stale(place)
 
     def weights(
         self, n: int, *, floor: float | Mapping[Hashable, float] = 0.0
@@ -266,11 +286,11 @@ class Agent:
         place = self._place(arm)
         value = self._scale.inward(reward)
         was_pending = bool(self._pending[place])
-        if not self._learn(place, value):
-            why = self._family.beyond_reach(self._after)
+        if not self._calls.learn(place, value):
+            why = self._family.beyond_reach(self._calls.after)
             raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
-        if self._hear is not None:
-            self._hear(place, value)
+        if self._calls.hear is not None:
+            self._calls.hear(place, value)
         if self._scale.clip and self._scale.nearest(reward) != reward:
             self._clipped += 1
         self._waiting -= was_pending
@@ -296,7 +316,7 @@ class Agent:
         self._pending[place] -= 1
         self._waiting -= 1
         self._all_tried = False
-        self._mark_stale(place)
+        self._calls.mark_stale(place)
 
     @property
     def provisional(self) -> dict[Hashable, tuple[float, ...]]:
@@ -330,8 +350,8 @@ class Agent:
         """Set `provisional` of all arms at once (K × 3), in their order and unchecked: for whoever
         works it out anew at every ask.
         """
-        self._rows[:] = rows
-        self._set_provisional()
+        self._calls.rows[:] = rows
+        self._calls.set_provisional()
 
     @property
     def settled(self) -> Floats:
@@ -408,8 +428,9 @@ class Agent:
             pending=int(self._pending[place]),
         )
 
-    def relearn(self, arm: Hashable, learnt: Learnt) -> None:
-        """Believe this of an arm in place of what was learnt of it; its open asks stay.
+    def relearn(self, arm: Hashable, learnt: Learnt, *, heard: bool = False) -> None:
+        """Believe this of an arm in place of what was learnt of it; its open asks stay. Policies
+        that keep more than beliefs do take the arm as it is believed, unless they `heard` of it.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
@@ -425,8 +446,36 @@ class Agent:
         self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
         self._provisional[place] = 0.0  # it was counted beside the belief that was
         self._all_tried = False
-        self._policy.forget(self._memory, place)
-        self._mark_stale(place)
+        self._calls.mark_stale(place)
+        if not heard:
+            self._policy.forget(self._memory, place)
+            self._calls.settle_heard()
+
+    def learn_many(self, arm: Hashable, n: int, learnt: Learnt) -> None:
+        """Take in `n` rewards of an arm at once, after which this is learnt of it."""
+        place, before = self._place(arm), self.learnt(arm)
+        total, squares = learnt.sum - before.sum, learnt.squares - before.squares
+        self._policy.learn_many(self._family, self._memory, place, n, total, squares)
+        self.relearn(arm, learnt, heard=True)
+
+    # Time
+
+    @property
+    def time(self) -> float:
+        """The seconds since some beginning, by which a policy goes that goes by the clock
+        (`belman.Drift(half_life=…)`); set it before every `ask` and `tell`. It never goes back.
+
+        >>> from datetime import timedelta
+        >>> agent = Agent(["blue", "red"], drift=Drift(half_life=timedelta(days=7)), seed=7)
+        >>> agent.time = 1_700_000_000.0
+        """
+        return self._time
+
+    @time.setter
+    def time(self, seconds: float) -> None:
+        self._time = max(doors.check_time(seconds), self._time)
+        if self._policy.by_clock:
+            self._policy.set_time(self._memory, self._time)
 
     # Looking
 
@@ -437,7 +486,7 @@ class Agent:
 
     @property
     def policy(self) -> Policy:
-        """Who chooses; another may take over at any turn, with all that was learnt."""
+        """The policy; another may take over at any turn, with all that was learnt."""
         return self._policy
 
     @policy.setter
@@ -486,11 +535,12 @@ class Agent:
 
     def _seen(self) -> Ledger:
         """What was told, and what counts provisionally."""
+        believed = self._policy.believed(self._family, self._truth, self._memory)
+        truth = self._truth._replace(beliefs=believed)
         if not self._provisional.any():
-            believed = self._policy.believed(self._family, self._truth, self._memory)
-            return self._truth._replace(beliefs=believed)
-        seen = Ledger(*(column.copy() for column in self._truth))
-        held = {"truth": self._truth, "provisional": self._provisional, "working": seen}
+            return truth
+        seen = Ledger(*(column.copy() for column in truth))
+        held = {"truth": truth, "provisional": self._provisional, "working": seen}
         entry(decide.count_all_provisional)(LATER, **held)
         return seen
 
@@ -504,27 +554,7 @@ class Agent:
         blue      1           0.6667  0.1581  0.9874   0.6667
         red       0              0.5   0.025   0.975   0.3333
         """
-        tail = 0.5 * (1.0 - doors.check_level(level))
-        rows = self._seen().beliefs
-        doubt = self._provisional[:, 2]
-        wide = widened(rows, doubt) if doubt.any() else rows
-        ends = zip(*self._family.mean_intervals(wide, tail), strict=True)
-        shown = [sorted(map(self._scale.outward, pair)) for pair in ends]
-        return Table(
-            {
-                "arm": self._arms,
-                "plays": self._tells.tolist(),
-                self._scale.quantity: self._expected(rows),
-                "low": [low for low, _ in shown],
-                "high": [high for _, high in shown],
-                "P(best)": [
-                    round(float(chance), 6) for chance in best_probabilities(self._family, rows)
-                ],
-            }
-        )
-
-    def _expected(self, rows: Floats) -> list[float]:
-        return [self._scale.outward(self._family.expected_reward(row)) for row in rows]
+        return looking.beliefs(self, doors.check_level(level))
 
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is
@@ -538,23 +568,7 @@ class Agent:
         blue           0.6667              0.1931    0.3985    1.48
         red            0.3333              0.1931    0.3985  0.6433
         """
-        turn = self.turn
-        turn_value = self._turn_value(turn)
-        held = {
-            name: with_leaves(part, (array.copy() for array in leaves(part)))
-            for name, part in self._held.items()
-        }
-        kernels = {"policy": self._policy.kernels, "family": self._family.kernels}
-        entry(decide.survey, **kernels)(LATER, **held, turn=turn, turn_value=turn_value)
-        working, memory, index = held["working"], held["memory"], held["index"]
-        order = np.argsort(-index, kind="stable")
-        columns: dict[str, Any] = {
-            self._scale.quantity: self._expected(working.beliefs),
-            **self._policy.explanation(self._family, working, memory, turn_value, index),
-        }
-        ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
-        title = f"turn {turn}: the arm with the largest index is played"
-        return Table({"arm": [self._arms[a] for a in order], **ranked}, title)
+        return looking.explanation(self)
 
     def changes(self) -> Table:
         """The changes of the world that `drift` noticed: at which turn, which arm, after which
@@ -565,10 +579,19 @@ class Agent:
         ...     agent.tell("blue", reward)
         >>> print(agent.changes())
         turn  arm   after turn  from  to    sure
-          45  blue          40     1   0  0.9955
+          45  blue          40     1   0  0.9894
         """
+        return changing.changes_table(self._noticed())
+
+    def changes_since(self, number: int) -> list[tuple[Hashable | None, Change]]:
+        """The changes that were noticed after so many others, each with the name of its arm (None
+        where it is not played any more).
+        """
+        return [pair for pair in self._noticed() if pair[1].number > number]
+
+    def _noticed(self) -> list[tuple[Hashable | None, Change]]:
         arms, outward = self._arms, self._scale.outward
-        return changing.changes_table(self._policy, self._memory, arms, outward)
+        return changing.changes_of(self._policy, self._memory, arms, outward)
 
     # Advising
 
@@ -736,58 +759,24 @@ class Agent:
         self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)
         self._index = np.zeros(len(self._arms))
-        self._after = np.zeros(self._family.dimension)  # a belief after a reward
-        self._prepare()
-        if self._hear is not None:  # from here on, and not from what comes before the next decision
-            renewed = {name: part for name, part in self._held.items() if name in _RENEWED}
-            kernels = {"policy": self._policy.kernels, "family": self._family.kernels}
-            entry(decide.renew, **kernels)(LATER, **renewed)
+        self._calls = Calls(self)
+        if self._policy.by_clock:
+            self._policy.set_time(self._memory, self._time)
+        self._calls.settle_heard()
 
-    def _prepare(self) -> None:
-        """Make the calls of the kernels, which hold these arrays."""
-        learnt: dict[str, Any] = {
-            "law": self._family.law,
-            "truth": self._truth,
-            "pending": self._pending,
-            "stale": self._stale,
-        }
-        self._held: dict[str, Any] = {
-            **learnt,
-            "params": self._policy.params(self._family),
-            "provisional": self._provisional,
-            "scratch": np.zeros((2, self._family.dimension)),
-            "working": self._working,
-            "memory": self._memory,
-            "index": self._index,
-            "mind": self._mind,
-        }
-        policy, family = self._policy.kernels, self._family.kernels
-        choosing = entry(decide.decide, policy=policy, family=family)
-        self._decide: Call = choosing.hold(LATER, **self._held, closed=self._shut)
-        own = {
-            "priors": self._priors,
-            "reach": np.array(self._family.reach),
-            "after": self._after,
-            "discount": float(self._discount),
-        }
-        self._learn: Call = entry(decide.learn, family=family).hold(LATER, **learnt, **own)
-        heard = {name: self._held[name] for name in ("law", "params", "truth", "memory")}
-        hearing = entry(decide.hear, policy=policy, family=family)
-        self._hear: Call | None = hearing.hold(LATER, **heard) if self._policy.learns else None
-        self._mark_stale: Call = entry(decide.mark_stale).hold(LATER, stale=self._stale)
-        self._rows = np.zeros_like(self._provisional)
-        self._set_provisional: Call = entry(decide.set_provisional).hold(
-            LATER, rows=self._rows, provisional=self._provisional, stale=self._stale
-        )
+    def lay_out(self) -> None:
+        """Forget how the policy worked, and nothing of what it learnt: equal agents have equal
+        texts then, whatever they were asked.
+        """
+        self._reseat(range(len(self._arms)) if self._policy.learns else None)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""
-        calls = ("_held", "_decide", "_learn", "_hear", "_mark_stale", "_set_provisional")
-        return {name: part for name, part in vars(self).items() if name not in calls}
+        return {name: part for name, part in vars(self).items() if name != "_calls"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._prepare()
+        self._calls = Calls(self)
 
     # Doors
 
@@ -795,10 +784,7 @@ class Agent:
         try:
             return self._places[arm]
         except (KeyError, TypeError):
-            raise ArmError(
-                f"unknown arm {arm!r}: this agent plays {listing(self._arms)}"
-                f"{nearest(arm, self._arms)}"
-            ) from None
+            raise doors.unknown_arm(arm, self._arms) from None
 
     def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
         closed = np.ones(len(self._arms), dtype=np.bool_)

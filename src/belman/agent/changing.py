@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from belman.errors import SettingError
-from belman.policies import BelMan, Drift, Policy
+from belman.policies import BelMan, Drift, Forgetting, Policy
+from belman.policies.changes import Change
 from belman.table import Table
 
 
@@ -16,7 +17,7 @@ def check_drift(drift: object, policy: Policy | None, discount: float) -> Policy
     >>> check_drift("auto", None, 1.0).name
     'belman-drift'
     """
-    if drift is None or drift is False:
+    if drift is None or drift is False or drift == policy:
         return policy
     if drift is True or drift == "auto":
         drift = Drift()
@@ -31,19 +32,45 @@ def check_drift(drift: object, policy: Policy | None, discount: float) -> Policy
     return drift
 
 
-def changes_table(
+def check_last(last: object, policy: Policy | None, discount: float) -> Policy | None:
+    """The policy that sees the last rewards alone, or the one that was given where all count.
+
+    >>> check_last(1_000, None, 1.0).last
+    1000
+    """
+    if last is None:
+        return policy
+    if discount < 1.0 or isinstance(policy, (Drift, Forgetting)):
+        other = f"discount={discount!r}" if discount < 1.0 else repr(policy)
+        raise SettingError(f"last={last!r} forgets, and {other} too: give one")
+    return Forgetting(BelMan() if policy is None else policy, last=last)  # type: ignore[arg-type]
+
+
+def changes_of(
     policy: Policy, memory: Any, arms: Sequence[Hashable], outward: Callable[[float], float]
-) -> Table:
-    """What a policy noticed, a line a change; empty for policies that watch for none."""
-    found = policy.changes(memory) if isinstance(policy, Drift) else []
-    known = [change for change in found if 0 <= change.arm < len(arms)]
+) -> list[tuple[Hashable | None, Change]]:
+    """What a policy noticed, oldest first, in the user's units, with the name of each arm; None for
+    arms that are not played any more.
+    """
+    return [
+        (
+            arms[change.arm] if 0 <= change.arm < len(arms) else None,
+            change._replace(before=outward(change.before), now=outward(change.now)),
+        )
+        for change in policy.changes(memory)
+    ]
+
+
+def changes_table(found: Sequence[tuple[Hashable | None, Change]]) -> Table:
+    """A line for each change of an arm that is played."""
+    known = [(arm, change) for arm, change in found if change.arm >= 0]
     return Table(
         {
-            "turn": [change.turn for change in known],
-            "arm": [arms[change.arm] for change in known],
-            "after turn": [change.after for change in known],
-            "from": [outward(change.before) for change in known],
-            "to": [outward(change.now) for change in known],
-            "sure": [round(change.sure, 4) for change in known],
+            "turn": [change.turn for _, change in known],
+            "arm": [arm for arm, _ in known],
+            "after turn": [change.after for _, change in known],
+            "from": [change.before for _, change in known],
+            "to": [change.now for _, change in known],
+            "sure": [round(change.sure, 4) for _, change in known],
         }
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from belman.agent.learnt import Learnt
-from belman.errors import ArmError, PolicyError, PriorError, SettingError
+from belman.errors import ArmError, PolicyError, PriorError, SettingError, listing, nearest
 from belman.families import Family
 from belman.policies import BelMan, Policy
 
@@ -21,6 +21,8 @@ LONGEST_TUPLE = 16
 DEEPEST_NAME = 4
 LARGEST_NUMBER = 10**300
 _HALVES = re.compile("[\ud800-\udfff]")
+#: Seconds since some beginning.
+FARTHEST = 1e12
 #: How many arms there may be: memory and the time of a turn grow with them.
 MOST_ARMS = 1_000_000
 #: How many asks a batch may have: each is a decision, and all are held at once.
@@ -50,6 +52,11 @@ def check_new(arm: Hashable, known: Collection[Hashable]) -> None:
     _check_size(arm)
     if arm in known:
         raise ArmError(f"arm {arm!r} is there already: every arm needs a name of its own")
+
+
+def unknown_arm(arm: Hashable, arms: Sequence[Hashable]) -> ArmError:
+    """The error of an arm that an agent does not play."""
+    return ArmError(f"unknown arm {arm!r}: this agent plays {listing(arms)}{nearest(arm, arms)}")
 
 
 def _check_size(name: Hashable, depth: int = 0) -> None:
@@ -108,6 +115,15 @@ def check_level(level: float, option: str = "level") -> float:
     return float(level)
 
 
+def check_time(seconds: float) -> float:
+    """Seconds since some beginning."""
+    is_number = isinstance(seconds, (int, float, np.number)) and not isinstance(seconds, bool)
+    if not is_number or not abs(seconds) <= FARTHEST:
+        allowed = f"give seconds since some beginning, at most {FARTHEST:g} of them"
+        raise SettingError(f"time={seconds!r} is none: {allowed}")
+    return float(seconds)
+
+
 def check_wanted(m: Any, arms: int) -> None:
     """How many of the best arms are asked for."""
     if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
@@ -118,7 +134,7 @@ def check_wanted(m: Any, arms: int) -> None:
 def check_exposed(policy: Policy) -> BelMan:
     """A policy that has an exposure."""
     if not isinstance(policy, BelMan):
-        remedy = "only belman has (set agent.policy to change who chooses)"
+        remedy = "only belman has (set agent.policy to change the policy)"
         raise PolicyError(f"policy {policy.name!r} has no exposure: {remedy}")
     return policy
 

@@ -10,12 +10,14 @@ from belman.errors import SettingError
 from belman.measures.lift import Units
 from belman.measures.report import Known, Report, report
 from belman.measures.stop_rules import StopRule
-from belman.policies import Drift
+from belman.policies import Drift, Forgetting
 
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
 
 _FADED = "this agent forgets (discount below 1), and a faded sum is no sum of independent rewards"
+
+_FORGOTTEN = "this agent forgets rewards, and what is left is no sum of all of them"
 
 _FOLLOWED = "this agent follows changes, and rewards before and after one are not of one mean"
 
@@ -29,9 +31,13 @@ def units(scale: Scale) -> Units:
 def known(agent: Agent) -> Known:
     """What an agent was told, as measures read it."""
     truth = agent._truth
-    faded = (
-        _FADED if agent._discount < 1.0 else _FOLLOWED if isinstance(agent._policy, Drift) else ""
-    )
+    faded = ""
+    if agent._discount < 1.0:
+        faded = _FADED
+    elif isinstance(agent._policy, Drift):
+        faded = _FOLLOWED
+    elif isinstance(agent._policy, Forgetting):
+        faded = _FORGOTTEN
     return Known(
         agent._family,
         agent.arms,

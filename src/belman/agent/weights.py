@@ -73,7 +73,7 @@ def shares_of(agent: Agent, decisions: int) -> Floats:
     """The shares of the agent's arms, in order; nothing is changed."""
     held = {
         name: with_leaves(part, (array.copy() for array in leaves(part)))
-        for name, part in agent._held.items()
+        for name, part in agent._calls.held.items()
     }
     del held["index"]
     dealt = _dealt(agent, agent._policy, held, decisions)
@@ -103,7 +103,9 @@ def _dealt(agent: Agent, policy: Policy, held: dict[str, Any], decisions: int) -
     entry(renew, **bundles)(LATER, **held)
     integrated = acting.kernels.propensity is to_be_integrated
     if integrated:
-        chances = acting.chances(best_probabilities(family, held["working"].beliefs))
+        chances = acting.own_chances(family, held["working"], np.arange(arms))
+        if chances is None:
+            chances = acting.chances(best_probabilities(family, held["working"].beliefs))
         if np.isfinite(chances).all():
             return chances
     seen = {name: held[name] for name in ("law", "params", "working", "memory")}

@@ -1,18 +1,27 @@
-"""Weights documents, and the pure function that assigns units by them: for every server, edge and
-phone, with nothing but the standard library. It is the package `belman_client` too.
+"""Weights documents, the pure function that assigns units by them, and the client of a service: for
+every server, edge and phone, with nothing but the standard library. It is the package
+`belman_client` too.
 """
 
 from .assign import assign
+from .client import Client
 from .documents import Assignment, Weights, schema
 from .hashing import point
 from .local_decider import LocalDecider
+from .messages import RemoteTicket
+from .prefetched import Prefetched
 from .refusals import BelmanError, WeightsError
+from .remote_study import RemoteStudy
 from .signatures import SigningKey, key_id, sign, verify
 
 __all__ = [
     "Assignment",
     "BelmanError",
+    "Client",
     "LocalDecider",
+    "Prefetched",
+    "RemoteStudy",
+    "RemoteTicket",
     "SigningKey",
     "Weights",
     "WeightsError",

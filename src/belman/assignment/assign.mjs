@@ -1,5 +1,6 @@
 // Assign units to arms by a weights document, as docs/reference/assignment.md specifies it: for pages, edge workers and
-// Node.js. No dependencies. `assign(document, unit)` takes the parsed JSON of a weights document.
+// Node.js. No dependencies. `assign(document, unit)` takes the parsed JSON of a weights document; `verify(text, keys)` gives
+// that of a signed one, where it can be trusted.
 
 const POINTS = 2 ** 32;
 const IV = new Uint32Array([
@@ -451,4 +452,33 @@ export function assignMany(weights, units) {
   const found = new Array(units.length);
   for (let i = 0; i < units.length; i++) found[i] = look(ready, units[i]);
   return found;
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+// The weights document of a signed one, if it can be trusted; else an Error says why not. `keys` are the public keys that are
+// trusted, 32 bytes (or base64) by their ids. It must be of the `study` (where one is named) and of the `segment` (null: of all
+// units), no older than the version `newest` that was seen already, and valid `now`, in seconds since 1970.
+export async function verify(signed, keys, { study = null, segment = null, newest = 0, now = Date.now() / 1000 } = {}) {
+  let payload, key, signature;
+  try {
+    ({ payload, key, signature } = JSON.parse(signed));
+    signature = bytesOf(signature);
+    if (typeof payload !== "string" || typeof key !== "string") throw new TypeError();
+  } catch {
+    throw new Error("this is no signed weights document");
+  }
+  const own = Object.hasOwn(keys, key) ? keys[key] : undefined;
+  if (own === undefined) throw new Error(`this document is signed with the key ${key}, which is not trusted`);
+  const bytes = typeof own === "string" ? bytesOf(own) : own;
+  const trusted = await crypto.subtle.importKey("raw", bytes, { name: "Ed25519" }, false, ["verify"]);
+  const isOurs = await crypto.subtle.verify({ name: "Ed25519" }, trusted, signature, encoder.encode(payload));
+  if (!isOurs) throw new Error(`the signature is not that of the key ${key}`);
+  const weights = JSON.parse(payload);
+  prepare(weights);
+  if (study !== null && weights.study !== study) throw new Error(`this document is of study ${weights.study}, not of ${study}`);
+  if (weights.segment !== segment) throw new Error(`this document is of segment ${weights.segment}, not of ${segment}`);
+  if (weights.version < newest) throw new Error(`version ${weights.version} is stale: version ${newest} was seen already`);
+  if (weights.valid_until !== null && now >= weights.valid_until) throw new Error(`version ${weights.version} has expired`);
+  return weights;
 }

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from .assign import assign
 from .documents import Arm, Weights
-from .fetching import Service, UnreachableError
+from .fetching import Service
 from .hashing import Unit
-from .refusals import BelmanError, WeightsError
+from .refusals import BelmanError, ServiceError, WeightsError
 from .signatures import check_current, verify
 
 #: Rows of one request, and rows that wait for a service that is away before new ones are dropped.
@@ -55,10 +55,10 @@ class LocalDecider:
     `fallback` is the arm for units while there are no weights that are valid: before the first
     fetch succeeded, and once those that were fetched last have expired. With `keys`, public keys by
     their ids, only signed weights are believed. Weights are fetched every `refresh` seconds and
-    outcomes sent every `flush` seconds, or as soon as there are a thousand; in a study with a
-    window `hold` them for as long as that is after the decision. It may be shared by threads and
-    used from asyncio, since neither `decide` nor `observe` waits for anything; after a fork the
-    child begins with the weights, and with none of its parent's outcomes.
+    outcomes sent every `flush` seconds, or as soon as there are a thousand, and none before `hold`
+    seconds after its decision. It may be shared by threads and used from asyncio, since neither
+    `decide` nor `observe` waits for anything; after a fork the child begins with the weights, and
+    with none of its parent's outcomes.
 
     >>> decider = LocalDecider("http://127.0.0.1:9", "checkout", fallback="blue", start=False)
     >>> decider.decide("user-1").arm
@@ -154,7 +154,7 @@ class LocalDecider:
                 return False
             due = decision.time + self._hold if self._hold else 0.0
             heapq.heappush(self._waiting, (due, next(self._order), row))
-            full = len(self._waiting) >= BATCH
+            full = len(self._waiting) % BATCH == 0
         if full:
             self._wake.set()
         return True
@@ -180,7 +180,7 @@ class LocalDecider:
                     return False
                 text, tag = answer
                 found = self._trusted(text)
-            except (UnreachableError, BelmanError) as error:
+            except BelmanError as error:
                 self.problem = str(error)
                 return False
             is_new = self._weights is None or found.version > self._weights.version
@@ -202,20 +202,29 @@ class LocalDecider:
         was lost is sent again under its own key, and counts once.
         """
         self._check_process()
+        sent: bool | None = True
+        while sent:
+            sent = self._send_batch()
+        return sent is None
+
+    def _send_batch(self) -> bool | None:
+        """Whether a batch was settled, of which the service is the judge; None if none waits."""
         with self._working:
-            while batch := self._next_batch():
-                try:
-                    self._service.observe(*batch)
-                except UnreachableError as error:
-                    self.problem = str(error)
-                    return False
-                except BelmanError as error:
-                    self.problem = str(error)
-                    self._is_refused(batch)
-                else:
-                    with self._lock:
-                        self._batches.popleft()
-                        self._sent += len(batch[1])
+            batch = self._next_batch()
+            if batch is None:
+                return None
+            try:
+                self._service.observe(*batch)
+            except ServiceError as error:
+                self.problem = str(error)
+                return False
+            except BelmanError as error:
+                self.problem = str(error)
+                self._is_refused(batch)
+            else:
+                with self._lock:
+                    self._batches.popleft()
+                    self._sent += len(batch[1])
             return True
 
     def _next_batch(self) -> Batch | None:
@@ -227,6 +236,12 @@ class LocalDecider:
                 if rows:
                     self._batches.append((os.urandom(16).hex(), rows))
             return self._batches[0] if self._batches else None
+
+    def _is_full(self) -> bool:
+        """Whether the next batch need not wait for more."""
+        with self._lock:
+            due = bool(self._waiting) and self._waiting[0][0] <= self._clock()
+            return bool(self._batches) or (due and len(self._waiting) >= BATCH)
 
     def _is_refused(self, batch: Batch) -> None:
         """A batch counts as a whole or not at all: halve it until what is wrong is alone."""
@@ -248,11 +263,14 @@ class LocalDecider:
                 self.fetch()
                 next_fetch = time.monotonic() + self._refresh
             self._wake.clear()
-            is_reached = self.send()
+            sent = self._send_batch()
+            if (
+                sent and self._is_full()
+            ):  # and perhaps weights are to be fetched before the next one
+                continue
             left = next_fetch - time.monotonic()
-            pause = min(self._flush, max(left, 0.0)) if is_reached else self._flush
-            if (not self._closing and len(self._waiting) < BATCH) or not is_reached:
-                self._wake.wait(pause)
+            if not self._closing:
+                self._wake.wait(self._flush if sent is False else min(self._flush, max(left, 0.0)))
 
     # Its life
 

@@ -1,4 +1,8 @@
-"""What can be wrong with weights, and the root of every error."""
+"""Everything that a study or a service refuses with: the errors that the client knows too.
+
+`belman.errors` shows them as a tree. Every class is also a `ValueError` (an `OSError` for storage
+and service), so that code which knows nothing of them can catch it.
+"""
 
 from __future__ import annotations
 
@@ -9,3 +13,94 @@ class BelmanError(Exception):
 
 class WeightsError(BelmanError, ValueError):
     """Weights that cannot be, or a document of them that cannot be trusted."""
+
+
+class ArmError(BelmanError, ValueError):
+    """An arm that this agent does not play, or plays already."""
+
+
+class RewardError(BelmanError, ValueError):
+    """A reward outside the support of the family."""
+
+
+class PriorError(BelmanError, ValueError):
+    """A prior that is not a proper belief."""
+
+
+class FamilyError(BelmanError, ValueError):
+    """A family that does not exist, or whose parameters make no law."""
+
+
+class PolicyError(BelmanError, ValueError):
+    """A policy that does not exist, or does not fit the family."""
+
+
+class ExposureError(BelmanError, ValueError):
+    """An exposure whose parameters make no schedule."""
+
+
+class SettingError(BelmanError, ValueError):
+    """An option outside what is allowed."""
+
+
+class ServerError(BelmanError, ValueError):
+    """A server, queue or job that this dispatcher does not have."""
+
+
+class BusyError(BelmanError, ValueError):
+    """A job for which no server is free."""
+
+
+class StateError(BelmanError, ValueError):
+    """A saved state that cannot be read or written."""
+
+
+class StudyError(BelmanError, ValueError):
+    """A study that cannot do what was asked of it."""
+
+
+class UnknownStudyError(StudyError):
+    """A name under which the storage keeps no study."""
+
+
+class PausedError(StudyError):
+    """A study that is paused and decides nothing."""
+
+
+class TicketError(BelmanError, ValueError):
+    """A ticket that was told another reward already, or has expired."""
+
+
+class UnknownTicketError(TicketError):
+    """A ticket that the study never gave."""
+
+
+class ReplayError(BelmanError, ValueError):
+    """A log that allows no honest estimate of what another policy would have earned."""
+
+
+class StorageError(BelmanError, OSError):
+    """A storage that cannot be opened, reached or written."""
+
+
+class ServiceError(BelmanError, OSError):
+    """A service that refuses a request, or cannot be reached."""
+
+
+def problem_type(error: type[BelmanError]) -> str:
+    """The name of a kind of error over HTTP: the `type` of a problem (RFC 9457).
+
+    >>> problem_type(UnknownTicketError)
+    'urn:belman:unknown-ticket'
+    """
+    name = error.__name__.removesuffix("Error")
+    words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return f"urn:belman:{words.removeprefix('-')}"
+
+
+#: Every error that a service may send, by the type of its problem.
+SENT = {
+    problem_type(kind): kind
+    for kind in tuple(vars().values())
+    if isinstance(kind, type) and issubclass(kind, BelmanError)
+}

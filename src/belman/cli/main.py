@@ -101,6 +101,7 @@ def list_() -> None:
     for name, figure in FIGURES.items():
         figures.add_row(f"[bold]{name}[/bold]", figure.title)
     console.print(figures)
+    console.print("which policy, when: docs/leaderboard.md", highlight=False)
 
 
 @app.command()
@@ -120,9 +121,32 @@ def run(
         int | None,
         typer.Option(help="Instead of means: so many arms, drawn from the prior in every run."),
     ] = None,
+    rewards: Annotated[
+        Path | None,
+        typer.Option(help="Instead of means: rewards of yours, a CSV or Parquet of arm,reward."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="With --rewards: its columns are arms, its rows turns: blue,red."),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="With --rewards: drawn with replacement (default), or kept."),
+    ] = None,
+    corruption: Annotated[
+        float | None,
+        typer.Option(help="With --means: an adversary falsifies rewards by so much in all."),
+    ] = None,
+    problem: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of means: a world that changes, drifting:arms=3,changes=4, random-walk "
+            "or sinusoid."
+        ),
+    ] = None,
     delays: Annotated[
         str | None,
-        typer.Option(help="Rewards come late, by a law of SciPy: expon:scale=30; see --window."),
+        typer.Option(help="Delays of rewards, a SciPy distribution: expon:scale=30; see --window."),
     ] = None,
     window: Annotated[
         float | None, typer.Option(help="The time after which no reward comes any more.")
@@ -175,6 +199,11 @@ def run(
         "settings": parse.family_settings(setting) if setting else None,
         "means": means,
         "random_arms": random_arms,
+        "rewards": rewards,
+        "columns": columns,
+        "order": order,
+        "corruption": corruption,
+        "problem": problem,
         "delays": delays,
         "window": window,
         "arrivals": arrivals,
@@ -191,8 +220,11 @@ def run(
         "format": format,
         "size": size,
     }
-    options = {**parse.DEFAULTS, **({} if config is None else parse.config(config))}
-    options |= {name: value for name, value in given.items() if value is not None}
+    chosen = {} if config is None else parse.config(config)
+    chosen |= {name: value for name, value in given.items() if value is not None}
+    options = {**parse.DEFAULTS, **chosen}
+    if "family" not in chosen and options["rewards"] is not None:
+        options["family"] = None  # the one that fits them
     if isinstance(options["means"], str):
         options["means"] = parse.means(options["means"])
     _simulate(options, as_json)
@@ -201,10 +233,7 @@ def run(
 def _simulate(options: dict[str, Any], as_json: bool) -> None:
     ending = parse.one_of(options["format"], parse.FORMATS, "format")
     size = parse.one_of(options["size"], parse.SIZES, "size")
-    problem = parse.problem(
-        options["family"], options["settings"], options["means"], options["random_arms"]
-    )
-    problem = parse.late(problem, options)
+    problem = parse.late(parse.problem_of(options), options)
     players = {
         parse.shown(words): parse.policy(words, options["horizon"]) for words in options["policies"]
     }

@@ -7,16 +7,17 @@ import csv
 import tomllib
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from belman import spec
 from belman.cli.own_policy import names_a_file, own_policy
+from belman.cli.worlds import world
 from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.measures import StopRule
-from belman.policies import Policy
-from belman.problems import Problem, delayed
+from belman.policies import Drift, Policy
+from belman.problems import Problem, corrupted, delayed, from_rewards
 from belman.problems.stationary import RandomStationary, Stationary
 
 #: What a config file may hold, and its default.
@@ -25,6 +26,11 @@ DEFAULTS: dict[str, Any] = {
     "settings": {},
     "means": None,
     "random_arms": None,
+    "rewards": None,
+    "columns": None,
+    "order": "drawn",
+    "corruption": None,
+    "problem": None,
     "delays": None,
     "window": None,
     "arrivals": 1.0,
@@ -41,6 +47,8 @@ DEFAULTS: dict[str, Any] = {
     "format": "png",
     "size": "screen",
 }
+#: Settings that the horizon of a run fills though they have a default.
+_TOLD = (("gittins", "horizon"), ("gittins-normal", "horizon"))
 #: Formats and sizes of pictures.
 FORMATS, SIZES = ("png", "svg", "pdf"), ("screen", "print")
 
@@ -61,6 +69,17 @@ def policy(words: str, horizon: int) -> Policy:
         given = {key: value(text) for key, text in map(_setting, split(settings))}
         return own_policy(f"{file}:{name}", given)
     return spec.build(_description(words, Policy, horizon), Policy)
+
+
+def drift(words: str | None) -> str | Drift | None:
+    """How a study follows a world that changes: `auto`, or settings as `half_life=604800`.
+
+    >>> drift("half_life=604800,sure=0.99").half_life
+    604800.0
+    """
+    if words is None or words == "auto":
+        return words
+    return cast("Drift", spec.build(_description(f"belman-drift:{words}", Drift, 0), Drift))
 
 
 def shown(words: str) -> str:
@@ -100,7 +119,7 @@ def _description(words: str, kind: type, horizon: int | None = None) -> dict[str
         bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text
         found[key] = value(text) if inner is None else _description(bare, inner, horizon)
     for key in ("budget", "horizon"):
-        needed = key in takes and (takes[key].needed or (name, key) == ("gittins", "horizon"))
+        needed = key in takes and (takes[key].needed or (name, key) in _TOLD)
         if needed and key not in found and horizon is not None:
             found[key] = horizon
     return found
@@ -238,6 +257,49 @@ def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int 
     if random_arms is not None:
         return RandomStationary(law, random_arms, law.prior)
     return Stationary(law, tuple(means))
+
+
+def problem_of(options: dict[str, Any]) -> Problem:
+    """What the options of `belman run` describe: means, random arms or rewards that one has."""
+    ways = [name for name in ("means", "random_arms", "rewards") if options[name] is not None]
+    if options["problem"] is not None:
+        found = changing_problem(options["problem"], options)
+    elif options["rewards"] is None:
+        found = problem(
+            options["family"], options["settings"], options["means"], options["random_arms"]
+        )
+        if options["columns"] is not None:
+            raise SettingError(f"columns={options['columns']!r} are of a file: give --rewards too")
+    elif len(ways) > 1:
+        raise SettingError(f"a problem needs one of means, random arms and rewards, not {ways}")
+    else:
+        family = options["family"]
+        law = None if family is None else {"name": family, **options["settings"]}
+        columns = options["columns"]
+        found = from_rewards(
+            options["rewards"],
+            None if law is None else spec.build(law, Family),
+            arms=split(columns) if isinstance(columns, str) else columns,
+            order=options["order"],
+        )
+    if options["corruption"] is None:
+        return found
+    return corrupted(found, options["corruption"])
+
+
+def changing_problem(words: str, options: dict[str, Any]) -> Problem:
+    """A world that changes: `drifting:arms=3,changes=4`, for the family and the horizon given.
+
+    >>> changing_problem("sinusoid:arms=2", {**DEFAULTS, "horizon": 500}).arms
+    2
+    """
+    for name in ("means", "random_arms", "rewards", "delays"):
+        if options[name] is not None:
+            raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
+    law = spec.build({"name": options["family"], **options["settings"]}, Family)
+    name, _, rest = words.strip().partition(":")
+    given = {key: value(text) for key, text in map(_setting, split(rest))}
+    return world(name, given, law, options["horizon"])
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:

@@ -16,7 +16,7 @@ from belman.measures import planning
 
 def plan(
     baseline: Annotated[float, typer.Option(help="The conversion rate now, such as 0.03.")],
-    lift: Annotated[float, typer.Option(help="The relative lift that is worth finding: 0.1.")],
+    lift: Annotated[float, typer.Option(help="The smallest relative lift to be found: 0.1.")],
     arms: Annotated[int, typer.Option(help="How many arms, control included.")] = 2,
     risk: Annotated[float, typer.Option(help="The chance of being wrong that is allowed.")] = 0.05,
     per_day: Annotated[float, typer.Option(help="Impressions a day, over all arms.")] = 1_000.0,

@@ -85,6 +85,10 @@ def create(
     discount: Annotated[
         float | None, typer.Option(help="Below 1, beliefs fade at every reward.")
     ] = None,
+    drift: Annotated[
+        str | None,
+        typer.Option(help="Follow a world that changes: auto, or half_life=604800 (seconds)."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="The same seed makes the same decisions.")
     ] = None,
@@ -156,6 +160,7 @@ def create(
         range=ends,  # type: ignore[arg-type]
         minimise=minimise,
         discount=discount,
+        drift=parse.drift(drift),
         seed=seed,
         uniform_share=uniform_share,
         window=window,
@@ -212,6 +217,14 @@ def metrics(
 ) -> None:
     """Show the metrics: per arm how many tickets counted with one, mean, Student's interval."""
     show(opened(name, storage, read_only).metrics())
+
+
+@app.command()
+def changes(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
+    """Show the changes of the world that a study noticed, where it follows them."""
+    show(opened(name, storage, read_only).changes())
 
 
 @app.command()

@@ -36,7 +36,7 @@ class Feed:
         self._lock = threading.Lock()
         self._judgement = Judgement(study.name)
         self._snapshot: Snapshot | None = None
-        self._moment = (0, 0, 0)
+        self._moment = (0, 0, 0, 0)
         self._views: dict[Wanted, bytes] = {}  # of this snapshot
         self._watchers: Counter[Wanted] = Counter()
         self._news: dict[Wanted, bytes] = {}  # what watchers are to hear, the newest only

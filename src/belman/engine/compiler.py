@@ -54,6 +54,15 @@ def called(kept: bool) -> Callable[[Callable[..., Any]], Any]:
     return numba.cfunc(_CALLED, cache=kept, **_OPTIONS)
 
 
+def prepare() -> None:
+    """Have Numba import what it imports when it first compiles, so that loading code is quick."""
+    numba.njit("int64(int64)")(_same)
+
+
+def _same(number):
+    return number
+
+
 @numba.extending.intrinsic
 def pointer(context, address):
     """An address as a pointer."""

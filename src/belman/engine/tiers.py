@@ -10,6 +10,7 @@ for compiled code before the first call) or `never`.
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import subprocess
 import sys
@@ -55,6 +56,17 @@ def interpreted() -> Iterator[None]:
             os.environ["BELMAN_COMPILE"] = before
 
 
+@contextmanager
+def _hurried() -> Iterator[None]:
+    """Loading reads many small files, after each of which it waits for Python's lock."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(min(interval, _SWITCH))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
 class _Background:
     """The thread that has code compiled and loads it, and what it was asked for."""
 
@@ -90,8 +102,9 @@ class _Background:
             if missing and self.spent >= _HOT:
                 self.compile([code.generated.path for code in missing if code.generated.path])
                 found, missing = found + missing, []
-            for code in found:
-                self.load(code)
+            with _hurried():
+                for code in found:
+                    self.load(code)
             if missing:
                 self.over.wait(_LOOK)
 
@@ -109,6 +122,8 @@ class _Background:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
+            with _hurried():
+                importlib.import_module("belman.engine.compiler").prepare()
             self.child.wait()
         except OSError:
             return  # it is then compiled here
@@ -116,16 +131,12 @@ class _Background:
             self.child = None
 
     def load(self, code: Code) -> None:
-        """Load code; it reads many small files, after each of which it waits for Python's lock."""
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(interval, _SWITCH))
+        """Load code, or go on without it."""
         try:
             if not self.over.is_set():
                 code.function()
         except Exception as error:
             warnings.warn(f"belman goes on interpreted: {error}", RuntimeWarning, stacklevel=2)
-        finally:
-            sys.setswitchinterval(interval)
 
     def end(self) -> None:
         """Before the process ends: nothing is left behind, and nothing in the middle of loading."""

@@ -224,6 +224,7 @@ class BoundedExponential(Family):
 
     @property
     def support(self) -> str:  # type: ignore[override]
+        """Which rewards can be, in words."""
         return f"numbers from 0 to the bound {self.bound:g}"
 
     def __post_init__(self) -> None:

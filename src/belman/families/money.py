@@ -253,6 +253,7 @@ class Money(Family):
 
     @property
     def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        """Those of its law of amounts."""
         return KERNELS[self.amounts]
 
     @property
@@ -262,6 +263,7 @@ class Money(Family):
 
     @property
     def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Successes and failures of the chance of an amount, then those of the amounts."""
         return ("buys", "passes", *self.amount.coordinates)
 
     @property

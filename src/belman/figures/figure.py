@@ -54,8 +54,11 @@ class Effort(NamedTuple):
         return paper if self.as_in_paper else min(full, max(self.least, round(self.share * full)))
 
 
+#: All runs of every figure.
 FULL = Effort("full")
+#: A twentieth of the runs, and twenty at least.
 QUICK = Effort("quick", share=0.05, least=20)
+#: As many runs as the paper has.
 AS_IN_PAPER = Effort("paper", as_in_paper=True)
 
 

@@ -53,8 +53,8 @@ def panel_table(
         columns[f"± {name}"] = [float(half_width(end)) for end in ends]
     if against in players:
         pairs = [paired(parts, player, against, variables[0]) for player in order]
-        columns[f"less {against}"] = [pair[0] for pair in pairs]
-        columns[f"± less {against}"] = [pair[1] for pair in pairs]
+        columns[f"minus {against}"] = [pair[0] for pair in pairs]
+        columns[f"± minus {against}"] = [pair[1] for pair in pairs]
     if published:
         columns["paper"] = [published.get(player, "–") for player in order]
     title = f"{panel.title}, turn {panel.horizon:,}; ± are half-widths of 95 % intervals"

@@ -103,6 +103,9 @@ def bind_policy(
     A loop that tells rewards one by one writes each to `heard`; others are none for policies that
     learn from them.
     """
+    if policy.by_clock:
+        why = "turns of a simulation have no times: give hazards per turn"
+        raise PolicyError(f"policy {policy.name!r} goes by the clock: {why}")
     if heard is None and policy.learns:
         where = "it plays at arms, stationary or changing, and not where rewards are late or queues"
         raise PolicyError(f"policy {policy.name!r} is told rewards one by one: {where}")

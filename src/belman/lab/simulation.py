@@ -12,19 +12,28 @@ import numpy as np
 
 from belman import spec
 from belman.errors import PolicyError
-from belman.lab import bandit_runner, delayed_runner, drifting_runner, queue_runner
+from belman.lab import (
+    bandit_runner,
+    delayed_runner,
+    drifting_runner,
+    featured_runner,
+    queue_runner,
+    source_runner,
+)
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.delayed_loop import DelayedResults
 from belman.lab.design import Design, Field, blank, checkpoints
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
+from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import Policy
+from belman.problems.featured import Featured
 from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray
 
-Players = Mapping[str, Any] | Iterable[Policy]
+Players = Mapping[str, Any] | Iterable[Policy | DependentPolicy]
 
 
 class Loop(NamedTuple):
@@ -39,7 +48,10 @@ class Loop(NamedTuple):
 LOOPS = {
     "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
     "drifting": Loop(bandit_runner.FIELDS, BanditResults, drifting_runner.DriftingRunner),
+    "corrupted": Loop(bandit_runner.FIELDS, BanditResults, source_runner.SourceRunner),
+    "replayed": Loop(bandit_runner.FIELDS, BanditResults, source_runner.SourceRunner),
     "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
+    "featured": Loop(bandit_runner.FIELDS, BanditResults, featured_runner.FeaturedRunner),
     "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
 }
 
@@ -112,13 +124,15 @@ def simulate(
 
 def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: int) -> Simulation:
     check_sizes(problem, horizon=(horizon, 1), runs=(runs, 1), seed=(seed, 0))
-    if isinstance(players, Policy):
+    if isinstance(players, (Policy, DependentPolicy)):
         players = [players]
     named = dict(players) if isinstance(players, Mapping) else {one.name: one for one in players}
     if not named:
         raise PolicyError("a simulation needs at least one player: the list of players is empty")
     for name, player in named.items():
-        if isinstance(player, Policy):
+        if isinstance(player, DependentPolicy) or isinstance(problem, Featured):
+            _check_featured(name, player, problem)
+        elif isinstance(player, Policy):
             player.check(problem.family, problem.arms)
         elif problem.no_python_players:
             raise PolicyError(f"player {name!r} is {player!r}: {problem.no_python_players}")
@@ -126,6 +140,16 @@ def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: 
             allowed = "give a policy such as belman.BelMan(), or a class with ask and tell"
             raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
     return Simulation(named, problem, int(horizon), int(runs), int(seed))
+
+
+def _check_featured(name: str, player: Any, problem: Problem) -> None:
+    """Arms with features are played by policies for them, and by no others."""
+    if not isinstance(problem, Featured):
+        allowed = "it plays at arms with features, such as belman.problems.unit_ball()"
+        raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
+    if not isinstance(player, DependentPolicy):
+        allowed = "arms with features take one of belman.policies.dependent"
+        raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
 
 
 def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:

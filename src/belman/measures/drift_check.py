@@ -159,6 +159,7 @@ def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, n
     """Tell every reward, and keep the evidence for members of some hazard after each."""
     run_lengths.seed_arm(family, law, first, bank, 0, prior)
     for i in range(rewards.size):
+        bank.times[run_lengths.NOW] = i + 1.0
         run_lengths.learn(family, law, hazards, first, 0.0, prior, bank, 0, rewards[i])
         run_lengths.notice(hazards, first, bank, 0, sure)
         none = bank.members[0]

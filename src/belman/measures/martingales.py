@@ -33,10 +33,15 @@ class Martingale(Protocol):
     """ln of the martingale at a mean; `centre` is where it is least."""
 
     @property
-    def centre(self) -> float: ...
+    def centre(self) -> float:
+        """A mean at which it is least."""
+
     @property
-    def ends(self) -> tuple[float, float]: ...
-    def log(self, mean: float) -> float: ...
+    def ends(self) -> tuple[float, float]:
+        """Between which all means lie."""
+
+    def log(self, mean: float) -> float:
+        """Its logarithm where the true mean is this."""
 
 
 class Mixture(NamedTuple):

@@ -42,7 +42,7 @@ def unstable(result: xarray.Dataset) -> xarray.DataArray:
 
 
 def _trend(result: xarray.Dataset) -> xarray.DataArray:
-    """Mann and Kendall's z, standardised: pairs of parts with a growing backlog less others."""
+    """Mann and Kendall's z, standardised: pairs of parts with a growing backlog minus others."""
     late = _total(result["late_backlog"]).dropna("batch", how="all")
     means = late.transpose(..., "batch").values
     count = means.shape[-1]

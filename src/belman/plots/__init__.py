@@ -29,12 +29,15 @@ from belman.plots.family_check import family_check
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 from belman.plots.plan import PlanCurves, draw_plan, plan, plan_curves
+from belman.plots.space import Explorer, Landscape, draw_space, landscape, space
 
 __all__ = [
     "BeliefDensities",
     "Believer",
     "Curves",
+    "Explorer",
     "FocalDensities",
+    "Landscape",
     "Paths",
     "PlanCurves",
     "Rows",
@@ -50,14 +53,17 @@ __all__ = [
     "draw_manifold",
     "draw_plan",
     "draw_rows",
+    "draw_space",
     "family_check",
     "focal",
     "focal_densities",
+    "landscape",
     "manifold",
     "plan",
     "plan_curves",
     "queue_regret",
     "regret",
+    "space",
     "style",
     "suboptimal_draws",
     "together",

@@ -23,15 +23,26 @@ class Believer(Protocol):
     """Anything with named arms and a belief about each, such as an Agent."""
 
     @property
-    def arms(self) -> tuple[Hashable, ...]: ...
+    def arms(self) -> tuple[Hashable, ...]:
+        """The names of the arms."""
+
     @property
-    def family(self) -> Family: ...
+    def family(self) -> Family:
+        """What a reward is."""
+
     @property
-    def pseudobelief(self) -> tuple[float, ...]: ...
+    def pseudobelief(self) -> tuple[float, ...]:
+        """The barycentre of the beliefs."""
+
     @property
-    def turn(self) -> int: ...
-    def belief(self, arm: Hashable) -> tuple[float, ...]: ...
-    def beliefs(self, level: float = ...) -> Table: ...
+    def turn(self) -> int:
+        """The number of the next decision."""
+
+    def belief(self, arm: Hashable) -> tuple[float, ...]:
+        """The coordinates of the belief about an arm."""
+
+    def beliefs(self, level: float = ...) -> Table:
+        """A row an arm, with credible intervals of this level."""
 
 
 class Units(NamedTuple):

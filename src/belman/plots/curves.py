@@ -5,6 +5,7 @@ Named at the right edge.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,8 +43,11 @@ class Curves(NamedTuple):
     high: Floats
     q25: Floats
     q75: Floats
+    changes: tuple[int, ...] = ()  # turns at which the world changed
 
 
+#: More changes than these are no marks: the world changes all the time.
+_MOST_MARKED = 50
 _ROWS = ("mean", "low", "high", "q25", "q75")
 
 
@@ -56,7 +60,13 @@ def curve_data(result: xarray.Dataset, variable: str = "regret") -> Curves:
         found = summary(result, variable)
         rows = {name: found[name].transpose("player", "turn").values for name in _ROWS}
     players = tuple(str(player) for player in result.player.values)
-    return Curves(variable, players, result.turn.values, **rows)
+    return Curves(variable, players, result.turn.values, **rows, changes=_changes(result))
+
+
+def _changes(result: xarray.Dataset) -> tuple[int, ...]:
+    """The turns at which the world of a result changed, where it did so a few times."""
+    starts = json.loads(result.attrs.get("problem", "{}")).get("starts", [])
+    return tuple(starts[1:]) if 1 < len(starts) <= _MOST_MARKED else ()
 
 
 def together(*parts: Curves) -> Curves:
@@ -64,7 +74,7 @@ def together(*parts: Curves) -> Curves:
     first = parts[0]
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
     players = tuple(name for part in parts for name in part.players)
-    return Curves(first.variable, players, first.turn, **rows)
+    return Curves(first.variable, players, first.turn, **rows, changes=first.changes)
 
 
 def draw_curves(
@@ -76,7 +86,8 @@ def draw_curves(
     quartiles: bool = True,
     size: str = "screen",
 ) -> Axes:
-    """Draw curves: the 95 % interval of the mean is dark, the middle half of the runs pale.
+    """Draw curves: the 95 % interval of the mean is dark, the middle half of the runs pale; lines
+    stand where the world changed.
 
     `log` is for the axis of time, `logarithmic` for the other.
     """
@@ -95,6 +106,9 @@ def _draw_lines(data: Curves, ax: Axes, log: bool, quartiles: bool, logarithmic:
         dark: Any = {"color": shade, "alpha": 0.3, "linewidth": 0.0, "zorder": 2}
         ax.fill_between(data.turn, data.low[place], data.high[place], **dark)
         ax.plot(data.turn, data.mean[place], color=shade, linestyle=line, zorder=3)
+    for turn in data.changes:
+        if turn <= data.turn[-1]:
+            ax.axvline(turn, color="0.6", linewidth=0.8, linestyle=(0, (2, 2)), zorder=0)
     if log:
         ax.set_xscale("log")
     ax.set_xlim(data.turn[0], data.turn[-1])

@@ -211,6 +211,17 @@ class BelMan(Policy):
         """
         return cls(Evidence(horizon=horizon))
 
+    @staticmethod
+    def drifting(**settings: Any) -> Policy:
+        """BelMan where the world may change: `belman.Drift`, with its settings.
+
+        >>> BelMan.drifting(sure=0.99).sure
+        0.99
+        """
+        from belman.policies.drift import Drift
+
+        return Drift(**settings)
+
     @property
     def schedule(self) -> Exposure:
         """The exposure, as a schedule."""

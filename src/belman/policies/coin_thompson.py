@@ -43,12 +43,9 @@ class CoinThompson(Bounded):
     """
 
     name = "thompson-authors"
+    draws_from_beliefs = False  # coins do not tell which draw was the largest
     kernels = KERNELS
 
     def params(self, family: Family) -> Floats:
         low, high = ends_of_rewards(self.name, self.range, family)
         return np.array([low, high - low])
-
-    def chances(self, best: Floats) -> Floats:
-        """Unknown: coins do not tell which draw was the largest."""
-        return np.full(len(best), np.nan)

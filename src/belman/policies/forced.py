@@ -90,6 +90,7 @@ class Forced(Policy):
     arms: int | None = None
 
     name = "forced"
+    draws_from_beliefs = False  # the policy inside decides in a share of the turns only
 
     def __post_init__(self) -> None:
         learns = isinstance(self.policy, Policy) and not self.policy.sees_truth
@@ -130,10 +131,6 @@ class Forced(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         self.policy.check(family, arms)
-
-    def chances(self, best: Floats) -> Floats:
-        """Unknown: the policy inside decides in a share of the turns only."""
-        return np.full(len(best), np.nan)
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats

@@ -7,6 +7,7 @@ kin), or are gone from a turn on: an oracle that knows when the world changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from belman.policies.policy import (
     Ledger,
     Policy,
     PolicyKernels,
+    rearranged,
     record,
 )
 from belman.policies.settings import is_number, is_whole, require
@@ -35,7 +37,8 @@ class Memory(NamedTuple):
     own: Ledger
     inner: Any
     clock: Floats  # (1) rewards told
-    seeded: Floats  # (K)
+    seeded: Floats  # (K) whether the arm is known
+    fresh: Floats  # (K) whether the policy inside knows what is remembered of the arm
     window_arms: Floats  # (last) in a ring, and
     window_rewards: Floats  # (last)
     row_scratch: Floats  # (3, D)
@@ -48,6 +51,19 @@ def set_to_prior(own, prior, arm):
     own.plays[arm] = 0.0
     own.sums[arm] = 0.0
     own.squares[arm] = 0.0
+
+
+@kernel
+def is_news(memory, ledger, arm):
+    """Whether the policy inside has to look at an arm; one that is new is taken as believed."""
+    if memory.seeded[arm] == 0.0:
+        memory.seeded[arm] = 1.0
+        for i in range(memory.own.beliefs.shape[1]):
+            memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
+        memory.fresh[arm] = 0.0
+    news = memory.fresh[arm] == 0.0
+    memory.fresh[arm] = 1.0
+    return news
 
 
 @kernel
@@ -97,10 +113,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
-        if memory.seeded[arm] == 0.0:
-            memory.seeded[arm] = 1.0
-            for i in range(memory.own.beliefs.shape[1]):
-                memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
+        if is_news(memory, ledger, arm):
             inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
 
     @kernel
@@ -174,6 +187,7 @@ class Forgetting(Policy):
     restarts: tuple[int, ...] = ()
 
     name = "forgetting"
+    draws_from_beliefs = False  # the policy inside sees other beliefs than the agent's
 
     def __post_init__(self) -> None:
         fits = isinstance(self.policy, Policy) and not self.policy.sees_truth
@@ -205,10 +219,48 @@ class Forgetting(Policy):
             inner=self.policy.memory(arms, dimension),
             clock=np.zeros(1),
             seeded=np.zeros(arms),
+            fresh=np.zeros(arms),
             window_arms=np.zeros(self.last or 1),
             window_rewards=np.zeros(self.last or 1),
             row_scratch=np.zeros((3, dimension)),
         )
+
+    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+        """What is remembered goes with its arms; the window forgets those that are gone."""
+        own = Ledger(
+            *(
+                rearranged(column, blank, 0, places)
+                for column, blank in zip(memory.own, fresh.own, strict=True)
+            )
+        )
+        seeded = rearranged(memory.seeded, fresh.seeded, 0, places)
+        moved = fresh._replace(own=own, clock=memory.clock.copy(), seeded=seeded)
+        window = [(places.index(arm), x) for arm, x in self._window(memory) if arm in places]
+        self._set_window(moved, window)
+        return moved
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        memory.seeded[arm] = memory.own.plays[arm] = memory.own.sums[arm] = 0.0
+        memory.own.squares[arm] = 0.0
+        self._set_window(memory, [pair for pair in self._window(memory) if pair[0] != arm])
+
+    def _window(self, memory: Memory) -> list[tuple[int, float]]:
+        """The arms and rewards in the ring, oldest first."""
+        if self.last is None:
+            return []
+        told = int(memory.clock[0])
+        places = [i % self.last for i in range(max(0, told - self.last), told)]
+        return [(int(memory.window_arms[i]), float(memory.window_rewards[i])) for i in places]
+
+    def _set_window(self, memory: Memory, pairs: list[tuple[int, float]]) -> None:
+        if self.last is not None:
+            memory.clock[0] = len(pairs)
+            for i, (arm, reward) in enumerate(pairs):
+                memory.window_arms[i], memory.window_rewards[i] = arm, reward
+
+    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
+        """What is remembered, of arms that it knows."""
+        return np.where(memory.seeded[:, None] > 0.0, memory.own.beliefs, ledger.beliefs)
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         inside = self.policy.whole_numbers(arms).items()
@@ -232,7 +284,3 @@ class Forgetting(Policy):
         if self.last is not None and not family.conjugate:
             why = f"what a reward adds to {family.name} beliefs depends on those before it"
             raise PolicyError(f"last={self.last!r} cannot take rewards back: {why}")
-
-    def chances(self, best: Floats) -> Floats:
-        """Unknown: the beliefs of the agent are not what the policy inside sees."""
-        return np.full(len(best), np.nan)

@@ -9,27 +9,22 @@ Chick and Gans (2009).
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
-import io
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from belman.engine import cache_directory, kernel
+from belman.engine import kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.files import write_atomically
 from belman.policies import gittins_table
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.discounted import Discounted
+from belman.policies.kept_table import kept_table
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
 
 _HEADER = 4  # before the table: the edge of interpolation, ln(1/γ), first nodes of α and β above 0
-_MOST = 1.0 - 1e-6
 
 
 _LEAST_LIFT = 1e-100
@@ -39,29 +34,18 @@ _LEAST_START = 1e-6
 @functools.lru_cache(maxsize=16)
 def _params(discount: float, starts: tuple[float, float]) -> Floats:
     """Header and table, from the cache on disk or computed in a second; per digest of the code."""
-    code = Path(gittins_table.__file__).read_bytes()
-    digest = hashlib.sha256(code + repr((discount, starts)).encode()).hexdigest()
-    path = cache_directory() / f"gittins_{digest[:24]}.npy"
     header = [gittins_table.COUNTS - 4.0, -math.log(discount), *starts]
     nodes = (gittins_table.COUNTS + 1) * (gittins_table.COUNTS + 2) // 2
-    try:
-        kept: Floats = np.load(path)
-        # kernels look numbers up by place, and would read past the end of a shorter table
-        if kept.shape != (_HEADER + nodes,) or kept[:_HEADER].tolist() != header:
-            raise ValueError
-    except (OSError, ValueError, EOFError):
+
+    def make() -> Floats:
         # where the future counts for next to nothing, no more than floats can square is lifted
-        lifts = np.maximum(gittins_table.lifts(discount, starts), _LEAST_LIFT)
-        kept = np.concatenate([header, lifts**-2])
-        buffer = io.BytesIO()
-        np.save(buffer, kept)
-        with contextlib.suppress(OSError):
-            write_atomically(path, buffer.getvalue())
-    return kept
+        return np.maximum(gittins_table.lifts(discount, starts), _LEAST_LIFT) ** -2
+
+    return kept_table("gittins", gittins_table, (discount, starts), header, nodes, make)
 
 
 @kernel
-def _fade(s):
+def fade(s):
     """Chick and Gans's approximation of the Gittins boundary of normal rewards at scaled time s."""
     if s <= 1.0 / 7.0:
         return s / math.sqrt(2.0)
@@ -83,11 +67,11 @@ def _node(x, start):
 @kernel
 def gittins_index(params, alpha, beta):
     """The index of Beta(α, β) for any α, β > 0."""
-    edge, rate, fade = params[0], params[1], 1.0
+    edge, rate, faded = params[0], params[1], 1.0
     count = alpha + beta
     a, b = alpha, beta
     if count > edge:
-        fade = _fade(1.0 / (rate * count)) / _fade(1.0 / (rate * edge))
+        faded = fade(1.0 / (rate * count)) / fade(1.0 / (rate * edge))
         a, b = alpha * (edge / count), beta * (edge / count)
     i, u = _node(a, params[2])
     j, v = _node(b, params[3])
@@ -97,7 +81,7 @@ def gittins_index(params, alpha, beta):
     below = (1.0 - u) * params[here] + u * params[lost + 1]
     above = (1.0 - u) * params[lost] + u * params[both]
     between = (1.0 - v) * below + v * above
-    win = alpha * math.exp(fade / math.sqrt(between))
+    win = alpha * math.exp(faded / math.sqrt(between))
     return win / (win + beta)
 
 
@@ -122,7 +106,7 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 @dataclass(frozen=True)
-class Gittins(Policy):
+class Gittins(Discounted):
     """Play the largest Gittins index under a `discount`: else 1 − 1/`horizon`, or else 0.999.
 
     For a finite horizon this is the discounted index whose expected lifetime is T, not the
@@ -132,33 +116,19 @@ class Gittins(Policy):
     0.7029
     """
 
-    discount: float | None = None
-    horizon: int | None = None
-
     name = "gittins"
     kernels = KERNELS
 
-    def __post_init__(self) -> None:
-        given = self.discount is None or (is_number(self.discount) and 0.0 < self.discount <= _MOST)
-        require(self, "discount", given, "above 0 and at most 1 − 1e-6, or None")
-        known = self.horizon is None or is_whole(self.horizon, 1)
-        require(self, "horizon", known, "a whole number of turns from 1 up, or None")
-
     def index(self, alpha: float, beta: float) -> float:
         """The index of an arm with belief Beta(α, β), exact for whole counts."""
-        params = _params(self._discount(), (1.0, 1.0))
+        params = _params(self.rate, (1.0, 1.0))
         return float(gittins_index(params, float(alpha), float(beta)))
-
-    def _discount(self) -> float:
-        if self.discount is not None:
-            return float(self.discount)
-        return 0.999 if self.horizon is None else min(max(1.0 - 1.0 / self.horizon, 1e-9), _MOST)
 
     def params(self, family: Family) -> Floats:
         starts = (count - math.ceil(count) + 1.0 for count in family.prior)
         # a table that begins nearer to 0, where the limit stands, takes for ever
         alpha, beta = (start if start >= _LEAST_START else 1.0 for start in starts)
-        return _params(self._discount(), (alpha, beta))
+        return _params(self.rate, (alpha, beta))
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms))

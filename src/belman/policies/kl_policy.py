@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,9 @@ DIVERGENCES: dict[str, tuple[tuple[float, ...], float]] = {
 
 
 @factory
-def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyKernels:
+def family_of(named: FamilyKernels | None) -> Callable[..., Any]:
+    """A kernel that gives the family whose divergence is meant: that of the arms, or a named one."""
+
     @kernel
     def own(family):
         return family
@@ -39,7 +41,19 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
     def other(family):
         return named
 
-    source = own if named is None else other
+    return own if named is None else other
+
+
+def by_divergence(
+    make: Callable[[FamilyKernels | None], PolicyKernels],
+) -> dict[str, PolicyKernels]:
+    """Kernels by the divergence's name."""
+    return {_OWN: make(None), **{name: make(FAMILIES[name].kernels) for name in DIVERGENCES}}
+
+
+@factory
+def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyKernels:
+    source = family_of(named)
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
@@ -61,8 +75,7 @@ def _bundle(level: Callable[..., float], named: FamilyKernels | None) -> PolicyK
 
 def bundles_with(level: Callable[..., float]) -> dict[str, PolicyKernels]:
     """Kernels by the divergence's name; arms add `level(params, ledger, arm)` to the turn value."""
-    named = {name: _bundle(level, FAMILIES[name].kernels) for name in DIVERGENCES}
-    return {_OWN: _bundle(level, None), **named}
+    return by_divergence(lambda named: _bundle(level, named))
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,9 @@ def kl_passes(family, law, params, ledger, arm, f, level, up):
 
 
 @factory
-def _bundle(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
+def bundle_with(bound: Callable[..., float], passes: Callable[..., bool]) -> PolicyKernels:
+    """Kernels by a bound at the exploration rate f, and a test whether it passes a level."""
+
     @kernel
     def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         """Arms not yet known first, then the two arms of the round, then the others' averages."""
@@ -122,7 +124,10 @@ def _finished(family, law, params, ledger, memory):
     return memory.overlap[0] <= 0.0
 
 
-KERNELS = {"hoeffding": _bundle(hoeffding_bound, always_passes), "kl": _bundle(kl_bound, kl_passes)}
+KERNELS = {
+    "hoeffding": bundle_with(hoeffding_bound, always_passes),
+    "kl": bundle_with(kl_bound, kl_passes),
+}
 
 #: Exploration rates β(t, δ) by name, as functions of the turns, the number of arms and δ.
 RATES: dict[str, Callable[[Floats, int, float], Floats]] = {

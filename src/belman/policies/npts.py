@@ -44,8 +44,5 @@ class NPTS(Empirical):
     """
 
     name = "npts"
+    draws_from_beliefs = False
     kernels = KERNELS
-
-    def chances(self, best: Floats) -> Floats:
-        """Unknown: the beliefs of the family are not what is drawn from."""
-        return np.full(len(best), np.nan)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Bundle, inlined_kernel, kernel
+from belman.policies.changes import Change
 from belman.policies.dealing import deal_by_asks
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def rearranged(array: Floats, fresh: Floats, axis: int, places: Sequence[int]) -
 
 @dataclass(frozen=True)
 class Policy(ABC):
-    """Who chooses: what the user chose of an algorithm. State lives in the agent or in the lab."""
+    """An algorithm that chooses the next arm, and its settings; its state is the agent's."""
 
     name: ClassVar[str]
     #: Whether it is told the true means, as its params: for the lab only.
@@ -251,17 +252,51 @@ class Policy(ABC):
         """Take an arm as the ledger believes it, at the next refresh, and not as it was told."""
         return
 
+    def learns_sums(self, family: Family) -> bool:
+        """Whether it can be told many rewards of an arm at once, of which the sums are known."""
+        return not self.learns
+
+    def learn_many(
+        self, family: Family, memory: Any, arm: int, n: int, total: float, squares: float
+    ) -> None:
+        """Take in so many rewards, where it `learns_sums`; what beliefs say of them is in the
+        ledger.
+        """
+        return
+
     def believed(self, family: Family, ledger: Ledger, memory: Any) -> Floats:
         """The beliefs about all arms as they are now (K × D): those of the ledger."""
         return ledger.beliefs
 
+    def changes(self, memory: Any) -> list[Change]:
+        """The changes of the world that it noticed, the last of them, oldest first."""
+        return []
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether it goes by the time that `set_time` sets, and not by turns."""
+        return False
+
+    def set_time(self, memory: Any, seconds: float) -> None:
+        """Let it be so many seconds since some beginning; time never goes back."""
+        return
+
     def acting(self, memory: Any) -> Policy:
-        """Who chooses now: itself, unless it has phases."""
+        """The policy that chooses now: itself, or that of its phase."""
         return self
 
     def chances(self, best: Floats) -> Floats:
         """The chance of playing each arm, from its chance of being best, if to be integrated."""
-        return best
+        return best if self.draws_from_beliefs else np.full(len(best), np.nan)
+
+    def own_chances(
+        self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
+    ) -> Floats | None:
+        """The chance of playing each of these arms (their places) now, for a law of its own.
+
+        None where what it draws follows from the beliefs, or is not known.
+        """
+        return None
 
     def explanation(
         self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats

@@ -2,10 +2,11 @@
 
 A *member* of the bank holds that an arm is reset to its prior with chance h per turn. Of each arm
 it keeps a few *runs*, oldest first: a weight, and the belief from all rewards since the run began.
-A reward x that comes Δ turns after the last one multiplies a run's weight by (1 − q) p(x), 1 − q =
-(1 − h)^Δ, and begins a run of weight q p₀(x); p(x) = exp(A(η + T(x)) − A(η)). Members are weighed
-by how well they predict, and a little of their first weights is mixed in at every reward. Beyond R
-runs the lightest but the newest is merged into the run before it.
+A reward x that comes a time Δ (turns, unless time goes by a clock) after the last one multiplies a
+run's weight by (1 − q) p(x), 1 − q = (1 − h)^Δ, and begins a run of weight q p₀(x); p(x) =
+exp(A(η + T(x)) − A(η)). Members are weighed by how well they predict, and a little of their first
+weights is mixed in at every reward. Beyond R runs the lightest but the newest is merged into the
+run before it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from belman.policies.policy import Floats
 WEIGHT, PARTITION, BEGAN, TOLD, SUM = 0, 1, 2, 3, 4
 RUN_ROWS = 5
 #: Rows of `arms`: turn of the last reward, rewards told, their sum, and the turn, the rewards and
-#: the sum at which the world as it is now was acknowledged.
-LAST, PLAYS, TOTAL, SINCE, SINCE_PLAYS, SINCE_TOTAL = 0, 1, 2, 3, 4, 5
-ARM_ROWS = 6
+#: the sum at which the world as it is now was acknowledged; and the times of these two turns.
+LAST, PLAYS, TOTAL, SINCE, SINCE_PLAYS, SINCE_TOTAL, LAST_TIME, SINCE_TIME = 0, 1, 2, 3, 4, 5, 6, 7
+ARM_ROWS = 8
+#: Parts of `clock`: rewards told, and changes noticed.
+TURN, NOTICED = 0, 1
+#: Parts of `times`: now (that of the last reward, in turns, unless it is set), and at first.
+NOW, BEGINNING = 0, 1
 #: Columns of `noticed`: turn, arm, turn of the change, from, to, how sure.
 EVENT_COLUMNS, EVENTS = 6, 64
-_UNSURE = 1e-4  # the least chance that is left to "no change": runs are merged
 
 
 class Bank(NamedTuple):
@@ -38,7 +42,10 @@ class Bank(NamedTuple):
     runs: Floats  # (RUN_ROWS, J, K, R)
     beliefs: Floats  # (J, K, R, D)
     arms: Floats  # (ARM_ROWS, K)
-    clock: Floats  # (2) rewards told, and changes noticed
+    unchanged: Floats  # (K, D) the belief if the arm is as it was when last acknowledged
+    logs: Floats  # (1 + J, K) of the chance of all rewards since, by that and by each member
+    clock: Floats  # (2)
+    times: Floats  # (2)
     noticed: Floats  # (EVENTS, EVENT_COLUMNS), the last ones in a ring
 
 
@@ -50,7 +57,10 @@ def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
         runs=np.zeros((RUN_ROWS, members, arms, runs)),
         beliefs=np.zeros((members, arms, runs, dimension)),
         arms=np.zeros((ARM_ROWS, arms)),
+        unchanged=np.zeros((arms, dimension)),
+        logs=np.zeros((1 + members, arms)),
         clock=np.zeros(2),
+        times=np.zeros(2),
         noticed=np.zeros((EVENTS, EVENT_COLUMNS)),
     )
 
@@ -58,6 +68,7 @@ def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
 @kernel
 def seed_arm(family, law, first, bank, arm, belief):
     """One run per member, from all that is believed now; members start with their first weights."""
+    acknowledge(bank, arm, belief)
     for j in range(bank.members.size):
         if bank.members[j] == 0.0:
             bank.members[j] = first[j]
@@ -68,6 +79,16 @@ def seed_arm(family, law, first, bank, arm, belief):
             bank.runs[row, j, arm, 0] = 0.0
         bank.runs[WEIGHT, j, arm, 0] = 1.0
         bank.runs[PARTITION, j, arm, 0] = family.belief.log_partition(law, belief)
+
+
+@kernel
+def acknowledge(bank, arm, belief):
+    """From here on, an arm of this belief is as it was, until it changes again."""
+    bank.arms[SINCE, arm], bank.arms[SINCE_TIME, arm] = bank.clock[TURN], bank.times[NOW]
+    for i in range(belief.size):
+        bank.unchanged[arm, i] = belief[i]
+    for i in range(len(bank.logs)):
+        bank.logs[i, arm] = 0.0
 
 
 @kernel
@@ -106,13 +127,18 @@ def begin_run(bank, j, arm, count, weight, partition, prior):
 
 
 @kernel
-def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
-    """Enter a reward of an arm in every member."""
-    bank.clock[0] += 1.0
-    elapsed = bank.clock[0] - bank.arms[LAST, arm] if bank.arms[PLAYS, arm] > 0.0 else 0.0
+def elapsed_at(bank, arm, time):
+    """How long ago the last reward of an arm came; nothing changes before the first."""
+    if not bank.arms[PLAYS, arm] > 0.0:
+        return 0.0
+    return max(time - bank.arms[LAST_TIME, arm], 0.0)
+
+
+@kernel
+def open_runs(family, law, hazards, prior, bank, arm, elapsed):
+    """So much time after its last reward, an arm may have changed: a new run in each member."""
     before = family.belief.log_partition(law, prior)
     most = bank.runs.shape[3]
-    top = -np.inf
     for j in range(hazards.size):
         count = int(bank.counts[j, arm])
         changed = gone(hazards[j], elapsed)
@@ -123,19 +149,34 @@ def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
             for r in range(count):
                 bank.runs[WEIGHT, j, arm, r] *= 1.0 - changed
             begin_run(bank, j, arm, count, changed, before, prior)
-            count += 1
-            bank.counts[j, arm] = count
-        for r in range(count):
-            belief = bank.beliefs[j, arm, r]
-            family.update(law, belief, reward)
-            after = family.belief.log_partition(law, belief)
-            said = after - bank.runs[PARTITION, j, arm, r]
-            bank.runs[PARTITION, j, arm, r] = after
-            # the logarithm of the weight, until all are known
-            weight = bank.runs[WEIGHT, j, arm, r]
-            said += math.log(weight) if weight > 0.0 else -np.inf
-            bank.runs[WEIGHT, j, arm, r] = said
-            top = max(top, said)
+            bank.counts[j, arm] = count + 1
+
+
+@kernel
+def said(family, law, bank, j, arm, r):
+    """Let a run, whose belief has learnt, count what it said before: the logarithm of its weight
+    stands until all are known.
+    """
+    after = family.belief.log_partition(law, bank.beliefs[j, arm, r])
+    gain = after - bank.runs[PARTITION, j, arm, r]
+    bank.runs[PARTITION, j, arm, r] = after
+    weight = bank.runs[WEIGHT, j, arm, r]
+    gain += math.log(weight) if weight > 0.0 else -np.inf
+    bank.runs[WEIGHT, j, arm, r] = gain
+    return gain
+
+
+@kernel
+def said_unchanged(family, law, bank, arm, before):
+    """The same of the belief that the arm is as it was, whose log-partition was this."""
+    bank.logs[0, arm] += family.belief.log_partition(law, bank.unchanged[arm]) - before
+
+
+@kernel
+def reweigh(hazards, first, renewal, bank, arm, top, rewards, total_reward):
+    """From logarithms of weights, the largest of which is `top`, to weights of runs and members;
+    the logarithm of the chance that the bank gave what came.
+    """
     whole = 0.0
     for j in range(hazards.size):
         total = 0.0
@@ -146,40 +187,54 @@ def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
         for r in range(int(bank.counts[j, arm])):
             bank.runs[WEIGHT, j, arm, r] /= total if total > 0.0 else 1.0
         bank.members[j] *= total
+        bank.logs[1 + j, arm] += top + math.log(total) if total > 0.0 else -np.inf
         whole += bank.members[j]
     for j in range(hazards.size):
         kept = bank.members[j] / whole if whole > 0.0 else first[j]
         bank.members[j] = (1.0 - renewal) * kept + renewal * first[j]
-    bank.arms[LAST, arm] = bank.clock[0]
-    bank.arms[PLAYS, arm] += 1.0
-    bank.arms[TOTAL, arm] += reward
+    bank.arms[LAST, arm] = bank.clock[TURN]
+    bank.arms[LAST_TIME, arm] = bank.times[NOW]
+    bank.arms[PLAYS, arm] += rewards
+    bank.arms[TOTAL, arm] += total_reward
+    return top + math.log(whole) if whole > 0.0 else -np.inf
+
+
+@kernel
+def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
+    """Enter a reward of an arm, at the time that is set, in every member; the logarithm of the
+    chance that they gave it.
+    """
+    bank.clock[TURN] += 1.0
+    open_runs(family, law, hazards, prior, bank, arm, elapsed_at(bank, arm, bank.times[NOW]))
+    top = -np.inf
+    for j in range(hazards.size):
+        for r in range(int(bank.counts[j, arm])):
+            family.update(law, bank.beliefs[j, arm, r], reward)
+            top = max(top, said(family, law, bank, j, arm, r))
+    before = family.belief.log_partition(law, bank.unchanged[arm])
+    family.update(law, bank.unchanged[arm], reward)
+    said_unchanged(family, law, bank, arm, before)
+    return reweigh(hazards, first, renewal, bank, arm, top, 1.0, reward)
 
 
 @kernel
 def chance_of_change(hazards, first, bank, arm):
     """That the arm has changed since its world was last acknowledged, by its own rewards alone.
 
-    What its rewards say for a change, the odds over those of the hazard, is averaged over members
-    by their first weights, and so is the chance before any reward: that another arm has changed, or
-    that this one was not looked at for long, is no evidence.
+    A member's chance of these rewards is that of no change, (1 − h)^Δ, times their chance if the
+    arm is as it was, and the rest (none, where a member still holds to what was before that).
+    Members count by their first weights: that another arm has changed is no evidence.
     """
-    turns = bank.clock[0] - bank.arms[SINCE, arm]
-    before, says = 0.0, 0.0
+    time = max(bank.times[NOW] - bank.arms[SINCE_TIME, arm], 0.0)
+    top = bank.logs[0, arm]
     for j in range(hazards.size):
-        expected = gone(hazards[j], turns)
-        if expected <= 0.0:
-            continue
-        before += first[j] * expected
-        changed = 0.0
-        for r in range(int(bank.counts[j, arm])):
-            if bank.runs[BEGAN, j, arm, r] > bank.arms[SINCE, arm]:
-                changed += bank.runs[WEIGHT, j, arm, r]
-        odds = changed / max(1.0 - changed, _UNSURE)
-        says += first[j] * expected * (odds * (1.0 - expected) / expected)
-    if before <= 0.0:
-        return 0.0
-    odds = says / (1.0 - before)
-    return odds / (1.0 + odds)
+        top = max(top, bank.logs[1 + j, arm])
+    same, all_ways = 0.0, 0.0
+    for j in range(hazards.size):
+        stayed = (1.0 - gone(hazards[j], time)) * math.exp(bank.logs[0, arm] - top)
+        same += first[j] * stayed
+        all_ways += first[j] * max(math.exp(bank.logs[1 + j, arm] - top), stayed)
+    return 1.0 - same / all_ways if all_ways > 0.0 else 0.0
 
 
 @kernel
@@ -199,14 +254,14 @@ def notice(hazards, first, bank, arm, sure):
     began, told = bank.runs[BEGAN, at, arm, run], bank.runs[TOLD, at, arm, run]
     total = bank.runs[SUM, at, arm, run]
     earlier = max(told - bank.arms[SINCE_PLAYS, arm], 1.0)
-    event = bank.noticed[int(bank.clock[1]) % EVENTS]
-    event[0] = bank.clock[0]
+    event = bank.noticed[int(bank.clock[NOTICED]) % EVENTS]
+    event[0] = bank.clock[TURN]
     event[1] = arm
     event[2] = began
     event[3] = (total - bank.arms[SINCE_TOTAL, arm]) / earlier
     event[4] = (bank.arms[TOTAL, arm] - total) / max(bank.arms[PLAYS, arm] - told, 1.0)
     event[5] = chance
-    bank.clock[1] += 1.0
-    bank.arms[SINCE, arm] = bank.clock[0]
+    bank.clock[NOTICED] += 1.0
+    acknowledge(bank, arm, bank.beliefs[at, arm, run])
     bank.arms[SINCE_PLAYS, arm] = told
     bank.arms[SINCE_TOTAL, arm] = total

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from belman.errors import PolicyError
-from belman.policies.policy import Policy
 
 #: Turns, plays and arms: floats hold every whole number up to it.
 MOST = 10**15
@@ -17,7 +17,7 @@ MOST_EXPONENT = 100.0
 MOST_DRAWS = 1_000_000
 
 
-def require(policy: Policy, name: str, fits: bool, allowed: str) -> None:
+def require(policy: Any, name: str, fits: bool, allowed: str) -> None:
     """Refuse a policy whose setting of that name does not fit."""
     if not fits:
         value = getattr(policy, name)
@@ -38,3 +38,8 @@ def is_whole(value: object, least: int, most: int = MOST) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return False
     return least <= int(value) <= most
+
+
+def is_between(value: object, least: float, most: float) -> bool:
+    """Whether a setting is a number between two ends."""
+    return is_number(value) and least <= value <= most  # type: ignore[operator]

@@ -94,6 +94,7 @@ class TSUCB(Policy):
     draws: int = 1
 
     name = "ts-ucb"
+    draws_from_beliefs = False  # the law of an average of several largest draws has no closed form
     kernels = KERNELS
 
     def __post_init__(self) -> None:
@@ -105,7 +106,3 @@ class TSUCB(Policy):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros(arms), np.zeros(arms))
-
-    def chances(self, best: Floats) -> Floats:
-        """Unknown: the law of an average of several largest draws has no closed form."""
-        return np.full(len(best), np.nan)

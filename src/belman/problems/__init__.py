@@ -1,5 +1,6 @@
-"""Who answers: fixed means, random ones with new means in every run, late rewards, and queues."""
+"""Who answers: fixed means, random ones, data of one's own, late or false rewards, and queues."""
 
+from belman.problems.corrupted import Corrupted, corrupted
 from belman.problems.delayed import Delayed, batched, delayed
 from belman.problems.drifting import (
     Drifting,
@@ -10,9 +11,27 @@ from belman.problems.drifting import (
     seasonal,
     sinusoid,
 )
+from belman.problems.featured import (
+    ChangingArms,
+    ContextArms,
+    DrawnArms,
+    Featured,
+    GivenArms,
+    TableArms,
+    changing_arms,
+    contextual,
+    end_of_optimism,
+    factors,
+    from_table,
+    intercepts,
+    one_hot,
+    russo_van_roy,
+    unit_ball,
+)
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue
+from belman.problems.replayed import Replayed, from_rewards
 from belman.problems.servers import Servers, servers
 from belman.problems.stationary import (
     RandomStationary,
@@ -36,14 +55,22 @@ from belman.problems.tables import SHAPES, Tables, bounded, shaped
 
 __all__ = [
     "SHAPES",
+    "ChangingArms",
     "CharacteristicTime",
+    "ContextArms",
+    "Corrupted",
     "Delayed",
+    "DrawnArms",
     "Drifting",
+    "Featured",
+    "GivenArms",
     "Problem",
     "Queue",
     "RandomStationary",
+    "Replayed",
     "Servers",
     "Stationary",
+    "TableArms",
     "Tables",
     "UnstableQueueWarning",
     "abrupt_and_back",
@@ -51,15 +78,24 @@ __all__ = [
     "bernoulli",
     "bounded",
     "changing",
+    "changing_arms",
     "characteristic_time",
+    "contextual",
+    "corrupted",
     "delayed",
+    "end_of_optimism",
     "exponential",
+    "factors",
+    "from_rewards",
+    "from_table",
     "gamma",
     "gaussian",
     "geometric",
+    "intercepts",
     "lai_robbins",
     "log_normal",
     "money",
+    "one_hot",
     "piecewise",
     "poisson",
     "problem",
@@ -70,8 +106,10 @@ __all__ = [
     "random_poisson",
     "random_problem",
     "random_walk",
+    "russo_van_roy",
     "seasonal",
     "servers",
     "shaped",
     "sinusoid",
+    "unit_ball",
 ]

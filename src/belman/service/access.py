@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belman.errors import StorageError
+from belman.service.answers import Problem
 from belman.service.keys import Role, role_named
-from belman.service.models import Problem
 from belman.service.problems import MEDIA_TYPE, RefusedError, problem, problem_of
 from belman.service.registry import Registry
 

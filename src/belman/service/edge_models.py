@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from belman.service.models import Arm, Name, Number, Reason, ReasonBody, _example, _Model, arm_in
+from belman.service.models import (
+    MOST_TICKETS,
+    Arm,
+    Key,
+    Number,
+    Reason,
+    ReasonBody,
+    _example,
+    _Model,
+    arm_in,
+)
 
 MOST_ROWS = 10_000
 
@@ -21,10 +31,16 @@ class PublishBody(ReasonBody):
 
     model_config = _example(decisions=1_000, every=60, reason="for the edge")
 
-    decisions: Annotated[StrictInt, Field(ge=1, le=2**53)]
-    every: Seconds | None = None
-    valid_for: Seconds | None = 86_400.0
-    segment: Segment | None = None
+    decisions: Annotated[
+        StrictInt, Field(ge=1, le=2**53, description="For how many decisions the weights are.")
+    ]
+    every: Annotated[
+        Seconds | None, Field(description="Seconds until the next version is due.")
+    ] = None
+    valid_for: Annotated[
+        Seconds | None, Field(description="Seconds for which weights may be used; null: no end.")
+    ] = 86_400.0
+    segment: Annotated[Segment | None, Field(description="A part of the units.")] = None
 
 
 class WeightsOut(BaseModel):
@@ -68,9 +84,15 @@ class ObservationsBody(_Model):
         rows=[{"unit": "user-1", "version": 2, "arm": "blue", "reward": 1}], key="batch-4711"
     )
 
-    rows: Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None = None
-    sums: Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None = None
-    key: Name | None = None
+    rows: Annotated[
+        Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
+        Field(description="Unit, version, arm, reward and perhaps the time of each outcome."),
+    ] = None
+    sums: Annotated[
+        Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None,
+        Field(description="Instead of rows: n, sum and squares by version and arm."),
+    ] = None
+    key: Key = None
     reason: Reason = ""
 
     def batch(self) -> dict[str, list[Any]] | None:
@@ -81,6 +103,40 @@ class ObservationsBody(_Model):
         kind = SumsIn if self.rows is None else RowIn
         columns = {name: [getattr(row, name) for row in given] for name in kind.model_fields}
         return columns | {"arm": [arm_in(arm) for arm in columns["arm"]]}
+
+
+class RowCorrectionIn(_Model):
+    """What a row counted as, and what it should have counted as; null forgets it."""
+
+    unit: Unit | None = None
+    version: Version | None
+    arm: Arm
+    was: Number
+    reward: Number | None
+
+
+class RowCorrectionsBody(_Model):
+    """Rows of outcomes that counted otherwise than they should have, and why."""
+
+    model_config = _example(
+        rows=[{"unit": "user-1", "version": 2, "arm": "blue", "was": 1, "reward": 0}],
+        reason="refund",
+        key="refunds-4711",
+    )
+
+    rows: Annotated[list[RowCorrectionIn], Field(max_length=MOST_TICKETS)]
+    reason: Annotated[Reason, Field(min_length=1)]
+    key: Key = None
+
+    def given(self) -> list[dict[str, Any]]:
+        """Rows as a study takes them."""
+        return [{**row.model_dump(), "arm": arm_in(row.arm)} for row in self.rows]
+
+
+class RowsCorrectedOut(BaseModel):
+    """How many rows count otherwise from now on."""
+
+    corrected: int
 
 
 class ObservedOut(BaseModel):

@@ -41,7 +41,9 @@ async def publish(request: Request, study: Decider, body: models.PublishBody) ->
 async def weights(
     request: Request,
     study: Decider,
-    segment: Annotated[str | None, Query(max_length=100)] = None,
+    segment: Annotated[
+        str | None, Query(max_length=100, description="A part of the units.")
+    ] = None,
     signed: Annotated[bool, Query(description="As a signed document.")] = False,
 ) -> Response:
     """The weights that stand now; the next version is made if it is due."""
@@ -83,3 +85,18 @@ async def observe(request: Request, study: Decider, body: models.ObservationsBod
     count = await registry.change(partial(study.observe, batch, body.reason, key=key))
     registry.metrics.rewards.inc(len(batch["arm"]))
     return json_response({"observed": count})
+
+
+@router.post(
+    "/{name}/observations/correct",
+    response_model=models.RowsCorrectedOut,
+    **requires(Role.PLAY, 409),
+)
+async def correct_rows(
+    request: Request, study: Decider, body: models.RowCorrectionsBody
+) -> Response:
+    """Let rows of outcomes count otherwise, all or none; the same key corrects once."""
+    key = idempotency_key(request.scope, body.key)
+    charge(request.scope, len(body.rows) - 1)
+    change = partial(study.correct_rows, body.given(), body.reason, key=key)
+    return json_response({"corrected": await registry_of(request).change(change)})

@@ -1,4 +1,4 @@
-"""What goes in and comes out, as the OpenAPI document describes it."""
+"""What goes in, as the OpenAPI document describes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
-from belman.policies import Policy
+from belman.policies import Drift, Policy
 from belman.service.dial import exposure_at
 from belman.studies import Tell
 
@@ -24,9 +24,17 @@ Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Part = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)] | Number | Name
 Arm = Part | Annotated[list[Part], Field(min_length=1, max_length=8)]
 Coordinates = Annotated[list[Number], Field(max_length=16)]
-Reason = Annotated[StrictStr, Field(max_length=1_000)]
-Metrics = Annotated[dict[Name, Number], Field(max_length=20)]
-Attributes = Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)]
+Reason = Annotated[StrictStr, Field(max_length=1_000, description="Why, for the log.")]
+Key = Annotated[Name | None, Field(description="Idempotency key: the same key counts once.")]
+Ticket = Annotated[Name, Field(description="The id that an ask gave.")]
+Metrics = Annotated[
+    Annotated[dict[Name, Number], Field(max_length=20)] | None,
+    Field(description="Numbers beside the reward, by name."),
+]
+Attributes = Annotated[
+    Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)] | None,
+    Field(description="What is known of whoever it is for; segments of reports."),
+]
 Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
 _OLD = Field(deprecated=True, description="Leads to window and silence.")
@@ -45,16 +53,38 @@ class NewStudy(_Model):
 
     model_config = _example(name="button", arms=["blue", "green", "red"], uniform_share=0.05)
 
-    name: Name
-    arms: Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)]
-    family: Described | None = None
-    policy: Described | None = None
-    prior: Coordinates | None = None
-    range: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
-    minimise: StrictBool | None = None
-    discount: Number | None = None
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
-    uniform_share: Number | None = None
+    name: Annotated[Name, Field(description="The name of the study.")]
+    arms: Annotated[
+        list[Arm], Field(min_length=1, max_length=MOST_ARMS, description="The names of the arms.")
+    ]
+    family: Annotated[
+        Described | None, Field(description="What a reward is; bernoulli by default.")
+    ] = None
+    policy: Annotated[
+        Described | None, Field(description="The algorithm that chooses; belman by default.")
+    ] = None
+    prior: Annotated[
+        Coordinates | None, Field(description="The belief about every arm at first.")
+    ] = None
+    range: Annotated[
+        Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
+        Field(description="The least and the largest reward."),
+    ] = None
+    minimise: Annotated[StrictBool | None, Field(description="Whether rewards are costs.")] = None
+    discount: Annotated[
+        Number | None, Field(description="Below 1, beliefs fade at every reward.")
+    ] = None
+    drift: Annotated[
+        Described | None,
+        Field(description="Follow a world that changes: auto, or belman-drift with settings."),
+    ] = None
+    seed: Annotated[
+        Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None,
+        Field(description="The same seed makes the same decisions."),
+    ] = None
+    uniform_share: Annotated[
+        Number | None, Field(description="A share of traffic drawn uniformly, for replays.")
+    ] = None
     window: Annotated[
         Number | None, Field(description="Seconds for which a ticket is open, before it counts.")
     ] = None
@@ -100,11 +130,13 @@ class NewStudy(_Model):
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
         built = {"name", "arms", "family", "policy", "range", "silence", "control", "stop_when"}
+        built.add("drift")
         plain = self.model_dump(exclude=built, exclude_none=True)
         return {
             "arms": [arm_in(arm) for arm in self.arms],
             "family": None if self.family is None else spec.build(self.family, Family),
             "policy": None if self.policy is None else spec.build(self.policy, Policy),
+            "drift": self.drift if self.drift in (None, "auto") else spec.build(self.drift, Drift),
             "range": None if self.range is None else tuple(self.range),
             "silence": self.silence,
             "control": arm_in(self.control),
@@ -118,9 +150,9 @@ class AskBody(_Model):
 
     model_config = _example(tickets=1, key="order-4711", attributes={"device": "phone"})
 
-    tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS)] = 1
-    key: Name | None = None
-    attributes: Attributes | None = None
+    tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS, description="How many.")] = 1
+    key: Key = None
+    attributes: Attributes = None
 
 
 class TellBody(_Model):
@@ -131,10 +163,12 @@ class TellBody(_Model):
 
     model_config = _example(ticket="17-hn9691", reward=1, metrics={"latency": 0.8})
 
-    ticket: Name
-    reward: Number | None = None
-    key: Name | None = None
-    metrics: Metrics | None = None
+    ticket: Ticket
+    reward: Annotated[
+        Number | None, Field(description="Left out where metrics make the reward.")
+    ] = None
+    key: Key = None
+    metrics: Metrics = None
 
     def request(self, key: str | None) -> Tell:
         """The same as a study takes it, under this idempotency key."""
@@ -148,16 +182,10 @@ class CorrectBody(_Model):
 
     model_config = _example(reward=0, reason="refund", key="refund-4711")
 
-    reward: Number | None
+    reward: Annotated[Number | None, Field(description="What it counts as; null forgets it.")]
     reason: Annotated[Reason, Field(min_length=1)]
-    key: Name | None = None
-    metrics: Metrics | None = None
-
-
-class CorrectedOut(BaseModel):
-    """Whether the correction changed anything."""
-
-    changed: bool
+    key: Key = None
+    metrics: Metrics = None
 
 
 class TellsBody(_Model):
@@ -167,7 +195,24 @@ class TellsBody(_Model):
         tells=[{"ticket": "17-hn9691", "reward": 1}, {"ticket": "18-p0k2xz", "reward": 0}]
     )
 
-    tells: Annotated[list[TellBody], Field(min_length=1, max_length=MOST_TICKETS)]
+    tells: Annotated[
+        list[TellBody],
+        Field(min_length=1, max_length=MOST_TICKETS, description="One for each ticket."),
+    ]
+
+
+class ReturnBody(_Model):
+    """Tickets that were used for nobody."""
+
+    model_config = _example(tickets=["17-hn9691", "18-p0k2xz"])
+
+    tickets: Annotated[list[Name], Field(max_length=MOST_TICKETS)]
+
+
+class ReturnedOut(BaseModel):
+    """How many of the tickets were out."""
+
+    returned: int
 
 
 class ReasonBody(_Model):
@@ -189,7 +234,7 @@ class ArmBody(ReasonBody):
 
     model_config = _example(arm="red", reason="out of stock")
 
-    arm: Arm
+    arm: Annotated[Arm, Field(description="The name of the arm.")]
 
 
 class ShipBody(ReasonBody):
@@ -197,7 +242,7 @@ class ShipBody(ReasonBody):
 
     model_config = _example(arm="green", reason="decided on Monday")
 
-    arm: Arm | None = None
+    arm: Annotated[Arm | None, Field(description="The name of the arm.")] = None
 
 
 class DeleteBody(_Model):
@@ -205,13 +250,7 @@ class DeleteBody(_Model):
 
     model_config = _example(confirm="button")
 
-    confirm: Name
-
-
-class DeletedOut(BaseModel):
-    """How many events the log had."""
-
-    deleted: int
+    confirm: Annotated[Name, Field(description="The name of the study.")]
 
 
 class NewArmBody(ArmBody):
@@ -219,16 +258,23 @@ class NewArmBody(ArmBody):
 
     model_config = _example(arm="violet", prior=[2.0, 2.0], reason="new design")
 
-    prior: Coordinates | None = None
+    prior: Annotated[
+        Coordinates | None, Field(description="The belief about it before its first reward.")
+    ] = None
 
 
 class ExposureBody(ReasonBody):
-    """A dial from 0 (explore) over 0.5 (BelMan's own) to 1 (exploit), or an exposure."""
+    """How greedy: from 0 (explore) over 0.5 (the default) to 1 (exploit), or an exposure."""
 
     model_config = _example(dial=0.75, reason="we know enough")
 
-    dial: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = None
-    exposure: Described | None = None
+    dial: Annotated[
+        Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None,
+        Field(description="From 0 (explore) to 1 (exploit); 0.5 is the default."),
+    ] = None
+    exposure: Annotated[
+        Described | None, Field(description="By name, or name and settings, instead of a dial.")
+    ] = None
 
     def chosen(self) -> Exposure:
         """The exposure that is meant."""
@@ -237,84 +283,6 @@ class ExposureBody(ReasonBody):
         if self.dial is not None:
             return exposure_at(self.dial)
         return spec.build(self.exposure, Exposure)
-
-
-class TicketOut(BaseModel):
-    """One decision: hand in its id with the reward."""
-
-    id: str
-    arm: Any
-    probability: float
-    uniform: bool
-    time: float
-
-
-class TicketsOut(BaseModel):
-    """The tickets of an ask."""
-
-    tickets: list[TicketOut]
-
-
-class ToldOut(BaseModel):
-    """Whether the reward was news."""
-
-    news: bool
-
-
-class TellsOut(BaseModel):
-    """For each tell whether it was news, or the problem with it."""
-
-    answers: list[dict[str, Any]]
-
-
-class StatusOut(BaseModel):
-    """Counts of all kinds, from one moment."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    family: str
-    policy: str
-    arms: int
-    paused: bool
-    events: int
-
-
-class StudiesOut(BaseModel):
-    """The names of the studies that a page of the list holds, and how many there are."""
-
-    studies: list[str]
-    total: int
-
-
-class TableOut(BaseModel):
-    """Named columns."""
-
-    title: str
-    columns: dict[str, list[Any]]
-
-
-class ReportOut(BaseModel):
-    """A verdict: the state in a word, a sentence, and what it rests on."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    state: str
-    sentence: str
-    decided: bool
-    control: Any
-    arms: list[dict[str, Any]]
-    findings: list[dict[str, Any]]
-
-
-class Problem(BaseModel):
-    """What is wrong (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
 
 
 def arm_in(arm: Any) -> Hashable:

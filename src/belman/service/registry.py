@@ -143,7 +143,8 @@ class Registry:
 
     def _opened(self, name: str) -> Study:
         try:
-            return Study(name, self.storage, limits=self.limits.of_studies)
+            watch = self.metrics.changes.inc
+            return Study(name, self.storage, limits=self.limits.of_studies, watch=watch)
         except UnknownStudyError:
             names = self.storage.names()
             there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"

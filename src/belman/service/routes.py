@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Scope
 
 from belman.errors import BelmanError, problem_type
-from belman.service import models, views
+from belman.service import answers, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import status_of
@@ -37,12 +37,16 @@ async def _decider(request: Request, name: StudyName) -> Study:
     return await registry_of(request).deciding_study(name)
 
 
-StudyName = Annotated[str, Path(max_length=200, examples=["checkout-button"])]
-TicketId = Annotated[str, Path(max_length=200, examples=["17-hn9691"])]
+StudyName = Annotated[
+    str, Path(max_length=200, description="The study.", examples=["checkout-button"])
+]
+TicketId = Annotated[
+    str, Path(max_length=200, description="The id that an ask gave.", examples=["17-hn9691"])
+]
 OpenStudy = Annotated[Study, Depends(_study)]
 Decider = Annotated[Study, Depends(_decider)]
-Level = Annotated[float, Query(gt=0.0, lt=1.0)]
-Limit = Annotated[int, Query(ge=1, le=10_000)]
+Level = Annotated[float, Query(gt=0.0, lt=1.0, description="The level of intervals.")]
+Limit = Annotated[int, Query(ge=1, le=10_000, description="How many at most.")]
 LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
 Format = Annotated[Literal["csv", "parquet"], Query(description="What to write.")]
 
@@ -60,11 +64,11 @@ def encoded_response(text: bytes, code: int = 200) -> Response:
 # Studies
 
 
-@router.get("", response_model=models.StudiesOut, **requires(Role.READ))
+@router.get("", response_model=answers.StudiesOut, **requires(Role.READ))
 async def list_studies(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
     archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
 ) -> Response:
     """The names of the studies, in order."""
@@ -72,7 +76,7 @@ async def list_studies(
     return json_response({"studies": names[:limit], "total": len(names)})
 
 
-@router.post("", response_model=models.StatusOut, status_code=201, **requires(Role.ADMIN, 409))
+@router.post("", response_model=answers.StatusOut, status_code=201, **requires(Role.ADMIN, 409))
 async def create_study(request: Request, new: models.NewStudy) -> Response:
     """Create a study; one that is there already with these settings is as good."""
     registry = registry_of(request)
@@ -80,7 +84,7 @@ async def create_study(request: Request, new: models.NewStudy) -> Response:
     return json_response(await registry.read(views.status, study), 201)
 
 
-@router.get("/{name}", response_model=models.StatusOut, **requires(Role.READ))
+@router.get("/{name}", response_model=answers.StatusOut, **requires(Role.READ))
 async def study_status(request: Request, study: OpenStudy) -> Response:
     """Counts of all kinds, from one moment."""
     return json_response(await registry_of(request).read(views.status, study))
@@ -89,7 +93,7 @@ async def study_status(request: Request, study: OpenStudy) -> Response:
 # Asking and telling
 
 
-@router.post("/{name}/ask", response_model=models.TicketsOut, **requires(Role.PLAY, 409))
+@router.post("/{name}/ask", response_model=answers.TicketsOut, **requires(Role.PLAY, 409))
 async def ask(request: Request, name: StudyName, body: models.AskBody) -> Response:
     """Tickets for the arms to try now; an idempotency key makes it safe to send again."""
     return await answer_ask(registry_of(request), request.scope, name, body)
@@ -107,7 +111,7 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
     return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
 
 
-@router.post("/{name}/tell", response_model=models.ToldOut, **requires(Role.PLAY, 409))
+@router.post("/{name}/tell", response_model=answers.ToldOut, **requires(Role.PLAY, 409))
 async def tell(request: Request, name: StudyName, body: models.TellBody) -> Response:
     """Learn the reward of a ticket; the same once more changes nothing.
 
@@ -127,7 +131,7 @@ async def answer_tell(
     return json_response({"news": news})
 
 
-@router.post("/{name}/tells", response_model=models.TellsOut, **requires(Role.PLAY))
+@router.post("/{name}/tells", response_model=answers.TellsOut, **requires(Role.PLAY))
 async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Response:
     """Learn the rewards of many tickets; each has an answer of its own: `news`, or a `problem`."""
     registry = registry_of(request)
@@ -151,7 +155,7 @@ async def tells(request: Request, name: StudyName, body: models.TellsBody) -> Re
 
 @router.post(
     "/{name}/tickets/{ticket}/correct",
-    response_model=models.CorrectedOut,
+    response_model=answers.CorrectedOut,
     **requires(Role.PLAY, 409),
 )
 async def correct(
@@ -161,6 +165,16 @@ async def correct(
     key = idempotency_key(request.scope, body.key)
     change = partial(study.correct, ticket, body.reward, body.reason, metrics=body.metrics, key=key)
     return json_response({"changed": await registry_of(request).change(change)})
+
+
+@router.post(
+    "/{name}/tickets/return", response_model=models.ReturnedOut, **requires(Role.PLAY, 409)
+)
+async def give_back(request: Request, study: Decider, body: models.ReturnBody) -> Response:
+    """Give tickets back that were used for nobody; sent again, it changes nothing."""
+    charge(request.scope, len(body.tickets) - 1)
+    count = await registry_of(request).change(study.give_back, body.tickets)
+    return json_response({"returned": count})
 
 
 def _outcome(found: Any) -> dict[str, Any]:
@@ -173,14 +187,14 @@ def _outcome(found: Any) -> dict[str, Any]:
 # Views
 
 
-@router.get("/{name}/beliefs", response_model=models.TableOut, **requires(Role.READ))
+@router.get("/{name}/beliefs", response_model=answers.TableOut, **requires(Role.READ))
 async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
     work = partial(views.table, study.beliefs, level)
     return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
 
 
-@router.get("/{name}/report", response_model=models.ReportOut, **requires(Role.READ))
+@router.get("/{name}/report", response_model=answers.ReportOut, **requires(Role.READ))
 async def report(
     request: Request,
     study: OpenStudy,
@@ -198,14 +212,21 @@ async def report(
     return encoded_response(await registry_of(request).shared(study, wanted, work))
 
 
-@router.get("/{name}/metrics", response_model=models.TableOut, **requires(Role.READ))
+@router.get("/{name}/metrics", response_model=answers.TableOut, **requires(Role.READ))
 async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
     work = partial(views.table, study.metrics, level)
     return encoded_response(await registry_of(request).shared(study, ("metrics", level), work))
 
 
-@router.get("/{name}/explain", response_model=models.TableOut, **requires(Role.READ))
+@router.get("/{name}/changes", response_model=answers.TableOut, **requires(Role.READ))
+async def changes(request: Request, study: OpenStudy) -> Response:
+    """The changes of the world that the study noticed, where it follows them."""
+    work = partial(views.table, study.changes)
+    return encoded_response(await registry_of(request).shared(study, "changes", work))
+
+
+@router.get("/{name}/explain", response_model=answers.TableOut, **requires(Role.READ))
 async def explain(request: Request, study: OpenStudy) -> Response:
     """Why this arm now: what the policy sees of each arm, the largest index first."""
     work = partial(views.table, study.explain)
@@ -230,44 +251,44 @@ async def export(request: Request, study: OpenStudy, format: Format = "csv") -> 
 # Changes
 
 
-@router.post("/{name}/pause", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/pause", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def pause(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Decide nothing until resumed; tells are welcome all the same."""
     return await _changed(request, study, study.pause, body.reason)
 
 
-@router.post("/{name}/resume", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/resume", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def resume(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Decide again."""
     return await _changed(request, study, study.resume, body.reason)
 
 
-@router.post("/{name}/arms", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/arms", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def add_arm(request: Request, study: Decider, body: models.NewArmBody) -> Response:
     """Take in a new arm, or one that was retired, with what was learnt of it."""
     arm = models.arm_in(body.arm)
     return await _changed(request, study, study.add_arm, arm, body.prior, body.reason)
 
 
-@router.post("/{name}/arms/retire", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/arms/retire", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> Response:
     """Play an arm no more; rewards of tickets that are out still count for it."""
     return await _changed(request, study, study.retire_arm, models.arm_in(body.arm), body.reason)
 
 
-@router.post("/{name}/ship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/ship", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def ship(request: Request, study: Decider, body: models.ShipBody) -> Response:
     """Give all traffic to one arm; without one, to the arm that is likeliest the best."""
     return await _changed(request, study, study.ship, models.arm_in(body.arm), body.reason)
 
 
-@router.post("/{name}/unship", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/unship", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def unship(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Let the policy decide again."""
     return await _changed(request, study, study.unship, body.reason)
 
 
-@router.put("/{name}/exposure", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.put("/{name}/exposure", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def set_exposure(request: Request, study: Decider, body: models.ExposureBody) -> Response:
     """Explore more or less from here on."""
     return await _changed(request, study, views.set_exposure, study, body.chosen(), body.reason)
@@ -276,13 +297,13 @@ async def set_exposure(request: Request, study: Decider, body: models.ExposureBo
 # Keeping order
 
 
-@router.post("/{name}/archive", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/archive", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def archive_study(request: Request, study: Decider, body: models.ReasonBody) -> Response:
     """Pause a study and leave it out of lists; everything of it stays."""
     return await _changed(request, study, archive, study, body.reason)
 
 
-@router.post("/{name}/restore", response_model=models.StatusOut, **requires(Role.ADMIN, 409))
+@router.post("/{name}/restore", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def restore_study(request: Request, study: Decider, body: models.EmptyBody) -> Response:
     """List an archived study again; it stays paused until it is resumed."""
     registry = registry_of(request)
@@ -290,7 +311,7 @@ async def restore_study(request: Request, study: Decider, body: models.EmptyBody
     return json_response(await registry.change(views.status, study))
 
 
-@router.post("/{name}/delete", response_model=models.DeletedOut, **requires(Role.ADMIN))
+@router.post("/{name}/delete", response_model=answers.DeletedOut, **requires(Role.ADMIN))
 async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
     """Delete a study with its whole log, for good: its name is to be given once more."""
     registry = registry_of(request)

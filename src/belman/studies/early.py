@@ -43,6 +43,9 @@ class EarlyLearning:
             self.law.asked(arm, event.time)
         elif kind == Kind.TOLD:
             self._hear(event, tickets)
+        elif kind == Kind.RETURNED:
+            assert event.ticket is not None
+            self.law.closed(*tickets.asks[event.ticket])
         elif kind == Kind.ARM_ADDED and arm == self.law.arms:
             self.law.add_arm()
 

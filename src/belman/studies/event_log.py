@@ -29,6 +29,9 @@ class Kind(IntEnum):
     UNSHIPPED = 13  # arm: it does so no more
     PUBLISHED = 14  # body: also the weights document, whose version is this number, and its plan
     OBSERVED = 15  # body: also sums of many outcomes, and what is learnt by them
+    RETURNED = 16  # ticket, arm: given back, since it was used for nobody
+    ROWS_CORRECTED = 17  # body: also rows of outcomes in bulk, and what is learnt by them
+    CHANGE_NOTICED = 18  # arm: the world has changed; body: also from, to, after which reward
 
 
 class Draw(IntEnum):

@@ -66,7 +66,7 @@ class Looking:
 
     @property
     def policy(self) -> Policy:
-        """Who chooses."""
+        """The policy, which chooses."""
         return self._replica.look(lambda state: state.agent.policy)
 
     @property
@@ -92,19 +92,20 @@ class Looking:
         return self._replica.look(lambda state: state.number)
 
     @property
-    def moment(self) -> tuple[int, int, int]:
-        """The number of the last event, how many tickets are out, and the cell of time that it is
-        for those of which silence tells: a study whose moment is the same is the same, up to what
-        silence says within a cell.
+    def moment(self) -> tuple[int, int, int, int]:
+        """The number of the last event, how many tickets are out, the cell of time that it is for
+        those of which silence tells, and how many rows wait for their window to close: a study
+        whose moment is the same is the same, up to what silence says within a cell.
         """
 
-        def read(state: State) -> tuple[int, int, int]:
-            tickets = state.tickets
+        def read(state: State) -> tuple[int, int, int, int]:
+            tickets, rows = state.tickets, state.rows
             if tickets.window is None:
-                return state.number, len(tickets.asks), 0
+                return state.number, len(tickets.asks), 0, 0
             now = self._replica.now()
             out = len(tickets.asks) - len(tickets.due(now))
-            return state.number, out, state.early.law.cell(now) if state.early and out else 0
+            cell = state.early.law.cell(now) if state.early and out else 0
+            return state.number, out, cell, rows.waiting(now)
 
         return self._replica.look(read)
 
@@ -184,6 +185,13 @@ class Looking:
     def explain(self) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
         return self.agent().explain()
+
+    def changes(self) -> Table:
+        """The changes of the world that a policy noticed which follows them (`drift`): at which
+        turn, which arm, after which turn, from and to which average reward, and how sure. The last
+        64 are kept here; the log has them all, with their times.
+        """
+        return self.agent().changes()
 
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""

@@ -5,41 +5,27 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale
 from belman.assignment import Weights, WeightsError, assign
 from belman.errors import ArmError, RewardError, SettingError, StudyError, listing, nearest
-from belman.families import Family
-from belman.measures.learnt import learnt as learnt_by
 from belman.studies import change_keys
 from belman.studies.clocks import is_time
 from belman.studies.event_log import Kind
 from belman.studies.observed_rows import Rows, Sums
-from belman.studies.outcomes import After, Group, Outcomes
+from belman.studies.open_rows import OpenRow, OpenRows
+from belman.studies.outcomes import After, Group, Outcomes, Side, learn
 from belman.studies.publishing import version_in
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import UnitOfWork
 
-
-class _Side(NamedTuple):
-    """What came of one arm: how many, their sum, and their sums (and values) for the family."""
-
-    n: int
-    total: float
-    inward: float
-    squares: float
-    values: list[float] | None  # None where only sums are known
-
-    def joined(self, other: _Side) -> _Side:
-        """The sums of both."""
-        total, inward = self.total + other.total, self.inward + other.inward
-        return _Side(self.n + other.n, total, inward, self.squares + other.squares, None)
+#: Seconds by which the clock of whoever assigned a unit may be ahead of that of the study.
+AHEAD = 60.0
 
 
 def observe(unit: UnitOfWork, batch: Rows | Sums, digest: str, reason: str, key: str) -> None:
@@ -47,7 +33,7 @@ def observe(unit: UnitOfWork, batch: Rows | Sums, digest: str, reason: str, key:
     request = (digest,)
     if change_keys.made_before(unit, key, Kind.OBSERVED, request) is None:
         _check_study(unit)
-        if unit.state.tickets.due(unit.now):
+        if unit.state.is_due(unit.now):
             unit.dirty = True
             unit.state.close(unit.now)  # the event that follows has this time
         body = outcomes(unit, batch).body(reason)
@@ -56,17 +42,17 @@ def observe(unit: UnitOfWork, batch: Rows | Sums, digest: str, reason: str, key:
 
 def outcomes(unit: UnitOfWork, batch: Rows | Sums) -> Outcomes:
     """What the event of a batch keeps; nothing is changed."""
-    versions = _Versions(unit)
+    versions, waiting = _Versions(unit), list[OpenRow]()
     if isinstance(batch, Sums):
         groups, sides = _of_sums(unit, batch, versions)
     else:
-        groups, sides = _of_rows(unit, batch, versions)
+        groups, sides, waiting = _of_rows(unit, batch, versions)
     arms = []
     for place, side in sorted(sides.items()):
         arm = unit.state.register[place]
-        after = _learn(unit.state.agent.family, unit.state.learnt(place), side, arm)
+        after = learn(unit.state.agent.family, unit.state.learnt(place), side, arm)
         arms.append((place, side.n, side.total, after))
-    return _with_odds(unit, groups, arms, versions)
+    return _with_odds(unit, groups, arms, versions, waiting)
 
 
 def _check_study(unit: UnitOfWork) -> None:
@@ -76,7 +62,7 @@ def _check_study(unit: UnitOfWork) -> None:
         why = f"its beliefs fade at every reward (discount={settings.discount:g})"
     elif settings.reward is not None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
-    elif policy.learns:
+    elif not policy.learns_sums(unit.state.agent.family):
         why = f"{policy.name} follows rewards one by one"
     if why is not None:
         remedy = "tell the rewards of tickets instead"
@@ -139,7 +125,8 @@ class _Inward(dict[float, float]):
 
 def _of_rows(
     unit: UnitOfWork, rows: Rows, versions: _Versions
-) -> tuple[list[Group], dict[int, _Side]]:
+) -> tuple[list[Group], dict[int, Side], list[OpenRow]]:
+    """Groups and what came of every arm, of rows that count now; and those that wait."""
     places, inward = _Places(unit, versions), _Inward(unit.state.agent.scale)
     seen = 0
     try:
@@ -153,24 +140,60 @@ def _of_rows(
         raise kind(f"row {seen + 1}: {error}") from None
     _check_units(rows, versions)
     _check_times(unit, rows)
-    codes, inside = np.array(which), np.array(values, dtype=np.float64)
     given = np.array([float(reward) for reward in rows.reward])
+    counts = np.ones(len(given), dtype=np.bool_)
+    waiting: list[OpenRow] = []
+    if unit.state.settings.window is not None:
+        arms_of = [places.groups[code][1] for code in which]
+        waiting, counts = _waiting(unit, rows, arms_of)
+    codes, inside = np.array(which)[counts], np.array(values, dtype=np.float64)[counts]
+    given = given[counts]
     groups = []
     for code, own in _split(codes, given):
         version, place = places.groups[code]
         groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
     arms = np.array([place for _, place in places.groups])[codes]
     totals = {place: math.fsum(own) for place, own in _split(arms, given)}
-    return groups, {
-        place: _Side(len(own), totals[place], math.fsum(own), _squares(own), own)
+    found = {
+        place: Side(len(own), totals[place], math.fsum(own), _squares(own), own)
         for place, own in _split(arms, inside)
     }
+    return groups, found, waiting
+
+
+def _waiting(
+    unit: UnitOfWork, rows: Rows, arms: list[int]
+) -> tuple[list[OpenRow], NDArray[np.bool_]]:
+    """The rows whose window is open, and which of all are not among them."""
+    window, state = unit.state.settings.window or 0.0, unit.state
+    counts = np.array([time + window <= unit.now for time in rows.time], dtype=np.bool_)
+    so_far, waiting = OpenRows(state.settings), list[OpenRow]()
+    for i in np.flatnonzero(~counts).tolist():
+        name = rows.unit[i]
+        if not isinstance(name, (str, int)) or isinstance(name, bool):
+            give = "its window is open, and it has to be known again: give its unit"
+            raise SettingError(f"row {i + 1}: unit={name!r}: {give}")
+        reward = float(rows.reward[i]) + 0.0
+        row = OpenRow(rows.version[i], name, arms[i], reward, float(rows.time[i]))
+        if (row.version, name) in state.rows.rows:
+            so_far.rows.setdefault((row.version, name), state.rows.rows[row.version, name])
+        so_far.take(row)
+        waiting.append(row)
+        if state.settings.accumulate:
+            try:
+                unit.check_reward(so_far.rows[row.version, name].reward)
+            except RewardError as error:
+                raise RewardError(f"row {i + 1}: {error}") from None
+    unit.check_waiting(len(state.rows) + len(so_far.rows.keys() - state.rows.rows.keys()))
+    return waiting, counts
 
 
 def _split(
     codes: NDArray[np.int64], values: NDArray[np.float64]
 ) -> Iterator[tuple[int, list[float]]]:
     """The values of every code, in their order."""
+    if not len(codes):
+        return
     order = np.argsort(codes, kind="stable")
     found, starts = np.unique(codes[order], return_index=True)
     for code, own in zip(found, np.split(values[order], starts[1:]), strict=True):
@@ -181,20 +204,34 @@ def _squares(values: list[float]) -> float:
     return math.fsum(value * value for value in values)
 
 
+def check_unit(unit: UnitOfWork, name: object, version: Any, arm: Any) -> None:
+    """Refuse a unit that cannot have this arm under this version."""
+    versions = _Versions(unit)
+    _ = _Places(unit, versions)[version, arm]
+    _check_arm_of(name, version, arm, versions)
+
+
+def _check_arm_of(name: Any, version: int | None, arm: Any, versions: _Versions) -> None:
+    if version is None:
+        return
+    try:
+        meant = assign(versions[version], name).arm
+    except WeightsError as error:
+        raise SettingError(str(error)) from None
+    if meant != arm:
+        by = f"version {version} assigns {meant!r} to it"
+        raise ArmError(f"unit {name!r} has arm {arm!r}, and {by}")
+
+
 def _check_units(rows: Rows, versions: _Versions) -> None:
     """Refuse a row whose unit got another arm, or has no name, under the version it names."""
-    i = 0
+    seen = 0
     try:
-        for i, (unit, version, arm) in enumerate(
-            zip(rows.unit, rows.version, rows.arm, strict=True), start=1
-        ):
-            if version is None:
-                continue
-            if (meant := assign(versions[version], unit).arm) != arm:
-                by = f"version {version} assigns {meant!r} to it"
-                raise ArmError(f"row {i}: unit {unit!r} has arm {arm!r}, and {by}")
-    except WeightsError as error:
-        raise SettingError(f"row {i}: {error}") from None
+        for unit, version, arm in zip(rows.unit, rows.version, rows.arm, strict=True):
+            _check_arm_of(unit, version, arm, versions)
+            seen += 1
+    except (SettingError, ArmError) as error:
+        raise type(error)(f"row {seen + 1}: {error}") from None
 
 
 def _check_times(unit: UnitOfWork, rows: Rows) -> None:
@@ -205,21 +242,20 @@ def _check_times(unit: UnitOfWork, rows: Rows) -> None:
         if not is_time(time):
             give = "give the seconds since 1970 at which the unit was assigned"
             raise SettingError(f"row {i}: time={repr(time)[:80]} is none: {give}")
-        if window is not None and time + window > unit.now:
-            left = time + window - unit.now
-            words = f"its window of {window:g} s is open for {left:.0f} s more"
-            raise SettingError(f"row {i}: {words}, and outcomes in bulk are final")
+        if window is not None and time > unit.now + AHEAD:
+            words = f"time={time!r} is {time - unit.now:.0f} s ahead of the clock of the study"
+            raise SettingError(f"row {i}: {words}: it has to be when the unit was assigned")
 
 
 def _of_sums(
     unit: UnitOfWork, sums: Sums, versions: _Versions
-) -> tuple[list[Group], dict[int, _Side]]:
+) -> tuple[list[Group], dict[int, Side]]:
     if unit.state.settings.window is not None:
         words = "when each unit was assigned has to be known"
         raise StudyError(f"study {unit.name!r} has a window: {words}, so that sums cannot do")
     places, scale = _Places(unit, versions), unit.state.agent.scale
     groups: list[Group] = []
-    sides: dict[int, _Side] = {}
+    sides: dict[int, Side] = {}
     columns = (sums.version, sums.segment, sums.arm, sums.n, sums.sum, sums.squares)
     for i, (version, segment, arm, n, total, squares) in enumerate(
         zip(*columns, strict=True), start=1
@@ -243,7 +279,7 @@ def _check_segment(weights: Weights, segment: object) -> None:
         raise SettingError(f"version {weights.version} {of}, and {segment!r} is given")
 
 
-def _inward_sums(group: Group, scale: Scale) -> _Side:
+def _inward_sums(group: Group, scale: Scale) -> Side:
     """Sums on the scale of the family."""
     low, high = scale.range or (0.0, 1.0)
     width, n, total = high - low, group.n, group.sum
@@ -251,27 +287,7 @@ def _inward_sums(group: Group, scale: Scale) -> _Side:
     squares = (group.squares - 2.0 * low * total + n * low * low) / (width * width)
     if squares < inward * inward / n * (1.0 - 1e-9) - 1e-9:
         raise RewardError(f"{n} rewards of sum {total!r} cannot have the squares {group.squares!r}")
-    return _Side(n, total, -inward if scale.minimise else inward, max(squares, 0.0), None)
-
-
-def _learn(family: Family, before: Learnt, side: _Side, arm: Hashable) -> After:
-    """What is learnt of an arm by all of its outcomes."""
-    try:
-        if side.values is None or family.summed:
-            belief = family.update_many(before.belief, side.n, side.inward, side.squares)
-        else:
-            belief = learnt_by(family, before.belief, side.values)
-            if (why := family.beyond_reach(belief)) is not None:
-                raise RewardError(why)
-    except RewardError as error:
-        raise RewardError(f"the outcomes of arm {arm!r} cannot be learnt: {error}") from None
-    return After(
-        tuple(map(float, belief)),
-        before.plays + side.n,
-        before.sum + side.inward,
-        before.squares + side.squares,
-        before.tells + side.n,
-    )
+    return Side(n, total, -inward if scale.minimise else inward, max(squares, 0.0), None)
 
 
 def _with_odds(
@@ -279,6 +295,7 @@ def _with_odds(
     groups: list[Group],
     arms: list[tuple[int, int, float, After]],
     versions: _Versions,
+    waiting: list[OpenRow],
 ) -> Outcomes:
     """How the units fell, beside how the published weights say that they fall."""
     state = unit.state
@@ -287,6 +304,10 @@ def _with_odds(
     for group in groups:
         if group.version is not None:
             counts[group.version][group.arm] += group.n
+    first = {(row.version, row.unit): row.arm for row in waiting}
+    for (version, name), arm in first.items():
+        if version is not None and (version, name) not in state.rows.rows:
+            counts[version][arm] += 1
     assigned, meant = np.zeros(len(state.register), dtype=np.int64), test.expected.copy()
     for version, found in sorted(counts.items()):
         chances = np.zeros(len(state.register))
@@ -301,4 +322,5 @@ def _with_odds(
         [(int(place), int(assigned[place])) for place in np.flatnonzero(assigned)],
         [(int(place), float(meant[place])) for place in np.flatnonzero(meant)],
         float(test.log_odds),
+        waiting,
     )

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
-from belman.policies import Policy
+from belman.policies import Drift, Policy
 from belman.studies.chain import NO_MARK, Head
 from belman.studies.clocks import check_time
 from belman.studies.event_log import Event, EventLog, Kind
@@ -39,6 +39,7 @@ def open_study(
     range: tuple[float, float] | None = None,
     minimise: bool | None = None,
     discount: float | None = None,
+    drift: str | Drift | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
     window: float | timedelta | None = None,
@@ -61,23 +62,24 @@ def open_study(
     """The study of that name, created with these settings where there is none.
 
     `arms` creates; without it the study has to be there. Settings that are given for a study that
-    is there have to be those it was created with; those left out are as they were. Up to `discount`
-    they are an Agent's. A share of traffic may be kept uniform (`uniform_share`) for an honest
-    `replay`. With a `window` (seconds, or a timedelta) a ticket is open for so long after its ask
-    and counts when that is over: with the reward that was told last, or the sum of all where they
-    `accumulate`; where none was told, as `silence`, or not at all if that is None. Until then it
-    counts as much as is known of it: with `early`, which is the default where rewards are 0 or 1
-    and silence is 0, a success that was told counts at once and silence as its age says;
-    `early=False` waits for the window. Where a ticket has no single reward, `reward` declares one
-    over its metrics: "margin - 0.2*latency". `control` is the arm that the others are held against
-    in `report`, and `stop_when` the rule by which `verdict` says whether one may stop; with
-    `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share of
-    every arm, or of some by name, and `control_share` the share that control always gets. `guard`
-    limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of play.
-    `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead to a
-    window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock`
-    replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a
-    copy to look at, and refuses every change.
+    is there have to be those it was created with; those left out are as they were. Up to `drift`
+    they are an Agent's; drift may go by the study's clock, `belman.Drift(half_life=timedelta(7))`,
+    and a change that is noticed is an event in the log. A share of traffic may be kept uniform
+    (`uniform_share`) for an honest `replay`. With a `window` (seconds, or a timedelta) a ticket is
+    open for so long after its ask and counts when that is over: with the reward that was told last,
+    or the sum of all where they `accumulate`; where none was told, as `silence`, or not at all if
+    that is None. Until then it counts as much as is known of it: with `early`, which is the default
+    where rewards are 0 or 1 and silence is 0, a success that was told counts at once and silence as
+    its age says; `early=False` waits for the window. Where a ticket has no single reward, `reward`
+    declares one over its metrics: "margin - 0.2*latency". `control` is the arm that the others are
+    held against in `report`, and `stop_when` the rule by which `verdict` says whether one may stop;
+    with `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share
+    of every arm, or of some by name, and `control_share` the share that control always gets.
+    `guard` limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of
+    play. `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead
+    to a window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a
+    `clock` replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only`
+    opens a copy to look at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -100,6 +102,7 @@ def open_study(
         "range": range,
         "minimise": minimise,
         "discount": discount,
+        "drift": drift,
         "seed": seed,
         "uniform_share": uniform_share,
         "early": early,
@@ -218,7 +221,8 @@ def _compare(
         if name in wanted:
             base[needed] = getattr(there, needed)
     asked = settings(there.arms if arms is None else arms, **{**base, **wanted})
-    compared = {"family" if name == "prior" else name for name in wanted}
+    meant = {"prior": "family", "drift": "policy"}
+    compared = {meant.get(name, name) for name in wanted}
     if arms is not None:
         compared.add("arms")
     for name in sorted(compared, key=lambda name: (name != "window", name)):

@@ -70,6 +70,12 @@ class OpenTickets:
                 self.answer(event.ticket, self.together(event.ticket, event.reward))
                 if told := told_in(event):
                     self.metrics[event.ticket] = self.metrics_together(event.ticket, told)
+        elif kind == Kind.RETURNED:
+            assert arm is not None
+            assert event.ticket is not None
+            del self.asks[event.ticket]
+            self.marks.pop(event.ticket, None)
+            self.silent.get(arm, {}).pop(event.ticket, None)
         elif kind == Kind.RECORDED:
             assert arm is not None
             counted.append(Counted(None, arm, event.reward, event.time, False))
@@ -196,7 +202,8 @@ def counted_between(
     """
     tickets = OpenTickets(settings)
     for event in events:
-        if event.kind == Kind.TOLD and event.ticket not in tickets.asks:
+        about_ticket = event.kind in (Kind.TOLD, Kind.RETURNED)
+        if about_ticket and event.ticket not in tickets.asks:
             continue  # of a ticket that has closed by then
         counted = tickets.take(event)
         if event.number > after:

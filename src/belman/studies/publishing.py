@@ -90,7 +90,7 @@ class Publishing:
         self.overtaken.discard(weights.segment)
 
     def overtake(self) -> None:
-        """Arms, or who chooses among them, changed: every version is due to be made anew."""
+        """Arms, or the policy among them, changed: every version is due to be made anew."""
         self.overtaken = set(self.current)
 
     def is_due(self, segment: str | None, now: float, number: int) -> bool:

@@ -73,9 +73,11 @@ def replay(
     or not, so that what is told early is not preferred.
     """
     events = list(log)
+    returned = {event.ticket for event in events if event.kind == Kind.RETURNED}
     rewards, out = what_counted(settings, events, now)
     if settings.window is not None:
         events = [event for event in events if event.number not in out]
+    events = [event for event in events if event.number not in returned]
     draws, least = _usable(events)
     if not draws:
         raise ReplayError(

@@ -28,11 +28,13 @@ class Replica:
         storage: Storage,
         clock: Callable[[], float] | None,
         limits: Limits,
+        watch: Callable[[int], None] | None = None,
     ) -> None:
         self.name, self.storage = name, storage
         self.id, self.secret = storage.find(name)
         self.log = EventLog(self.id)
         self.clock, self.limits = clock, limits
+        self._watch = watch  # is told how many changes of the world were written down
         self._lock = threading.RLock()
         self._state: State | None = None
         self._head: Head | None = None  # of what was ever seen here; the log has to go on from it
@@ -58,7 +60,7 @@ class Replica:
                 return reader(state)
             now = self.now()
             if self._ahead is None or self._ahead.number != state.number:
-                self._ahead = state.copied() if state.tickets.due(now) else None
+                self._ahead = state.copied() if state.is_due(now) else None
             shown = state if self._ahead is None else self._ahead
             if shown is not state:
                 shown.close(now)
@@ -70,7 +72,9 @@ class Replica:
     def transact(self, work: Callable[[UnitOfWork], T]) -> T:
         """Wait our turn, take in what others wrote, work, write down; a refusal changes nothing."""
 
-        def attempt(transaction: Transaction) -> tuple[State, Head, T | None, BelmanError | None]:
+        def attempt(
+            transaction: Transaction,
+        ) -> tuple[State, Head, int, T | None, BelmanError | None]:
             state, head = self._caught_up(transaction, lock=True)
             result, refusal = None, None
             now = transaction.time if self.clock is None else check_time(self.clock())
@@ -84,10 +88,13 @@ class Replica:
                     raise
                 refusal = error
             unit.flush()
-            return state, unit.head, result, refusal
+            changes = sum(event.kind == Kind.CHANGE_NOTICED for event in unit.new)
+            return state, unit.head, changes, result, refusal
 
         with self._lock:
-            self._state, self._head, result, refusal = self.storage.run(attempt)
+            self._state, self._head, changes, result, refusal = self.storage.run(attempt)
+        if changes and self._watch is not None:
+            self._watch(changes)
         if refusal is not None:
             raise refusal
         return cast("T", result)

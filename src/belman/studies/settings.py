@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, checks, doors, state_file
+from belman.agent.changing import check_drift
 from belman.agent.reporting import check_rule
 from belman.errors import (
     ArmError,
@@ -27,7 +28,7 @@ from belman.errors import (
 )
 from belman.families import Family, family_named
 from belman.measures.stop_rules import StopRule
-from belman.policies import BelMan, Policy
+from belman.policies import BelMan, Drift, Policy
 from belman.studies import floors
 from belman.studies.floors import Floor, check_control_share, check_floor
 from belman.studies.guards import Guard, check_guard
@@ -161,6 +162,7 @@ def settings(
     range: tuple[float, float] | None = None,
     minimise: bool | None = None,
     discount: float | None = None,
+    drift: str | Drift | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
     expire_after: float | timedelta | None = None,
@@ -184,8 +186,9 @@ def settings(
     kept(base)
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
-    who = check_policy(BelMan() if policy is None else policy)
     fades = 1.0 if discount is None else discount
+    chosen = check_drift(drift, policy, fades)
+    who = check_policy(BelMan() if chosen is None else chosen)
     scale: dict[str, Any] = {"range": range, "minimise": bool(minimise)}
     agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **scale)
     after = check_seconds(expire_after, "expire_after")

@@ -16,6 +16,7 @@ from belman.studies import corrections, guards
 from belman.studies.event_log import Event, Kind
 from belman.studies.metrics import Metrics, check_values, together, told_in
 from belman.studies.metrics import body as metrics_body
+from belman.studies.returns import check_used
 from belman.studies.settings import Settings
 from belman.studies.tickets import unknown
 from belman.studies.utility import Utility
@@ -121,6 +122,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
     if first is None:
         raise unknown(request.ticket, unit.name)
     shown = unit.shown(number)
+    check_used([first], shown)
     if first.kind == Kind.EXPIRED:
         late = f"its reward {reward:g} comes too late"
         how = _as(first.reward, "was counted as")
@@ -203,6 +205,7 @@ def standing(unit: UnitOfWork, number: int, ticket: object) -> Event:
     ask = unit.event(number)
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
         raise unknown(ticket, unit.name)
+    check_used(events, unit.shown(number))
     return counted_as(settings, ask, events)
 
 

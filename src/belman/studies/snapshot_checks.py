@@ -58,6 +58,10 @@ def check_snapshot(state: State) -> None:
     times = [time for _, time in tickets.asks.values()]
     if asks != sorted(asks) or times != sorted(times) or not is_time(tickets.time):
         raise StateError("the tickets of a snapshot are not in the order of their asks")
+    for row in state.rows.rows.values():
+        checks.whole(row.arm, "the arm of a row", 0, arms - 1)
+        if not is_time(row.time) or not _is_number(row.reward):
+            raise StateError("a row of a snapshot has no time, or no reward")
     if not all(map(_is_number, tickets.answers.values())):
         raise StateError("a ticket of a snapshot was told what is no number")
     if state.early is not None:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.agent import Agent, state_file
+from belman.agent import Agent, checks, state_file
 from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, StateError
 from belman.policies import Policy
+from belman.studies import bulk
 from belman.studies.attributes import given_in
 from belman.studies.corrections import change, corrected, recount_metrics
 from belman.studies.course import Course
@@ -24,8 +25,8 @@ from belman.studies.early import EarlyLearning
 from belman.studies.event_log import Event, Kind
 from belman.studies.guards import Guards
 from belman.studies.metrics import SumsByArm, check_name, told_in
+from belman.studies.open_rows import OpenRows
 from belman.studies.open_tickets import Counted, OpenTickets
-from belman.studies.outcomes import Outcomes
 from belman.studies.publishing import Publishing
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
@@ -34,7 +35,7 @@ from belman.studies.traffic import Traffic
 FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
-_SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED)
+_SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED, Kind.RETURNED)
 _OVERTAKING = (
     Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
 )  # fmt: skip
@@ -62,10 +63,12 @@ class State:
         self.traffic = Traffic(len(self.register))
         self.course = Course()
         self.publishing = Publishing(len(self.register))
+        self.rows = OpenRows(settings)
         self.metrics = SumsByArm()
         self.metric_names: set[str] = set()  # that were ever told
         self.attribute_names: set[str] = set()  # that tickets ever had
         self.guards = Guards(settings.guard)
+        self.noticed = 0  # changes of the world that are written down
         self.shipped: int | None = None  # the arm that gets all traffic
         self.ships_itself = settings.then == "ship"
         self.paused = False
@@ -92,9 +95,13 @@ class State:
         """Let an event happen; `decided` where the agent has counted the ask already."""
         if self.early is not None:
             self.early.take(event, self.tickets)
+        kind = event.kind
+        bulk.close(self, event.time)
+        if kind == Kind.RETURNED:
+            self._give_back(event)
         for counted in self.tickets.take(event):
             self._count(counted)
-        kind = event.kind
+        self.agent.time = event.time
         if kind == Kind.ASKED:
             assert event.arm is not None
             self.asks[event.arm] += 1
@@ -108,7 +115,9 @@ class State:
         elif kind == Kind.PUBLISHED:
             self.publishing.publish(json.loads(event.body or "{}"))
         elif kind == Kind.OBSERVED:
-            self._observe(event)
+            bulk.observe(self, event)
+        elif kind == Kind.ROWS_CORRECTED:
+            bulk.correct(self, event)
         elif kind not in _SETTLING:
             self._change(event)
             self.course.change(event)
@@ -118,12 +127,17 @@ class State:
             self.attribute_names.update(given_in(event))
         self.number = event.number
 
+    def is_due(self, now: float) -> bool:
+        """Whether windows have closed by now that did not count yet."""
+        return bool(self.tickets.due(now)) or self.rows.is_due(now)
+
     def close(self, now: float) -> None:
         """Count every ticket whose window has closed by now; an event of this time has to follow,
         unless this is a copy: another process may be about to write one of an earlier time.
         """
         if self.early is not None:
             self.early.close(now, self.tickets)
+        bulk.close(self, now)
         for counted in self.tickets.close(now):
             self._count(counted)
 
@@ -149,6 +163,7 @@ class State:
         other.retired, other.asks = self.retired.copy(), self.asks.copy()
         other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
         other.course, other.publishing = self.course.copied(), self.publishing.copied()
+        other.rows = self.rows.copied()
         other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
         other.deciding = Deciding(self.settings)
         return other
@@ -160,6 +175,7 @@ class State:
         that counts as much, over and over), it is forgotten: time cannot be refused.
         """
         self.expired += counted.silent
+        self.agent.time = counted.time
         if counted.ticket is None:
             self._await(counted.arm, 1)
         try:
@@ -178,6 +194,14 @@ class State:
             self.course.earn(counted.time, counted.reward)
         self.metrics.count(counted.arm, counted.metrics)
         self.guards.count(counted.arm, counted.metrics)
+
+    def _give_back(self, event: Event) -> None:
+        """A ticket that is out was used for nobody, and was not asked for after all."""
+        assert event.ticket is not None
+        place, asked = self.tickets.asks[event.ticket]
+        self.asks[place] -= 1
+        self.course.ask(place, asked, -1)
+        self._await(place, -1)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -216,26 +240,21 @@ class State:
         self.traffic.corrected(event.arm, after.tells - before.tells)
         recount_metrics(event, self.metrics)
         recount_metrics(event, self.guards)
-        self._relearn(event.arm, after)
+        self.relearn(event.arm, after)
 
-    def _relearn(self, place: int, learnt: Learnt) -> None:
+    def relearn(self, place: int, learnt: Learnt) -> None:
+        """All that is known of an arm is this from now on."""
         if place in self.retired:
             self.retired[place] = learnt
         else:
-            self.agent.relearn(self.register[place], learnt)
+            self.agent.relearn(self.register[place], learnt, heard=self.agent.policy.learns)
 
-    def _observe(self, event: Event) -> None:
-        """Outcomes of units that were assigned by published weights, or without."""
-        found = Outcomes.of(event)
-        for place, n, total, row in found.arms:
-            self._relearn(place, row.after(self.learnt(place)))
-            self.told += n
-            self.reward += total
-            self.asks[place] += n
-            self.course.ask(place, event.time, n)
-            self.course.earn(event.time, total, n)
-            self.traffic.observed(place, n, self.learnt)
-        found.add_to(self.publishing)
+    def learn_many(self, place: int, n: int, learnt: Learnt) -> None:
+        """Believe this of an arm after so many rewards at once."""
+        if place in self.retired:
+            self.retired[place] = learnt
+        else:
+            self.agent.learn_many(self.register[place], n, learnt)
 
     def _change(self, event: Event) -> None:
         kind, body = event.kind, json.loads(event.body or "{}")
@@ -269,6 +288,9 @@ class State:
                 self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
+            self.noticed = 0
+        elif kind == Kind.CHANGE_NOTICED:
+            self.noticed = body["noticed"]
         elif kind != Kind.CREATED:
             unknown = "which this belman does not know (install a newer one)"
             raise StateError(f"the log holds an event of kind {kind}, {unknown}")
@@ -293,8 +315,12 @@ class State:
         }
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
+        if self.noticed:
+            counts["changes_noticed"] = self.noticed
         if any(self.publishing.observed):
             counts["observed"] = sum(self.publishing.observed)
+        if self.rows:
+            counts["waiting"] = len(self.rows)
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
@@ -311,7 +337,7 @@ class State:
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
         # leaves what was learnt, and nothing of how it was worked with
-        self.agent.policy = self.agent.policy
+        self.agent.lay_out()
         self.agent.mind[:] = 0
         content = {
             "format": FORMAT,
@@ -345,10 +371,14 @@ class State:
             content["attribute_names"] = sorted(self.attribute_names)
         if self.guards.limits:
             content["guards"] = self.guards.to_plain()
+        if self.noticed:
+            content["noticed"] = self.noticed
         if self.shipped is not None or self.settings.then == "ship":
             content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
         if self.publishing.current or any(self.publishing.observed):
             content["publishing"] = self.publishing.to_plain()
+        if self.rows:
+            content["rows"] = self.rows.to_plain()
         return content
 
     @classmethod
@@ -377,11 +407,13 @@ class State:
         state.attribute_names = set(content.get("attribute_names", ()))
         if state.guards.limits:
             state.guards.from_plain(content["guards"])
+        state.noticed = checks.whole(content.get("noticed", 0), "changes noticed")
         state.shipped = content.get("shipped")
         state.ships_itself = content.get("ships_itself", False)
         state.publishing = Publishing(len(state.register))
         if "publishing" in content:
             state.publishing.from_plain(content["publishing"])
+        state.rows.from_plain(content.get("rows", ()))
         state.asks = content["asks"]
         state.traffic.from_plain(content["traffic"])
         state.course.from_plain(content["course"])

@@ -17,7 +17,7 @@ from belman.errors import BelmanError, PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, changes, publishing, shipping
+from belman.studies import change_keys, changes, publishing, row_corrections, shipping
 from belman.studies.event_log import Kind
 from belman.studies.import_export import past_data
 from belman.studies.limits import Limits
@@ -26,6 +26,8 @@ from belman.studies.observed_rows import Given as Outcomes
 from belman.studies.observed_rows import Sums, brought, count, digest
 from belman.studies.observing import observe
 from belman.studies.replica import Replica
+from belman.studies.returns import give_back
+from belman.studies.row_corrections import Given as RowCorrections
 from belman.studies.settings import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.storage import Storage
@@ -45,13 +47,20 @@ class Study(Looking):
     Every method that changes the study is one short transaction: it waits its turn, takes in what
     others have committed, decides, and writes its events down. When it returns, they are on disk;
     when it raises, nothing has happened. A change that may be sent again carries an idempotency
-    `key` of its own: it is made once. Objects are safe to share between threads.
+    `key` of its own: it is made once. Objects are safe to share between threads. Whoever wants to
+    `watch` is told how many changes of the world (see `changes`) a transaction wrote down.
     """
 
     def __init__(
-        self, name: str, storage: Storage, *, clock: Clock | None = None, limits: Limits = LIMITS
+        self,
+        name: str,
+        storage: Storage,
+        *,
+        clock: Clock | None = None,
+        limits: Limits = LIMITS,
+        watch: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(Replica(name, storage, clock, limits))
+        super().__init__(Replica(name, storage, clock, limits, watch))
         self._replica.look(lambda state: None)
 
     # Deciding and learning
@@ -118,6 +127,14 @@ class Study(Looking):
         """
         request = Tell(ticket, reward, key, metrics)
         return self._replica.transact(lambda unit: unit.correct(request, reason))
+
+    def give_back(self, tickets: Iterable[str | Ticket]) -> int:
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
+        out. It is as if they had not been asked for; those that are not out any more are left
+        alone, and one that was told raises TicketError, and then none goes.
+        """
+        given = list(tickets)
+        return self._replica.transact(lambda unit: give_back(unit, given))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
         """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
@@ -207,7 +224,8 @@ class Study(Looking):
         weights. Sums per (version, segment, arm) do as well where the family allows: mappings with
         version, arm, n, sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet
         or Arrow file. Under one idempotency `key` a batch counts once; the rows themselves are
-        their key where none is given. Under a window rows are welcome once theirs has closed.
+        their key where none is given. Under a window a row waits until its own has closed, and the
+        last one of a unit and version stands until then.
         """
         check_reason(reason)
         batch = brought(rows, lambda: self._replica.look(lambda state: tuple(state.register)))
@@ -220,6 +238,22 @@ class Study(Looking):
         own = f"rows:{content}" if key is None else check_key(key)
         self._replica.transact(lambda unit: observe(unit, batch, content, reason, own))
         return count(batch)
+
+    def correct_rows(self, rows: RowCorrections, reason: str, *, key: str | None = None) -> int:
+        """Replace what rows of outcomes in bulk counted as, all or (one row is bad) none; how many.
+
+        Rows are (unit, version, arm, was, reward), or mappings with these names; a reward of None
+        forgets the row. The log keeps sums, so that whoever corrects says what a row counted as,
+        and a request that may be sent again carries an idempotency `key`. A row whose window is
+        open is not corrected but observed once more.
+        """
+        if not check_reason(reason).strip():
+            raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
+        given = row_corrections.brought(rows)
+        own = None if key is None else check_key(key)
+        return self._replica.transact(
+            lambda unit: row_corrections.correct(unit, given, reason, own)
+        )
 
     def expire(self) -> int:
         """Let every ticket expire that is due (asks and tells do so too); gives the count."""

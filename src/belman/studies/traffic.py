@@ -84,6 +84,11 @@ class Traffic:
         self.forgotten[arm] -= tells
         self.cuts[arm] = {}
 
+    def rows_corrected(self, arm: int, tells: int) -> None:
+        """Rows of outcomes in bulk count otherwise, and so many more of them."""
+        self.told[arm] += tells
+        self.cuts[arm] = {}
+
     # Is the data sound?
 
     def sample_ratio(self, register: Sequence[Hashable], test: SampleRatio) -> Finding | None:

@@ -120,6 +120,10 @@ class UnitOfWork:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
 
+    def check_waiting(self, rows: int) -> None:
+        """Refuse more rows that wait for their window than tickets may be out."""
+        self._limits.check(0, rows, self.name)
+
     def _given(self, request: Ask, key: str, body: str | None) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []

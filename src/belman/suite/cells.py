@@ -12,6 +12,7 @@ from belman.families import family_named
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
 
+#: The halves of the suite: policies are tuned on the first, and judged on the second.
 SPLITS = ("development", "validation")
 
 #: The largest cells of the quick suite, and their runs.

@@ -20,6 +20,7 @@ from belman.testing.cases import FamilyCase, raise_faults
 from belman.testing.policies import POLICY_CHECKS, PolicyCase
 from belman.testing.rewards import REWARD_CHECKS
 
+#: Every check of a family, each a function of a `FamilyCase` that yields a sentence a fault.
 FAMILY_CHECKS = (*BELIEF_CHECKS, *REWARD_CHECKS)
 
 

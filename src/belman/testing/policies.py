@@ -38,6 +38,7 @@ class PolicyCase:
         self.problem = problem(family, [low, low + 0.4 * (high - low), high])
 
     def agent(self, seed: int = 5) -> Agent:
+        """A new agent with this policy and family."""
         return Agent(_ARMS, self.family, self.policy, seed=seed)
 
     def played(self, agent: Agent, turns: int, seed: int) -> list[Any]:

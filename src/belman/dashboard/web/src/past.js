@@ -25,7 +25,7 @@ export class Traffic {
       x: [start[0], start.at(-1) + width], y: [0, 1], stops: start.map((at) => at + width / 2), write: share,
       read: (i) => ({ title: `${moment(start[i], width)} · ${number(totals[i])} ${totals[i] === 1 ? "decision" : "decisions"}`,
         rows: series.map((one) => ({ mark: dot(one.colour), name: one.name, value: percent(one.asks[i] / totals[i]) })) }),
-      draw: ({ x, y }) => start.flatMap((at, i) => {
+      draw: ({ x, y, edge }) => [...start.flatMap((at, i) => {
         let sum = 0;
         return series.filter((one) => one.asks[i]).map((one) => {
           const from = sum / totals[i];
@@ -34,7 +34,7 @@ export class Traffic {
           return coloured(s("rect", { class: `bar-part${faint}`, x: x(at) + 0.4, width: Math.max(x(at + width) - x(at) - 0.8, 0.8),
             y: y(sum / totals[i]), height: Math.max(y(from) - y(sum / totals[i]), 0) }), one.colour);
         });
-      }),
+      }), ...marks(view, x, edge)],
     });
   }
 }
@@ -63,10 +63,19 @@ export class Earned {
         s("path", { class: "band", d: `${line(time, high, x, y)}${line([...time].reverse(), [...low].reverse(), x, y).replace("M", "L")}Z` }),
         s("path", { class: "split", d: line(time, split, x, y) }),
         coloured(s("path", { class: "curve", d: line(time, total, x, y) }), best.colour),
+        ...marks(view, x, edge),
         ...labels([["this study", total.at(-1)], ["a fixed split", (total.at(-1) >= split.at(-1) ? low : high).at(-1)]], y, edge),
       ],
     });
   }
+}
+
+// Lines where the study noticed that the world had changed, each with its words.
+function marks(view, x, edge) {
+  return view.changes.filter((one) => one.kind === "change noticed").map((one) => {
+    const at = x(Date.parse(one.time) / 1000);
+    return s("line", { class: "noticed", x1: at, x2: at, y1: edge.top, y2: edge.tall - edge.bottom }, s("title", {}, one.reason));
+  });
 }
 
 // Names at the ends of two curves, kept apart.

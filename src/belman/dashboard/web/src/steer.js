@@ -7,7 +7,7 @@ import { term } from "./glossary.js";
 const dialWords = (dial) => {
   if (dial === null) return "set by hand";
   if (dial === 0) return "explore only";
-  if (Math.abs(dial - 0.5) < 0.01) return "BelMan’s own";
+  if (Math.abs(dial - 0.5) < 0.01) return "the default";
   return dial < 0.5 ? "more exploring" : "more exploiting";
 };
 

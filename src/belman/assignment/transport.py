@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import random
 import re
-import ssl
 import time
-import uuid
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, quote, urlsplit
 
-from belman.errors import ServiceError, SettingError
+from .refusals import ServiceError, SettingError
+
+if TYPE_CHECKING:
+    import http.client
 
 _RETRIED = {429, 502, 503, 504}
 _READS = {"GET", "HEAD"}
 _MAX_WAIT = 5.0
+
+
+class Answer(NamedTuple):
+    """Status, media type and body of an answer, and the tag of this version of it."""
+
+    status: int
+    kind: str
+    content: bytes
+    tag: str | None
 
 
 class Transport:
@@ -34,6 +42,8 @@ class Transport:
         if retries < 0 or not timeout > 0.0:
             allowed = "give seconds above 0, and a number from 0 up"
             raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
+        if key is not None and not (isinstance(key, str) and key.isascii() and key.isprintable()):
+            raise SettingError("this is no key of a service: those are plain letters and digits")
         self._host, self._port, self._secure = parts.hostname, port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
@@ -41,40 +51,55 @@ class Transport:
         self._process = os.getpid()
 
     def send(
-        self, method: str, path: str, body: Any = None, key: str | None = None
-    ) -> tuple[int, str, bytes]:
-        """Status, media type and body of the answer; a change carries this key, or one of ours."""
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        key: str | None = None,
+        unless: str | None = None,
+    ) -> Answer:
+        """What a route answers; a change carries this key, or one of ours, and a read may be for
+        anything but the version of the tag `unless`.
+        """
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         headers = {"Accept": "application/json"}
         if data is not None:
             headers["Content-Type"] = "application/json"
         if method not in _READS:
-            headers["Idempotency-Key"] = uuid.uuid4().hex if key is None else quote(key, safe="/:")
+            headers["Idempotency-Key"] = own_key() if key is None else quote(key, safe="/:")
+        if unless is not None:
+            headers["If-None-Match"] = unless
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
+        return self._send(method, path, data, headers)
+
+    def _send(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> Answer:
+        from http.client import HTTPException  # here, since it takes longer than all of the rest
+
         wait = 0.05
         for left in reversed(range(self._retries + 1)):
             try:
-                status, kind, answer = self._send_once(method, path, data, headers)
-            except (OSError, http.client.HTTPException) as error:
+                answer = self._send_once(method, path, data, headers)
+            except (OSError, HTTPException) as error:
                 if not left:
                     words = error or type(error).__name__
                     raise ServiceError(f"{self} cannot be reached: {words}") from error
             else:
-                if status not in _RETRIED or not left:
-                    return status, kind, answer
-            time.sleep(wait * random.uniform(0.5, 1.0))  # nothing that is decided depends on it
+                if answer.status not in _RETRIED or not left:
+                    return answer
+            time.sleep(wait * (0.5 + 0.5 * os.urandom(1)[0] / 255.0))  # not all at the same moment
             wait = min(2.0 * wait, _MAX_WAIT)
         raise AssertionError("the last attempt returns or raises")
 
     def _send_once(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
-    ) -> tuple[int, str, bytes]:
+    ) -> Answer:
         connection = self._connection()
         try:
             connection.request(method, self._path + path, data, headers)
-            response = connection.getresponse()
-            answer = response.status, response.headers.get_content_type(), response.read()
+            found = connection.getresponse()
+            kind, tag = found.headers.get_content_type(), found.headers.get("ETag")
+            answer = Answer(found.status, kind, found.read(), tag)
         except BaseException:
             connection.close()
             raise
@@ -90,8 +115,12 @@ class Transport:
             return self._pool.pop()
         except IndexError:
             pass
+        import http.client
+
         place: Any = {"host": self._host, "port": self._port, "timeout": self._timeout}
         if self._secure:
+            import ssl
+
             return http.client.HTTPSConnection(**place, context=ssl.create_default_context())
         return http.client.HTTPConnection(**place)
 
@@ -103,6 +132,11 @@ class Transport:
     def __str__(self) -> str:
         scheme, usual = ("https", 443) if self._secure else ("http", 80)
         return f"{scheme}://{self._host}:{self._port or usual}{self._path}"
+
+
+def own_key() -> str:
+    """An idempotency key that nobody else has."""
+    return os.urandom(16).hex()
 
 
 def _address(url: str) -> tuple[SplitResult, int | None]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import math
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from belman.assignment import Weights
-from belman.errors import SettingError
+from .documents import Weights
+from .refusals import SettingError
+from .transport import own_key
 
 if TYPE_CHECKING:
-    from belman.service.client import Client
+    from .client import Client
 
 _CHUNK = 5_000  # rows of a request
 _ROW = ("unit", "version", "arm", "reward", "time")
+_CORRECTION = ("unit", "version", "arm", "was", "reward")
 
 
 class RemoteEdge:
@@ -52,7 +53,7 @@ class RemoteEdge:
         )
 
     def public_key(self) -> dict[str, bytes]:
-        """The public key of signed weights by its id, as `belman.assignment.verify` takes it."""
+        """The public key of signed weights by its id, as `verify` takes it."""
         found = self.client.call("GET", f"{self._path}/weights/key")
         return {found["id"]: base64.b64decode(found["public"])}
 
@@ -66,7 +67,7 @@ class RemoteEdge:
         `key`, all that was heard already is left alone.
         """
         given = [_row(row, i) for i, row in enumerate(rows, start=1)]
-        own = uuid.uuid4().hex if key is None else key
+        own = own_key() if key is None else key
         count = 0
         for i in range(math.ceil(len(given) / _CHUNK)):
             chunk = given[i * _CHUNK : (i + 1) * _CHUNK]
@@ -75,14 +76,31 @@ class RemoteEdge:
             count += int(self.client.call("POST", path, body, key=f"{own}/{i}")["observed"])
         return count
 
+    def correct_rows(
+        self,
+        rows: Iterable[Sequence[Any] | Mapping[str, Any]],
+        reason: str,
+        *,
+        key: str | None = None,
+    ) -> int:
+        """Replace what rows of outcomes counted as, all or none: (unit, version, arm, was, reward),
+        where a reward of None forgets the row; at most a thousand. See `Study.correct_rows`.
+        """
+        given = [_row(row, i, _CORRECTION) for i, row in enumerate(rows, start=1)]
+        body = {"rows": given, "reason": reason}
+        path = f"{self._path}/observations/correct"
+        return int(self.client.call("POST", path, body, key=key)["corrected"])
 
-def _row(row: Sequence[Any] | Mapping[str, Any], number: int) -> dict[str, Any]:
+
+def _row(
+    row: Sequence[Any] | Mapping[str, Any], number: int, names: Sequence[str] = _ROW
+) -> dict[str, Any]:
     if isinstance(row, Mapping):
         found = dict(row)
-    elif isinstance(row, (tuple, list)) and 4 <= len(row) <= len(_ROW):
-        found = dict(zip(_ROW, row, strict=False))
+    elif isinstance(row, (tuple, list)) and 4 <= len(row) <= len(names):
+        found = dict(zip(names, row, strict=False))
     else:
-        give = "give (unit, version, arm, reward), or with a time behind"
+        give = f"give ({', '.join(names)})"
         raise SettingError(f"row {number} of the outcomes is {repr(row)[:80]}: {give}")
     if isinstance(found.get("arm"), tuple):
         found["arm"] = list(found["arm"])

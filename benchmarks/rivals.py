@@ -1,0 +1,93 @@
+"""The rivals: what a turn of each costs beside Thompson's, and the order that their papers found.
+
+Two coins of 0.9 and 0.8 over 20,000 turns are a setting of the papers on BESA and on sub-sampling
+duels: there BESA and RB-SDA lose less than KL-UCB. Of rewards without a law, NPTS loses less than
+empirical KL-UCB and UCB1.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import belman
+from belman.families import Bounded
+from belman.lab import simulate
+from benchmarks.claim import Claim, best_cpu_seconds, report
+
+TWENTY = (
+    *(0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07),
+    *(0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01),
+)
+#: Those whose definition asks for no more than a draw or a bound an arm.
+QUICK = {
+    "med": belman.MED(),
+    "kl-ms": belman.KLMS(),
+    "exp-kl-ms": belman.ExpKLMS(),
+    "exp-ts+": belman.ExpTSPlus(),
+    "boltzmann-gumbel": belman.BoltzmannGumbel(),
+    "tsallis-inf": belman.TsallisINF(),
+    "exp3.p": belman.EXP3P(1_000),
+    "rb-sda": belman.RBSDA(),
+    "lb-sda": belman.LBSDA(),
+    "light-tailed": belman.LightTailed(1_000),
+    "ada-ucb": belman.AdaUCB(),
+    "mots": belman.MOTS(1_000),
+    "ucboost": belman.UCBoost(),
+    "ossb": belman.OSSB(),
+    "eb-tc": belman.EBTC(),
+    "eb-tc-epsilon": belman.EBTCEpsilon(),
+    "ugape": belman.UGapE(),
+    "lil-ucb": belman.LilUCB(),
+    "lucb++": belman.LUCBPlusPlus(),
+    "anytime-halving": belman.AnytimeHalving(),
+    "gittins-normal": belman.NormalGittins(),
+}
+
+
+def rate(policy: belman.policies.Policy, runs: int = 20, turns: int = 1_000) -> float:
+    """Turns per CPU-second at twenty arms."""
+    problem = belman.problems.bernoulli(TWENTY)
+    simulate({"own": policy}, problem, turns, 1, workers=1, progress=False)
+    return (
+        runs
+        * turns
+        / best_cpu_seconds(
+            lambda: simulate({"own": policy}, problem, turns, runs, workers=1, progress=False), 3
+        )
+    )
+
+
+def order(runs: int) -> list[Claim]:
+    """Mean regrets in the settings of the papers, as ratios."""
+    players = {
+        "thompson": belman.Thompson(),
+        "kl-ucb": belman.KLUCB(),
+        "besa": belman.BESA(),
+        "rb-sda": belman.RBSDA(),
+    }
+    coins = simulate(players, belman.problems.bernoulli([0.9, 0.8]), 20_000, runs, 1)
+    lost = coins.regret.isel(turn=-1).mean("run").to_series()
+    wide = belman.problems.problem(Bounded(8.0), [0.5, 0.45, 0.4, 0.35, 0.3])
+    lawless = {"npts": belman.NPTS(), "kl-ucb-empirical": belman.KLUCBEmpirical()}
+    shaped = simulate(lawless | {"ucb1": belman.UCB1()}, wide, 1_000, runs, 1)
+    spent = shaped.regret.isel(turn=-1).mean("run").to_series()
+    return [
+        Claim("BESA / KL-UCB at 0.9, 0.8", lost["besa"] / lost["kl-ucb"], 1.0, ""),
+        Claim("RB-SDA / KL-UCB at 0.9, 0.8", lost["rb-sda"] / lost["kl-ucb"], 1.0, ""),
+        Claim("NPTS / empirical KL-UCB", spent["npts"] / spent["kl-ucb-empirical"], 1.0, ""),
+        Claim("NPTS / UCB1", spent["npts"] / spent["ucb1"], 0.5, ""),
+    ]
+
+
+def main() -> None:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    ours = rate(belman.Thompson())
+    claims = [
+        Claim(f"turns of {name} / Thompson's", rate(policy) / ours, 0.5, "", more=True)
+        for name, policy in QUICK.items()
+    ]
+    report("rivals", claims + order(runs), {"Thompson": f"{ours:,.0f} turns per CPU-second"})
+
+
+if __name__ == "__main__":
+    main()

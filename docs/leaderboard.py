@@ -1,0 +1,317 @@
+"""Play every policy over the validation suite and draw docs/leaderboard.md, .html and .json.
+
+    python docs/leaderboard.py [--runs 100] [--horizon 1000] [--families bernoulli] [--folder DIR]
+
+What the same code played is kept in the folder, so that an interrupted call goes on. `--draw` draws
+the pages again from leaderboard.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import time
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import spec
+from belman.cli import parse
+from belman.errors import BelmanError
+from belman.files import write_atomically
+from belman.lab import simulate
+from belman.policies import POLICIES, Policy
+from belman.policies.bounded import Bounded
+from belman.policies.elimination import Elimination
+from belman.policies.lucb import KLLUCB
+from belman.policies.subgaussian import SubGaussian
+from belman.policies.top_two import TopTwo
+from belman.suite import play, suite
+from belman.suite.tables import geometric_mean
+
+Floats = NDArray[np.float64]
+DOCS = Path(__file__).parent
+CLAIMS = tomllib.loads((DOCS / "leaderboard.toml").read_text(encoding="utf-8"))
+#: Policies that are told the truth, wrap another, or are made for queues.
+LEFT_OUT = ("oracle", "phases", "forced", "forgetting", "drift", "explore-then-commit")
+EXPLORERS = ("top-two-thompson", "track-and-stop", "ugape", "lil-ucb", "lucb++", "anytime-halving")
+TWENTY = next(c for c in suite().cells if c.kind == "paper-20").problem
+COLUMNS = {
+    "policy": "policy",
+    "mean": "regret / Thompson",
+    "mean_error": "±",
+    "tail": "99th percentile / Thompson",
+    "tail_error": "± ",
+    "worst": "worst cell",
+    "cells": "cells",
+    "cost": "µs a turn",
+    "horizon": "horizon",
+    "needs": "must know",
+    "histories": "keeps rewards",
+    "for": "made for",
+    "proven": "proven",
+}
+
+
+def needs(name: str, player: Policy) -> str:
+    """What a policy must know of rewards."""
+    if name in CLAIMS["needs"]:
+        return str(CLAIMS["needs"][name])
+    if isinstance(player, SubGaussian):
+        return "deviation"
+    return "range" if isinstance(player, Bounded) else "law"
+
+
+def knows_horizon(name: str) -> bool:
+    """Whether the horizon of a run is told to it."""
+    return any(parse.policy(name, 100) != parse.policy(name, turns) for turns in (1_000, 20_000))
+
+
+def explores(name: str, player: Policy) -> bool:
+    """Whether it is made to find the best arm, and not to earn on the way."""
+    return name in EXPLORERS or isinstance(player, (Elimination, KLLUCB, TopTwo))
+
+
+def cost(name: str, player: Policy, runs: int = 10, turns: int = 1_000) -> float:
+    """Microseconds of CPU a turn on the paper's 20 arms, the best of three."""
+    simulate({name: player}, TWENTY, turns, 1, workers=1, progress=False)
+    times = []
+    for _ in range(3):
+        started = time.process_time()
+        simulate({name: player}, TWENTY, turns, runs, workers=1, progress=False)
+        times.append(time.process_time() - started)
+    return min(times) / (runs * turns) * 1e6
+
+
+def ratios_of(cells: list[tuple[Floats, Floats]]) -> tuple[float, float]:
+    """Geometric means over cells of ours to theirs: ratios of means, and of 99th percentiles.
+
+    >>> ratios_of([(np.array([1.0, 3.0]), np.array([2.0, 6.0]))])
+    (0.5, 0.5)
+    """
+    means = [max(float(ours.mean() / theirs.mean()), 1e-9) for ours, theirs in cells]
+    tails = [[float(np.quantile(each, 0.99)) for each in pair] for pair in cells]
+    return geometric_mean(means), geometric_mean([max(a / b, 1e-9) for a, b in tails])
+
+
+def errors_of(cells: list[tuple[Floats, Floats]], draws: int = 200) -> tuple[float, float]:
+    """Half of their 95 % intervals, by drawing runs again; runs are paired."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(draws):
+        again = []
+        for ours, theirs in cells:
+            runs = rng.integers(0, len(ours), len(ours))
+            again.append((ours[runs], theirs[runs]))
+        found.append(ratios_of(again))
+    low, high = np.quantile(found, [0.025, 0.975], axis=0)
+    return float(high[0] - low[0]) / 2.0, float(high[1] - low[1]) / 2.0
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """A row for every policy that plays."""
+    cells = [
+        replace(cell, runs=min(cell.runs, options.runs))
+        for cell in suite().cells
+        if cell.split == "validation"
+        and cell.horizon <= options.horizon
+        and cell.problem.family.name in options.families
+    ]
+    rows = []
+    for name in [*POLICIES, *spec.PRESETS]:
+        if name in LEFT_OUT:
+            continue
+        found: list[tuple[Floats, Floats]] = []
+        for cell in cells:
+            if not suite().plays(name, cell):
+                continue
+            try:
+                seated = {who: parse.policy(who, cell.horizon) for who in ("thompson", name)}
+                seated[name].check(cell.problem.family, cell.problem.arms)
+            except BelmanError:
+                continue
+            records = play(cell, seated, options.folder, options.seed)
+            found.append((records[name], records["thompson"]))
+        if not found:
+            continue
+        player = parse.policy(name, 1_000)
+        print(f"{name}: {len(found)} cells", flush=True)
+        mean, tail = ratios_of(found)
+        mean_error, tail_error = errors_of(found)
+        rows.append(
+            {
+                "policy": name,
+                "mean": round(mean, 3),
+                "mean_error": round(mean_error, 3),
+                "tail": round(tail, 3),
+                "tail_error": round(tail_error, 3),
+                "worst": round(max(float(a.mean() / b.mean()) for a, b in found), 2),
+                "cells": len(found),
+                "cost": round(cost(name, player), 2),
+                "horizon": "yes" if knows_horizon(name) else "no",
+                "needs": needs(name, player),
+                "histories": "yes" if player.learns else "no",
+                "for": "the best arm" if explores(name, player) else "reward",
+                "proven": CLAIMS["proven"].get(name, "–"),
+            }
+        )
+    rows.sort(key=lambda row: row["mean"])
+    return {
+        "runs": options.runs,
+        "cells": [cell.name for cell in cells],
+        "seed": options.seed,
+        "rows": rows,
+    }
+
+
+def words(data: dict[str, Any]) -> str:
+    """What was played, in a sentence or two."""
+    return (
+        f"Every policy on {len(data['cells'])} cells of the validation suite, at most "
+        f"{data['runs']:,} runs each; ratios to Thompson's regret, as geometric means over cells "
+        "(below 1 is better than Thompson). A policy that plays fewer cells is compared on those. "
+        "± is half a 95 % interval of the ratio before it, by a bootstrap of the runs; "
+        "a 99th percentile of fewer than 100 runs is hardly more than the worst run."
+    )
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """The page in the docs."""
+    lines = [
+        "# Which policy, when",
+        "",
+        words(data),
+        "",
+        "[The same table, to sort and filter in a browser](leaderboard.html), and "
+        "[its data](leaderboard.json). `make leaderboard` plays it anew (`RUNS=1000` for more "
+        "runs, `HORIZON=1000000` for the long cells, `FAMILIES=all` for every family).",
+        "",
+        "In short: `belman` where the law is known, `belman-until` where the horizon is as well; "
+        "`besa` or `imed-k-inf` for rewards in a range without a law, `rb-sda` without even that; "
+        "`tsallis-inf` where rewards may be false, and `light-tailed` where large losses must be "
+        "rare, for what is proven and not for what is measured here; `med` or `kl-ms` for a log "
+        "with chances. Policies made for the best arm are not judged at that by regret.",
+        "",
+        "| " + " | ".join(COLUMNS.values()) + " |",
+        "|" + "---|" * len(COLUMNS),
+    ]
+    lines += ["| " + " | ".join(str(row[key]) for key in COLUMNS) + " |" for row in data["rows"]]
+    cells = "; ".join(data["cells"])
+    return "\n".join([*lines, "", f"Cells: {cells}.", ""])
+
+
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Which policy, when</title>
+<meta name="description" content="Every policy on the validation suite beside Thompson sampling.">
+<style>
+:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
+label { margin-right: 1.2rem; white-space: nowrap; }
+table { border-collapse: collapse; width: 100%; margin-top: 1rem; }
+th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+th button { font: inherit; font-weight: 600; background: none; border: 0; padding: 0;
+  color: inherit; cursor: pointer; text-align: left; }
+</style>
+<h1>Which policy, when</h1>
+<p>@words@ <button id="save">Save the data</button></p>
+<p id="filters"></p>
+<p aria-live="polite" id="count"></p>
+<div style="overflow-x:auto">
+<table><thead><tr id="head"></tr></thead><tbody id="body"></tbody></table>
+</div>
+<script type="application/json" id="data">@data@</script>
+<script>
+const data = JSON.parse(document.getElementById("data").textContent);
+const columns = @columns@;
+document.getElementById("save").addEventListener("click", () => {
+  const link = document.createElement("a"), kind = {type: "application/json"};
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(data, null, 1)], kind));
+  link.download = "leaderboard.json"; link.click(); URL.revokeObjectURL(link.href);
+});
+const filters = {horizon: "", needs: "", histories: "", for: "", policy: ""};
+let order = "mean", up = true;
+const make = (tag, text) => {
+  const found = document.createElement(tag);
+  if (text !== undefined) found.textContent = text;
+  return found;
+};
+for (const name of Object.keys(filters)) {
+  const label = make("label", columns[name] + " "), text = name === "policy";
+  const field = make(text ? "input" : "select");
+  if (!text) for (const value of ["", ...new Set(data.rows.map(row => row[name]))]) {
+    const option = make("option", value || "any"); option.value = value; field.append(option);
+  }
+  field.addEventListener("input", () => { filters[name] = field.value; draw(); });
+  label.append(field); document.getElementById("filters").append(label);
+}
+for (const [name, words] of Object.entries(columns)) {
+  const cell = make("th"), button = make("button", words);
+  button.addEventListener("click", () => {
+    up = order === name ? !up : true; order = name; draw();
+  });
+  cell.append(button); document.getElementById("head").append(cell);
+}
+function draw() {
+  const rows = data.rows.filter(row => Object.entries(filters).every(([name, wanted]) =>
+    name === "policy" ? row.policy.includes(wanted.trim().toLowerCase())
+      : !wanted || row[name] === wanted));
+  rows.sort((a, b) => (a[order] < b[order] ? -1 : a[order] > b[order] ? 1 : 0) * (up ? 1 : -1));
+  document.getElementById("body").replaceChildren(...rows.map(row => {
+    const line = make("tr");
+    for (const name of Object.keys(columns)) {
+      const cell = make("td", row[name]);
+      if (typeof row[name] === "number") cell.className = "number";
+      line.append(cell);
+    }
+    return line;
+  }));
+  document.getElementById("count").textContent =
+    rows.length + " of " + data.rows.length + " policies";
+}
+draw();
+</script>
+</html>
+"""
+
+
+def page(data: dict[str, Any]) -> str:
+    """The page in the browser: one file, nothing fetched."""
+    kept = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
+    filled = PAGE.replace("@words@", html.escape(words(data)))
+    return filled.replace("@columns@", json.dumps(COLUMNS)).replace("@data@", kept)
+
+
+def draw(data: dict[str, Any], folder: Path = DOCS) -> None:
+    """Write the data and both pages."""
+    write_atomically(folder / "leaderboard.json", json.dumps(data, ensure_ascii=False, indent=1))
+    write_atomically(folder / "leaderboard.md", markdown(data))
+    write_atomically(folder / "leaderboard.html", page(data))
+
+
+def main() -> None:
+    """Measure, or take what was measured, and draw."""
+    parser = argparse.ArgumentParser(description="Every policy on the validation suite.")
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--horizon", type=int, default=1_000)
+    parser.add_argument("--families", default="bernoulli")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=Path("bench-regret") / "leaderboard")
+    parser.add_argument("--draw", action="store_true")
+    options = parser.parse_args()
+    every = {cell.problem.family.name for cell in suite().cells}
+    asked = every if options.families == "all" else set(options.families.split(","))
+    options.families = asked
+    if options.draw:
+        draw(json.loads((DOCS / "leaderboard.json").read_text(encoding="utf-8")))
+    else:
+        draw(measured(options))
+
+
+if __name__ == "__main__":
+    main()

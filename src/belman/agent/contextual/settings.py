@@ -1,0 +1,113 @@
+"""What a contextual agent lets in at its making: models, names, features and interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from belman.agent.contextual.columns import POOLINGS
+from belman.errors import ArmError, FamilyError, PolicyError, SettingError, listing, unknown
+from belman.models import Linear, Logistic, Model, PoissonLog
+from belman.policies.dependent import DependentPolicy, SharedBelMan
+
+_MODELS = {
+    "linear": Linear(unknown=True),
+    "logistic": Logistic(),
+    "poisson": PoissonLog(),
+}
+MOST_NAMES = 200
+
+
+def check_model(model: str | Model) -> Model:
+    """A model, or the one of a name."""
+    if isinstance(model, Model):
+        return model
+    if model not in _MODELS:
+        raise FamilyError(unknown("model", model, _MODELS))
+    return _MODELS[model]
+
+
+def check_policy(policy: DependentPolicy | None) -> DependentPolicy:
+    """A policy for arms that share a belief."""
+    if policy is None:
+        return SharedBelMan()
+    if not isinstance(policy, DependentPolicy):
+        remedy = "give one of belman.policies.dependent, such as SharedBelMan()"
+        raise PolicyError(f"policy={policy!r} is no policy for arms with features: {remedy}")
+    if policy.keeps:
+        where = "it keeps a design of its own, and plays in simulations only"
+        raise PolicyError(f"policy {policy.name!r} cannot serve an agent: {where}")
+    return policy
+
+
+def check_scale(scale: Any) -> float:
+    """The prior's standard deviation of coefficients."""
+    is_number = isinstance(scale, (int, float)) and not isinstance(scale, bool)
+    if not is_number or not 1e-6 <= scale <= 1e6:
+        raise SettingError(f"scale={scale!r} makes no prior: it must be from 1e-6 to 1e6")
+    return float(scale)
+
+
+def check_names(names: Any, option: str) -> list[str]:
+    """Different names of values."""
+    if isinstance(names, (str, bytes)):
+        raise SettingError(f"{option}={names!r} is one name: write [{names!r}]")
+    try:
+        found = list(names)
+    except TypeError:
+        raise SettingError(f"{option}={names!r} is no list of names") from None
+    wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
+    if wrong or len(set(found)) < len(found) or len(found) > MOST_NAMES or "constant" in found:
+        allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
+        raise SettingError(f"{option}={found!r} cannot be names: give {allowed}")
+    return found
+
+
+def check_features(features: Any, arms: Sequence[Hashable]) -> dict[Hashable, Mapping[str, Any]]:
+    """What is known of every arm: {arm: {name: value}}, or a data frame with a row an arm."""
+    if features is None:
+        return {}
+    if hasattr(features, "to_dict") and hasattr(features, "index"):
+        features = features.to_dict(orient="index")
+    if not isinstance(features, Mapping):
+        remedy = "give {arm: {name: value}} or a data frame with a row an arm"
+        raise SettingError(f"features={features!r} are none: {remedy}")
+    for arm in features:
+        if arm not in arms:
+            raise ArmError(unknown("arm in features", arm, arms))
+    for arm in arms:
+        if not isinstance(features.get(arm), Mapping):
+            raise ArmError(f"arm {arm!r} has no features: give {{name: value}} for every arm")
+    return dict(features)
+
+
+def check_pooling(pooling: str | None, features: bool) -> str:
+    """How arms share coefficients."""
+    if pooling is None:
+        return "hybrid" if features else "disjoint"
+    if pooling not in POOLINGS:
+        raise SettingError(unknown("pooling", pooling, POOLINGS))
+    if pooling == "disjoint" and features:
+        remedy = "with pooling='shared' or 'hybrid' they count"
+        raise SettingError(f"pooling='disjoint' makes no use of features of arms: {remedy}")
+    if pooling == "shared" and not features:
+        remedy = "give features=…, or pooling='disjoint'"
+        raise SettingError(f"pooling='shared' cannot tell arms without features apart: {remedy}")
+    return pooling
+
+
+def check_interactions(
+    interactions: Iterable[Sequence[str]] | None, context: list[str], features: list[str]
+) -> list[tuple[str, str]]:
+    """Pairs of a name of the context and one of the arms' features; all of them by default."""
+    if interactions is None:
+        return [(first, second) for first in context for second in features]
+    found = []
+    for pair in interactions:
+        ends = tuple(pair) if not isinstance(pair, str) else ()
+        if len(ends) != 2 or ends[0] not in context or ends[1] not in features:
+            known = f"{listing(context)} and {listing(features)}"
+            allowed = f"(name of the context, feature), of {known}"
+            raise SettingError(f"interaction {pair!r} cannot be: give {allowed}")
+        found.append((ends[0], ends[1]))
+    return found

@@ -1,0 +1,256 @@
+"""What people say of a context or an arm, as numbers: a slot for each number and each category.
+
+Numbers are standardised as they come: by the mean and the standard deviation of the values seen up
+to the last power of two of them. Categories have a slot for each level, given when it is first met.
+What is missing (not given, None or not a number) has a slot of its own, and counts as the average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.errors import SettingError, unknown
+
+Floats = NDArray[np.float64]
+
+MOST_LEVELS = 1_000
+_LONGEST, _LARGEST = 200, 1e12  # characters of a word, and a number
+_OTHERS = "…"  # the level of all levels that are too many
+_FURTHEST = 10.0  # standard deviations that a number counts at most
+_FEW = 8  # values whose standard deviation is not below a tenth of their mean
+NUMBER, CATEGORY = "number", "category"
+
+
+class Slot(NamedTuple):
+    """One number of an encoding: the value itself, whether it is missing, or one of its levels."""
+
+    name: str
+    kind: str  # "number", "missing" or "level"
+    level: str = ""
+
+    @property
+    def label(self) -> str:
+        """As a person reads it."""
+        if self.kind == "number":
+            return self.name
+        return f"{self.name}={self.level if self.kind == 'level' else 'missing'}"
+
+
+class Moments:
+    """The values of a number so far, and the scale in use: its centre and spread, 0 before any."""
+
+    __slots__ = ("centre", "mean", "seen", "spread", "squares")
+
+    def __init__(
+        self,
+        seen: int = 0,
+        mean: float = 0.0,
+        squares: float = 0.0,
+        centre: float = 0.0,
+        spread: float = 0.0,
+    ) -> None:
+        self.seen, self.mean, self.squares = seen, mean, squares
+        self.centre, self.spread = centre, spread
+
+    def add(self, value: float) -> bool:
+        """One value more; the scale in use is renewed at powers of two: whether it was."""
+        self.seen = count = self.seen + 1
+        apart = value - self.mean
+        self.mean += apart / count
+        self.squares += apart * (value - self.mean)
+        if count & (count - 1) != 0:
+            return False
+        spread = math.sqrt(self.squares / (count - 1)) if count > 1 else 0.0
+        if 1 < count <= _FEW:
+            spread = max(spread, 0.1 * abs(self.mean))
+        if spread > 1e-12 * abs(self.mean):  # with one value all along the scale stays
+            self.spread = spread
+        self.centre = self.mean
+        return True
+
+    def standardised(self, value: float) -> float:
+        """The value in use."""
+        if self.spread == 0.0:
+            return 0.0
+        score = (value - self.centre) / self.spread
+        if -_FURTHEST <= score <= _FURTHEST:
+            return score
+        return _FURTHEST if score > 0.0 else -_FURTHEST
+
+    def plain(self) -> list[float]:
+        """As plain data."""
+        return [self.seen, self.mean, self.squares, self.centre, self.spread]
+
+
+class Rescaled(NamedTuple):
+    """A number that is measured on another scale from now on: z = factor·z′ + shift."""
+
+    slot: int
+    factor: float
+    shift: float
+
+
+class Slots:
+    """The slots of some named values; what they are is told by the first value of each."""
+
+    def __init__(self, names: Sequence[str], constant: bool, what: str) -> None:
+        self.names, self.what, self.constant = list(names), what, constant
+        self.kinds: dict[str, str] = {}
+        self.moments: dict[str, Moments] = {}
+        self.slots: list[Slot] = []
+        self._numbers: dict[str, int] = {}  # the place of each number
+        self._others: dict[tuple[str, str | None], int] = {}  # of each level, and of missing ones
+        self._levels: dict[str, int] = {}  # how many levels a name has
+        if constant:
+            self._add(Slot("constant", "number"))
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def check(self, given: Any) -> dict[str, Any]:
+        """Named values as they are kept: numbers, words, and None for what is missing."""
+        if given is None:
+            given = {}
+        if not isinstance(given, Mapping):
+            raise SettingError(f"{self.what} {given!r} is no mapping: give {{name: value}}")
+        found: dict[str, Any] = {}
+        known = 0
+        for name in self.names:
+            value = given.get(name)
+            known += name in given
+            if type(value) is not float or not abs(value) <= _LARGEST:
+                value = self._plain(name, value)
+            kind = self.kinds.get(name)
+            if value is not None and kind is not None and kind != _kind(value):
+                article = "a number" if kind == NUMBER else "a category"
+                raise SettingError(f"{name}={value!r} cannot be: {name} is {article} here")
+            found[name] = value
+        if known < len(given):
+            stranger = next(name for name in given if name not in found)
+            raise SettingError(unknown(f"name in {self.what}", stranger, self.names))
+        return found
+
+    def _plain(self, name: str, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str) and len(value) <= _LONGEST:
+            return value
+        if isinstance(value, (int, float)) and abs(value) <= _LARGEST:
+            return float(value)
+        allowed = f"a number up to {_LARGEST:g}, or a word of up to {_LONGEST} characters"
+        raise SettingError(f"{name}={value!r} is no value: it must be {allowed}")
+
+    def news(self, values: Mapping[str, Any]) -> bool:
+        """Whether some of these values have no slot yet."""
+        numbers = self._numbers
+        for name, value in values.items():
+            known = (
+                name in numbers if type(value) is float else self._place(name, value) is not None
+            )
+            if not known:
+                return True
+        return False
+
+    def _place(self, name: str, value: Any) -> int | None:
+        """The place of a value; the levels beyond the most that there can be share one."""
+        if type(value) is float:
+            return self._numbers.get(name)
+        place = self._others.get((name, value))
+        if place is None and value is not None and self._levels.get(name, 0) >= MOST_LEVELS:
+            place = self._others.get((name, _OTHERS))
+        return place
+
+    def meet(self, values: Mapping[str, Any], count: bool = True) -> list[Rescaled]:
+        """Give slots to what is new, and count numbers; what is measured otherwise from now on."""
+        changed = []
+        for name, value in values.items():
+            place = self._place(name, value)
+            if place is None:
+                place = self._add(self._slot(name, value))
+            if type(value) is float and count:
+                moments = self.moments[name]
+                centre, spread = moments.centre, moments.spread
+                if moments.add(value) and spread > 0.0:
+                    factor = moments.spread / spread
+                    changed.append(Rescaled(place, factor, (moments.centre - centre) / spread))
+        return changed
+
+    def _slot(self, name: str, value: Any) -> Slot:
+        """The slot of a value that has none."""
+        if value is None:
+            return Slot(name, "missing")
+        self.kinds.setdefault(name, _kind(value))
+        if type(value) is float:
+            return Slot(name, "number")
+        many = self._levels.get(name, 0) >= MOST_LEVELS
+        return Slot(name, "level", _OTHERS if many else value)
+
+    def _add(self, slot: Slot) -> int:
+        place = len(self.slots)
+        self.slots.append(slot)
+        if slot.kind == "number":
+            self._numbers[slot.name] = place
+            self.moments.setdefault(slot.name, Moments())
+        else:
+            self._others[slot.name, slot.level if slot.kind == "level" else None] = place
+            self._levels[slot.name] = self._levels.get(slot.name, 0) + (slot.kind == "level")
+        return place
+
+    def fill(self, values: Mapping[str, Any], out: Floats) -> None:
+        """The numbers of values that were met."""
+        out[:] = 0.0
+        if self.constant:
+            out[0] = 1.0
+        numbers, moments = self._numbers, self.moments
+        for name, value in values.items():
+            if type(value) is float:
+                out[numbers[name]] = moments[name].standardised(value)
+            else:
+                place = self._place(name, value)
+                assert place is not None
+                out[place] = 1.0
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "names": self.names,
+            "kinds": self.kinds,
+            "moments": {name: one.plain() for name, one in self.moments.items()},
+            "slots": [list(slot) for slot in self.slots],
+        }
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], constant: bool, what: str) -> Slots:
+        """Slots from plain data; raises ValueError or KeyError for what cannot be."""
+        found = cls([str(name) for name in content["names"]], constant, what)
+        found.kinds = {str(name): str(kind) for name, kind in content["kinds"].items()}
+        if not set(found.kinds.values()) <= {NUMBER, CATEGORY}:
+            raise ValueError(f"{what} holds kinds that there are not")
+        for one in content["slots"][constant:]:
+            slot = Slot(*(str(part) for part in one))
+            value = {"number": 0.0, "missing": None, "level": slot.level}[slot.kind]
+            fits = value is None or found.kinds[slot.name] == _kind(value)
+            fits = fits and slot.name in found.names and found._place(slot.name, value) is None
+            if not fits:
+                raise ValueError(f"{what} holds a slot of no name, or one twice: {slot}")
+            found._add(slot)
+        for name, numbers in content["moments"].items():
+            moments = Moments(int(numbers[0]), *(float(part) for part in numbers[1:]))
+            sound = np.isfinite(moments.plain()).all() and moments.seen >= 0
+            if name not in found._numbers or not sound or not moments.spread >= 0.0:
+                raise ValueError(f"{what} holds moments that are none")
+            found.moments[name] = moments
+        return found
+
+
+def _kind(value: Any) -> str:
+    return NUMBER if isinstance(value, float) else CATEGORY

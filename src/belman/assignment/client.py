@@ -1,0 +1,87 @@
+"""The HTTP client: the studies of a service, with the same ask and tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable
+from datetime import timedelta
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from .messages import arm_out, raise_problem
+from .remote_study import RemoteStudy
+from .transport import Transport
+
+
+class Client:
+    """A service at `url`, opened with a `key` where it asks for one.
+
+    Requests are sent again after failures that pass (`retries` times, waiting longer each time).
+    That is safe: every change carries an idempotency key, so that the service gives the same answer
+    again and does nothing twice. Objects may be shared between threads, and by processes that are
+    forked.
+    """
+
+    def __init__(
+        self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 6
+    ) -> None:
+        self._transport = Transport(url, key, timeout, retries)
+
+    def studies(self, query: str = "", *, archived: bool = False) -> list[str]:
+        """The names of the studies, or of those with `query` in their name, that are (or are not)
+        archived.
+        """
+        given = {"query": query, "limit": 1000, "archived": str(archived).lower()}
+        path = f"/api/studies?{urlencode(given)}"
+        found: list[str] = self.call("GET", path)["studies"]
+        return found
+
+    def study(self, name: str) -> RemoteStudy:
+        """The study of that name; raises UnknownStudyError where there is none."""
+        study = RemoteStudy(self, name)
+        study.status()
+        return study
+
+    def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
+        """The study of that name, created with these settings of `belman.open_study` if new; a
+        family, policy or rule goes by its name, or by name and settings.
+        """
+        body = {"name": name, "arms": [arm_out(arm) for arm in arms]}
+        body |= {key: self.described(value) for key, value in settings.items()}
+        self.call("POST", "/api/studies", body)
+        return RemoteStudy(self, name)
+
+    def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
+        """The JSON that a route answers with; raises what the study would have raised.
+
+        A change carries an idempotency key, this one or one of its own.
+        """
+        status, kind, content, _ = self._transport.send(method, path, body, key)
+        if kind.endswith("json"):
+            found = json.loads(content)
+            if status >= 400:
+                raise_problem(status, found)
+            return found
+        if status >= 400:
+            raise_problem(status, {})
+        return content
+
+    @staticmethod
+    def described(value: Any) -> Any:
+        """A setting as JSON has it: a length of time in seconds, a tuple as a list."""
+        if isinstance(value, tuple):
+            return list(value)
+        return value.total_seconds() if isinstance(value, timedelta) else value
+
+    def close(self) -> None:
+        """Close the connections; the next request opens a new one."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({str(self._transport)!r})"

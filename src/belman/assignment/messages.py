@@ -1,0 +1,84 @@
+"""What client and service say to one another: arms, rewards and problems as JSON, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from .refusals import SENT, BelmanError, RewardError, ServiceError
+
+
+class RemoteTicket(NamedTuple):
+    """One decision: hand in `id` with the reward; `probability` is the chance `arm` had."""
+
+    id: str
+    arm: Hashable
+    probability: float
+    uniform: bool
+    time: float
+
+
+def arm_in(arm: Any) -> Hashable:
+    """An arm's name, of which a list stands for a tuple."""
+    return tuple(arm) if isinstance(arm, list) else arm
+
+
+def arm_out(arm: Hashable) -> Any:
+    """An arm's name as JSON has it."""
+    return list(arm) if isinstance(arm, tuple) else arm
+
+
+def number_in(cell: Any) -> Any:
+    """A number that JSON lacks, from its word."""
+    return float(cell) if cell in ("inf", "-inf", "nan") else cell
+
+
+def tickets_in(answer: Mapping[str, Any]) -> list[RemoteTicket]:
+    """The tickets of an ask."""
+    return [RemoteTicket(**{**one, "arm": arm_in(one["arm"])}) for one in answer["tickets"]]
+
+
+def told_in(answer: Mapping[str, Any]) -> bool | BelmanError:
+    """Whether one tell of many was news, or what was wrong with it."""
+    if "problem" not in answer:
+        return bool(answer["news"])
+    problem = answer["problem"]
+    return SENT.get(problem["type"], BelmanError)(problem["detail"])
+
+
+def tell_out(
+    ticket: str | RemoteTicket, reward: float | None, metrics: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """A ticket with its reward, metrics, or both."""
+    told = {} if reward is None and metrics else {"reward": finite(reward)}
+    return {"ticket": id_of(ticket), **told, **metrics_out(metrics)}
+
+
+def metrics_out(metrics: Mapping[str, float] | None) -> dict[str, Any]:
+    """Metrics, where there are any."""
+    if metrics is None:
+        return {}
+    return {"metrics": {name: finite(value, "metric") for name, value in metrics.items()}}
+
+
+def id_of(ticket: str | RemoteTicket) -> str:
+    """The id of a ticket, which may be given instead of it."""
+    return ticket if isinstance(ticket, str) else ticket.id
+
+
+def finite(given: Any, what: str = "reward") -> float:
+    """A number that JSON can carry; what else it has to be is known to the service."""
+    try:
+        number = float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(f"{what} {given!r} is no finite number, and nothing was told")
+    return number
+
+
+def raise_problem(status: int, problem: Mapping[str, Any]) -> NoReturn:
+    """Raise what a problem describes, as the study itself would have raised it."""
+    kind = SENT.get(str(problem.get("type")), ServiceError)
+    raise kind(problem.get("detail") or f"the service answered {status}")

@@ -1,0 +1,237 @@
+"""A study that a service has: ask and tell, tables, and changes while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+from urllib.parse import quote, urlencode
+
+from .messages import (
+    RemoteTicket,
+    arm_in,
+    arm_out,
+    finite,
+    id_of,
+    metrics_out,
+    number_in,
+    tell_out,
+    tickets_in,
+    told_in,
+)
+from .prefetched import MOST, Prefetched
+from .refusals import BelmanError
+from .remote_edge import RemoteEdge
+
+if TYPE_CHECKING:
+    from .client import Client
+
+Given = Mapping[str, Any]
+Rows = Iterable[dict[str, Any]]
+
+
+class RemoteStudy(RemoteEdge):
+    """A study of a service."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.name = client, name
+        self._path = f"/api/studies/{quote(name, safe='')}"
+
+    @overload
+    def ask(
+        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> RemoteTicket: ...
+    @overload
+    def ask(
+        self, n: int, *, attributes: Given | None = None, key: str | None = None
+    ) -> list[RemoteTicket]: ...
+    def ask(
+        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+    ) -> Any:
+        """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets.
+
+        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports.
+        """
+        body: dict[str, Any] = {"tickets": 1 if n is None else n}
+        if attributes is not None:
+            body["attributes"] = dict(attributes)
+        tickets = tickets_in(self.client.call("POST", f"{self._path}/ask", body, key=key))
+        return tickets[0] if n is None else tickets
+
+    def tell(
+        self,
+        ticket: str | RemoteTicket,
+        reward: float | None = None,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        key: str | None = None,
+    ) -> bool:
+        """Learn the reward of a ticket, or its metrics, or both: True if it was news, False if it
+        was known; a request with the same `key` counts once.
+        """
+        body = tell_out(ticket, reward, metrics)
+        return bool(self.client.call("POST", f"{self._path}/tell", body, key=key)["news"])
+
+    def tell_many(
+        self, tells: Iterable[tuple[str | RemoteTicket, float]]
+    ) -> list[bool | BelmanError]:
+        """Learn many rewards at once; each has an answer of its own, be it an error.
+
+        What is no finite number is refused before any is sent.
+        """
+        body = [tell_out(ticket, reward) for ticket, reward in tells]
+        answers = self.client.call("POST", f"{self._path}/tells", {"tells": body})["answers"]
+        return [told_in(answer) for answer in answers]
+
+    def give_back(self, tickets: Iterable[str | RemoteTicket]) -> int:
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
+        out. It is as if they had not been asked for.
+        """
+        given = [id_of(ticket) for ticket in tickets]
+        count = 0
+        for i in range(0, len(given), MOST):
+            body = {"tickets": given[i : i + MOST]}
+            count += int(self.client.call("POST", f"{self._path}/tickets/return", body)["returned"])
+        return count
+
+    def prefetched(
+        self, ahead: int = 64, *, oldest: float = 1.0, attributes: Given | None = None
+    ) -> Prefetched:
+        """Tickets that are asked for ahead, at most so many at a time, so that an ask does not wait
+        for the service; those that nobody takes within `oldest` seconds are given back.
+        """
+        return Prefetched(self, ahead, oldest, attributes)
+
+    def correct(
+        self,
+        ticket: str | RemoteTicket,
+        reward: float | None,
+        reason: str,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        key: str | None = None,
+    ) -> bool:
+        """Replace what a ticket counted as (None forgets it): True if that changes anything."""
+        new = None if reward is None else finite(reward)
+        body = {"reward": new, "reason": reason, **metrics_out(metrics)}
+        path = f"{self._path}/tickets/{quote(id_of(ticket), safe='')}/correct"
+        return bool(self.client.call("POST", path, body, key=key)["changed"])
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, from one moment."""
+        found: dict[str, Any] = self.client.call("GET", self._path)
+        return found
+
+    def beliefs(self, level: float = 0.95) -> Rows:
+        """Per arm: rewards told, expected reward, credible interval, P(best)."""
+        return self._rows(f"beliefs?{urlencode({'level': level})}")
+
+    def report(
+        self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
+    ) -> dict[str, Any]:
+        """The verdict as plain data: its state and sentence, and per arm lift, intervals, traffic;
+        `by` an attribute also its segments. See `StudyReport.to_dict`.
+        """
+        given = {"level": level, "by": by, "control": None if control is None else str(control)}
+        query = {name: value for name, value in given.items() if value is not None}
+        found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
+        return found
+
+    def metrics(self, level: float = 0.95) -> Rows:
+        """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
+        return self._rows(f"metrics?{urlencode({'level': level})}")
+
+    def explain(self) -> Rows:
+        """Why this arm now: what the policy sees of each arm, the largest index first."""
+        return self._rows("explain")
+
+    def changes(self) -> Rows:
+        """The changes of the world that the study noticed, where it follows them (`drift`)."""
+        return self._rows("changes")
+
+    def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
+        """The log, from the event that follows number `after`."""
+        while found := self.client.call("GET", f"{self._path}/history?after={after}")["events"]:
+            yield from found
+            after = found[-1]["number"]
+
+    def exported(self, format: str = "csv") -> bytes:
+        """The log as the content of a file, csv or parquet."""
+        query = urlencode({"format": format})
+        found: bytes = self.client.call("GET", f"{self._path}/export?{query}")
+        return found
+
+    def pause(self, reason: str = "", *, key: str | None = None) -> None:
+        """Decide nothing until resumed."""
+        self.client.call("POST", f"{self._path}/pause", {"reason": reason}, key=key)
+
+    def resume(self, reason: str = "", *, key: str | None = None) -> None:
+        """Decide again."""
+        self.client.call("POST", f"{self._path}/resume", {"reason": reason}, key=key)
+
+    def add_arm(
+        self,
+        arm: Hashable,
+        prior: Sequence[float] | None = None,
+        reason: str = "",
+        *,
+        key: str | None = None,
+    ) -> None:
+        """Take in a new arm, or one that was retired."""
+        body = {"arm": arm_out(arm), "prior": prior, "reason": reason}
+        self.client.call("POST", f"{self._path}/arms", body, key=key)
+
+    def retire_arm(self, arm: Hashable, reason: str = "", *, key: str | None = None) -> None:
+        """Play an arm no more."""
+        body = {"arm": arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/arms/retire", body, key=key)
+
+    def ship(
+        self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
+    ) -> None:
+        """Give all traffic to one arm, by default to the one that is likeliest the best."""
+        body = {"arm": None if arm is None else arm_out(arm), "reason": reason}
+        self.client.call("POST", f"{self._path}/ship", body, key=key)
+
+    def unship(self, reason: str = "", *, key: str | None = None) -> None:
+        """Let the policy decide again."""
+        self.client.call("POST", f"{self._path}/unship", {"reason": reason}, key=key)
+
+    def set_exposure(self, exposure: Any, reason: str = "", *, key: str | None = None) -> None:
+        """Explore more or less: a dial from 0 (explore) over ½ to 1 (exploit), or an exposure by
+        its name, or name and settings.
+        """
+        name = "dial" if isinstance(exposure, (int, float)) else "exposure"
+        body = {name: self.client.described(exposure), "reason": reason}
+        self.client.call("PUT", f"{self._path}/exposure", body, key=key)
+
+    def archive(self, reason: str = "", *, key: str | None = None) -> None:
+        """Pause the study and leave it out of lists; everything of it stays."""
+        self.client.call("POST", f"{self._path}/archive", {"reason": reason}, key=key)
+
+    def restore(self) -> None:
+        """List it again; it stays paused until it is resumed."""
+        self.client.call("POST", f"{self._path}/restore", {})
+
+    def delete(self, confirm: str) -> int:
+        """Delete the study with its whole log for good, where `confirm` is its name; gives the
+        count of events.
+        """
+        found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
+        return int(found["deleted"])
+
+    def _rows(self, what: str) -> Rows:
+        columns, _ = self._columns(what)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def _columns(self, what: str) -> tuple[dict[str, list[Any]], str]:
+        """A table of the service as its columns, and its title."""
+        found = self.client.call("GET", f"{self._path}/{what}")
+        cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
+        columns = {
+            name: list(map(cells_in.get(name, number_in), cells))
+            for name, cells in found["columns"].items()
+        }
+        return columns, found["title"]
+
+    def __repr__(self) -> str:
+        return f"RemoteStudy({self.name!r})"

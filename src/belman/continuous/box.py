@@ -1,0 +1,91 @@
+"""A box of numbers to choose from, each within its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.errors import SettingError, listing, nearest
+
+Floats = NDArray[np.float64]
+
+MOST_SIDES = 3
+
+
+class Box:
+    """One to three named numbers, each from a lowest to a highest value.
+
+    >>> box = Box(price=(5, 20))
+    >>> box.point([0.5])
+    {'price': 12.5}
+    >>> box.place({"price": 20})
+    array([1.])
+    """
+
+    def __init__(self, **sides: tuple[float, float]) -> None:
+        if not 1 <= len(sides) <= MOST_SIDES:
+            why = f"a box has one to {MOST_SIDES} sides, and this one {len(sides)}"
+            raise SettingError(f"{why}: write Box(price=(5, 20))")
+        self.sides = {name: _checked_side(name, side) for name, side in sides.items()}
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}=({low:g}, {high:g})" for name, (low, high) in self)
+        return f"Box({inside})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Box) and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __iter__(self) -> Any:
+        return iter(self.sides.items())
+
+    def __len__(self) -> int:
+        return len(self.sides)
+
+    def point(self, place: Any) -> dict[str, float]:
+        """A place in the unit cube as named numbers."""
+        return {
+            name: min(max(low + (high - low) * float(at), low), high)
+            for (name, (low, high)), at in zip(self, place, strict=True)
+        }
+
+    def place(self, point: Mapping[str, float]) -> Floats:
+        """Named numbers as a place in the unit cube; refused where one is missing or outside."""
+        if not isinstance(point, Mapping):
+            raise SettingError(f"{point!r} is no point of {self!r}: give a number for each side")
+        for name in point:
+            if name not in self.sides:
+                known = f"this box has {listing(list(self.sides))}{nearest(name, self.sides)}"
+                raise SettingError(f"unknown side {name!r}: {known}")
+        missing = [name for name in self.sides if name not in point]
+        if missing:
+            raise SettingError(
+                f"{dict(point)!r} is no point of {self!r}: {missing[0]!r} is missing"
+            )
+        return np.array([_checked_at(name, side, point[name]) for name, side in self])
+
+
+def _checked_side(name: str, side: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in side)
+    except (TypeError, ValueError):
+        raise SettingError(f"{name}={side!r} is no side: give its lowest and highest") from None
+    if not (
+        math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)
+    ):
+        raise SettingError(f"{name}={side!r} is no side: two finite numbers, the lower one first")
+    return low, high
+
+
+def _checked_at(name: str, side: tuple[float, float], value: Any) -> float:
+    low, high = side
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
+        raise SettingError(f"{name}={value!r} is outside: it goes from {low:g} to {high:g}")
+    return (float(value) - low) / (high - low)

@@ -1,0 +1,113 @@
+"""Linear rewards φᵀθ + noise: known noise, or unknown with a Normal–inverse-gamma belief.
+
+Beliefs are kept in units of the noise, S = σ² LLᵀ, so that both have the same update.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from belman import chance
+from belman.engine import kernel
+from belman.errors import FamilyError
+from belman.models.model import SETTING, Model, ModelKernels
+from belman.special import log_gamma, normal_quantile
+
+_HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
+
+
+@kernel
+def assimilate(law, noise, eta, v, reward):
+    surprise, spread = reward - eta, 1.0 + v
+    if noise[0] > 0.0:
+        shape, rate = noise[0], noise[1]
+        noise[0] = shape + 0.5
+        noise[1] = rate + 0.5 * surprise * surprise / spread
+        # Student's law of 2·shape degrees, scale² = rate/shape·spread
+        fit = log_gamma(noise[0]) - log_gamma(shape) - 0.5 * math.log(2.0 * math.pi * rate * spread)
+        fit -= noise[0] * math.log(noise[1] / rate)
+    else:
+        score = surprise / law[SETTING]
+        fit = -0.5 * score * score / spread - _HALF_LOG_TAU - math.log(law[SETTING])
+        fit -= 0.5 * math.log(spread)
+    return surprise / spread, 1.0, fit
+
+
+@kernel
+def scale(law, noise):
+    """σ², or rate/shape: the squared scale of Student's law, which is what marginals have."""
+    return noise[1] / noise[0] if noise[0] > 0.0 else law[SETTING] * law[SETTING]
+
+
+@kernel
+def draw_scale(law, noise, mind):
+    if noise[0] > 0.0:
+        return noise[1] / chance.gamma(mind, noise[0])
+    return law[SETTING] * law[SETTING]
+
+
+@kernel
+def information(law, eta):
+    return 1.0
+
+
+@kernel
+def mean(law, eta):
+    return eta
+
+
+@kernel
+def expected(law, eta, v):
+    return eta
+
+
+@kernel
+def reward(law, eta, uniform):
+    return eta + law[SETTING] * normal_quantile(uniform)
+
+
+KERNELS = ModelKernels.of(globals())
+
+
+@dataclass(frozen=True)
+class Linear(Model):
+    """Rewards φᵀθ plus Gaussian noise of standard deviation `noise`, which is known, or with
+    `unknown=True` a first guess that counts as one reward.
+
+    Prior scales of coefficients are in units of rewards if the noise is known, and else shrink and
+    grow with it.
+
+    >>> model = Linear(noise=0.5)
+    >>> model.kernels.expected(model.law, 1.25, 0.1)
+    1.25
+    """
+
+    noise: float = 1.0
+    unknown: bool = False
+
+    name = "linear"
+    support = "finite numbers"
+    kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_number = isinstance(self.noise, (int, float)) and not isinstance(self.noise, bool)
+        if not is_number or not 1e-9 <= self.noise <= 1e9:
+            allowed = "it must be a number from 1e-9 to 1e9"
+            raise FamilyError(f"noise={self.noise!r} makes no model: {allowed}")
+
+    @property
+    def setting(self) -> float:
+        return float(self.noise)
+
+    @property
+    def unit(self) -> float:
+        return float(self.noise)
+
+    @property
+    def first_noise(self) -> tuple[float, float]:
+        return (0.5, 0.5 * self.noise**2) if self.unknown else (0.0, 0.0)
+
+    def supports(self, reward: float) -> bool:
+        return True

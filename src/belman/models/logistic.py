@@ -1,0 +1,92 @@
+"""Rewards 0 and 1 (or between them) whose log-odds are φᵀθ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.models.model import Model, ModelKernels
+from belman.models.moment_matching import curving, draw_scale, matching, scale  # noqa: F401
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+@kernel
+def sigmoid(x):
+    """1/(1 + e^(−x)), without overflow."""
+    if x >= 0.0:
+        return 1.0 / (1.0 + math.exp(-x))
+    power = math.exp(x)
+    return power / (1.0 + power)
+
+
+@kernel
+def log_chance(reward, eta):
+    return reward * eta - max(eta, 0.0) - math.log1p(math.exp(-abs(eta)))
+
+
+@kernel
+def score(reward, eta):
+    return reward - sigmoid(eta)
+
+
+@kernel
+def curvature(reward, eta):
+    return sigmoid(eta) * sigmoid(-eta)
+
+
+assimilate = matching(log_chance, score, curvature)
+
+
+@kernel
+def information(law, eta):
+    return sigmoid(eta) * sigmoid(-eta)
+
+
+@kernel
+def mean(law, eta):
+    return sigmoid(eta)
+
+
+@kernel
+def expected(law, eta, v):
+    total, spread = 0.0, math.sqrt(v)
+    for i in range(_NODES.size):
+        total += _WEIGHTS[i] * sigmoid(eta + spread * _NODES[i])
+    return total
+
+
+@kernel
+def reward(law, eta, uniform):
+    return 1.0 if uniform >= sigmoid(-eta) else 0.0
+
+
+KERNELS = ModelKernels.of(globals())
+LAPLACE = replace(KERNELS, assimilate=curving(log_chance, score, curvature))
+
+
+@dataclass(frozen=True)
+class Logistic(Model):
+    """Rewards 0 and 1: the log-odds of 1 are φᵀθ. Beliefs match moments, or with
+    `laplace=True` the mode and its curvature.
+
+    >>> model = Logistic()
+    >>> model.kernels.mean(model.law, 0.0)
+    0.5
+    """
+
+    laplace: bool = False
+
+    name = "logistic"
+    support = "numbers from 0 to 1"
+
+    @property
+    def kernels(self) -> ModelKernels:
+        return LAPLACE if self.laplace else KERNELS
+
+    def supports(self, reward: float) -> bool:
+        return 0.0 <= reward <= 1.0

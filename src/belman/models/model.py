@@ -1,0 +1,205 @@
+"""The contract of a shared belief: arms are directions φ, and a reward tells of θ through φᵀθ.
+
+The belief on θ is N(m, s·LLᵀ), where s is the variance of the noise for linear rewards (known, or
+believed to be inverse-gamma) and 1 for others; what it says of an arm is the marginal of φᵀθ, the
+arm's point on the manifold. A belief is a *bank* of such laws, one for each prior scale that is
+tried, weighed by how well they foresaw the rewards; mostly it is a bank of one.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.engine import Bundle
+from belman.errors import FamilyError, PriorError, RewardError
+
+Floats = NDArray[np.float64]
+Kernel = Callable[..., Any]
+
+#: The parts of `law`: what is kept of the past at every reward, a number of the model's own, and
+#: the belief on the noise before the first reward.
+KEEP, SETTING, SHAPE, RATE = 0, 1, 2, 3
+#: The factors of the scale of a block whose scale is learnt.
+BANK = (1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0)
+#: What a prior scale may be.
+LEAST, MOST = 1e-9, 1e9
+#: How many features there may be: a belief holds their square.
+MOST_FEATURES = 5_000
+
+
+class Belief(NamedTuple):
+    """A bank of B laws on d coefficients."""
+
+    mean: Floats  # (B, d) m
+    root: Floats  # (B, d, d) L
+    noise: Floats  # (B, 2) shape and rate of the belief on the precision of the noise
+    fit: Floats  # (B) ln of the marginal likelihood, the largest at 0
+    share: Floats  # (B) what each is worth: exp(fit), summing to 1
+    prior: Floats  # (B, d) the standard deviations of the prior, around 0
+    clock: Floats  # (1) rewards learnt
+    scratch: Floats  # (5, d), and at least 4 wide
+
+
+class Block(NamedTuple):
+    """Coefficients with one prior scale, which is learnt from the rewards if `pooled`."""
+
+    size: int
+    scale: float = 1.0
+    pooled: bool = False
+
+
+@dataclass(frozen=True)
+class ModelKernels(Bundle):
+    """The bundle of kernels of a model; η is φᵀm and v is φᵀLLᵀφ.
+
+    | kernel | what it does |
+    |---|---|
+    | `assimilate(law, noise, eta, v, reward)` | by how many Sφ the mean moves, the noise that the reward had in units of s, and ln of its chance; renews `noise` |
+    | `scale(law, noise)` | s, or what is expected of it |
+    | `draw_scale(law, noise, mind)` | a draw of s |
+    | `information(law, eta)` | Fisher's information of one reward on φᵀθ, times s |
+    | `mean(law, eta)` | the mean reward where φᵀθ is η |
+    | `expected(law, eta, v)` | the expected reward under N(η, v) |
+    | `reward(law, eta, uniform)` | the reward at a level, for the lab |
+    """  # noqa: E501
+
+    assimilate: Kernel
+    scale: Kernel
+    draw_scale: Kernel
+    information: Kernel
+    mean: Kernel
+    expected: Kernel
+    reward: Kernel
+
+    @classmethod
+    def of(cls, names: dict[str, Any]) -> ModelKernels:
+        """The bundle of the kernels that a module defines under these names."""
+        return cls(**{name: names[name] for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Model(ABC):
+    """How rewards depend on θ: what the user chose. `keep` below 1 lets beliefs fade to the prior.
+
+    What fades is a walk of θ that has the prior as its law at all times: at every d-th reward each
+    coefficient keeps keep^(d/2) of its distance from 0, and gets a part of the prior's variance.
+    """
+
+    keep: float = 1.0
+
+    name: ClassVar[str]
+    #: What rewards may be, in words.
+    support: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
+        if not is_number or not 0.0 < self.keep <= 1.0:
+            allowed = "it must be above 0 and at most 1 (1 never forgets)"
+            raise FamilyError(f"keep={self.keep!r} makes no model: {allowed}")
+
+    @property
+    @abstractmethod
+    def kernels(self) -> ModelKernels:
+        """The bundle of kernels, a global of the module of this class."""
+
+    @property
+    def setting(self) -> float:
+        """The number that kernels find at `SETTING` of the law."""
+        return 0.0
+
+    @property
+    def law(self) -> Floats:
+        """What kernels are given of the user's choices."""
+        return np.array([self.keep, self.setting, *self.first_noise])
+
+    @property
+    def unit(self) -> float:
+        """The standard deviation that scales of the prior are measured in inside beliefs."""
+        return 1.0
+
+    @property
+    def first_noise(self) -> tuple[float, float]:
+        """Shape and rate of the belief on the noise before the first reward, if there is one."""
+        return (0.0, 0.0)
+
+    @abstractmethod
+    def supports(self, reward: float) -> bool:
+        """Whether such a reward can come."""
+
+    def check_reward(self, reward: Any) -> float:
+        """A reward as a float; raises RewardError where the model has no such reward."""
+        try:
+            value = float(reward)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        if isinstance(reward, str) or not abs(value) <= 1e12 or not self.supports(value):
+            raise RewardError(f"reward {reward!r} is none of {self.name} rewards: {self.support}")
+        return value
+
+    def belief(self, blocks: Sequence[Block] | int) -> Belief:
+        """The belief before the first reward: coefficients around 0, block by block.
+
+        >>> from belman.models import Linear
+        >>> Linear().belief([Block(2), Block(3, scale=0.5, pooled=True)]).prior.shape
+        (4, 5)
+        """
+        given = [Block(blocks)] if isinstance(blocks, int) else [Block(*block) for block in blocks]
+        factors = BANK if any(block.pooled for block in given) else (1.0,)
+        for block in given:
+            if not LEAST <= block.scale <= MOST or block.size < 0:
+                allowed = f"sizes from 0 up, scales from {LEAST:g} to {MOST:g}"
+                raise PriorError(f"{block!r} makes no prior: {allowed}")
+        size = sum(block.size for block in given)
+        if not 1 <= size <= MOST_FEATURES:
+            raise PriorError(f"{size} features make no belief: from 1 to {MOST_FEATURES:,} do")
+        rows = [
+            [
+                block.scale * (factor if block.pooled else 1.0) / self.unit
+                for block in given
+                for _ in range(block.size)
+            ]
+            for factor in factors
+        ]
+        prior = np.array(rows)
+        return blank(prior, self.first_noise)
+
+
+def blank(prior: Floats, first_noise: tuple[float, float]) -> Belief:
+    """The belief whose prior has these standard deviations (B, d), in the units of the model."""
+    bank, size = prior.shape
+    return Belief(
+        mean=np.zeros((bank, size)),
+        root=np.array([np.diag(row) for row in prior]),
+        noise=np.tile(np.array(first_noise), (bank, 1)),
+        fit=np.zeros(bank),
+        share=np.full(bank, 1.0 / bank),
+        prior=prior,
+        clock=np.zeros(1),
+        scratch=np.zeros((5, max(size, 4))),
+    )
+
+
+def grown(belief: Belief, prior: Floats, first_noise: tuple[float, float]) -> Belief:
+    """The same belief with more coefficients, of which nothing is known but their prior (B, n)."""
+    wide = np.hstack([belief.prior, prior])
+    fresh, size = blank(wide, first_noise), belief.prior.shape[1]
+    fresh.mean[:, :size] = belief.mean
+    fresh.root[:, :size, :size] = belief.root
+    for name in ("noise", "fit", "share", "clock"):
+        getattr(fresh, name)[:] = getattr(belief, name)
+    return fresh
+
+
+def reexpressed(belief: Belief, change: Floats) -> None:
+    """Let the belief be about Tθ in place of θ, T the change (d, d)."""
+    for b in range(len(belief.mean)):
+        belief.mean[b] = change @ belief.mean[b]
+        root = np.asarray(np.linalg.qr((change @ belief.root[b]).T, mode="r")).T
+        belief.root[b] = root * np.where(np.diag(root) < 0.0, -1.0, 1.0)

@@ -1,0 +1,123 @@
+"""What a shared belief learns and says: rewards in, marginals and draws out, for any model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from belman import chance
+from belman.engine import inlined_kernel, kernel
+from belman.models.model import KEEP, RATE, SHAPE
+from belman.models.square_root import observe, project, restore, widen
+
+PROJECTED, GAIN, TOLD = 0, 1, 4  # rows of belief.scratch: Lᵀφ, Sφ, and the two numbers below
+_KEEP, _LEAN = 2, 3
+STEP, SHRINK = 0, 1  # by how many Sφ the mean moved, and S by how many of Sφ (Sφ)ᵀ
+
+
+@inlined_kernel
+def dot(first, second):
+    """The inner product of two vectors."""
+    total = 0.0
+    for i in range(first.size):
+        total += first[i] * second[i]
+    return total
+
+
+@kernel
+def fade(law, belief):
+    """Let one coefficient, each in its turn, and the noise go back towards the prior."""
+    size = belief.mean.shape[1]
+    place = int(belief.clock[0]) % size
+    kept = law[KEEP] ** size
+    for b in range(len(belief.mean)):
+        belief.mean[b, place] *= math.sqrt(kept)
+        for j in range(place + 1):
+            belief.root[b, place, j] *= math.sqrt(kept)
+        amount = math.sqrt(1.0 - kept) * belief.prior[b, place]
+        widen(belief.root[b], place, amount, belief.scratch[GAIN, :size])
+        belief.noise[b, 0] = law[SHAPE] + law[KEEP] * (belief.noise[b, 0] - law[SHAPE])
+        belief.noise[b, 1] = law[RATE] + law[KEEP] * (belief.noise[b, 1] - law[RATE])
+        belief.fit[b] *= law[KEEP]
+
+
+@kernel
+def weigh(belief):
+    """Shares of the bank from how well each foresaw the rewards."""
+    best, total = -np.inf, 0.0
+    for b in range(belief.fit.size):
+        best = max(best, belief.fit[b])
+    for b in range(belief.fit.size):
+        belief.fit[b] -= best
+        belief.share[b] = math.exp(belief.fit[b])
+        total += belief.share[b]
+    for b in range(belief.fit.size):
+        belief.share[b] /= total
+
+
+@kernel
+def learn(model, law, belief, features, reward):
+    """Learn the reward of an arm with these features."""
+    size, scratch = features.size, belief.scratch
+    projected, gain = scratch[PROJECTED, :size], scratch[GAIN, :size]
+    if law[KEEP] < 1.0:
+        fade(law, belief)
+    for b in range(len(belief.mean)):
+        eta = dot(belief.mean[b], features)
+        v = project(belief.root[b], features, projected)
+        restore(belief.root[b], projected, gain)
+        step, noise, fit = model.assimilate(law, belief.noise[b], eta, v, reward)
+        if noise < np.inf:
+            observe(belief.root[b], projected, noise, scratch[_KEEP], scratch[_LEAN])
+        for i in range(size):
+            belief.mean[b, i] += step * gain[i]
+        belief.fit[b] += fit
+        scratch[TOLD, STEP], scratch[TOLD, SHRINK] = step, 1.0 / (noise + v)
+    belief.clock[0] += 1.0
+    weigh(belief)
+
+
+@inlined_kernel
+def marginal(model, law, belief, features):
+    """The mean and the variance of φᵀθ, over the whole bank."""
+    projected = belief.scratch[PROJECTED]
+    eta, variance = 0.0, 0.0
+    for b in range(len(belief.mean)):
+        eta += belief.share[b] * dot(belief.mean[b], features)
+    for b in range(len(belief.mean)):
+        v = project(belief.root[b], features, projected) * model.scale(law, belief.noise[b])
+        apart = dot(belief.mean[b], features) - eta if len(belief.mean) > 1 else 0.0
+        variance += belief.share[b] * (v + apart * apart)
+    return eta, variance
+
+
+@kernel
+def prior_variance(model, law, belief, features):
+    """φᵀSφ before the first reward, with what is now expected of the noise."""
+    total = 0.0
+    for b in range(len(belief.mean)):
+        inner = 0.0
+        for i in range(features.size):
+            one = belief.prior[b, i] * features[i]
+            inner += one * one
+        total += belief.share[b] * inner * model.scale(law, belief.noise[b])
+    return total
+
+
+@kernel
+def draw(model, law, belief, mind, inflation, theta):
+    """A draw of θ, with `inflation` times the standard deviation that is believed."""
+    member = 0
+    if len(belief.mean) > 1:
+        left = chance.uniform(mind)
+        while member < len(belief.mean) - 1 and left >= belief.share[member]:
+            left -= belief.share[member]
+            member += 1
+    spread = inflation * math.sqrt(model.draw_scale(law, belief.noise[member], mind))
+    scores = belief.scratch[PROJECTED, : theta.size]
+    for i in range(theta.size):
+        scores[i] = chance.normal(mind)
+    restore(belief.root[member], scores, theta)
+    for i in range(theta.size):
+        theta[i] = belief.mean[member, i] + spread * theta[i]

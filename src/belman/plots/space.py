@@ -1,0 +1,102 @@
+"""What is believed of a box: the expected reward over one side or two, and what was told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from belman.errors import SettingError
+from belman.plots import style
+from belman.table import Table
+
+Floats = NDArray[np.float64]
+
+
+class Explorer(Protocol):
+    """Anything that believes something of the points of a box, such as a BoxAgent."""
+
+    @property
+    def sides(self) -> Mapping[str, tuple[float, float]]:
+        """The sides of the box, by name."""
+
+    @property
+    def told(self) -> Table:
+        """Points and rewards so far."""
+
+    def beliefs(self, points: Sequence[Mapping[str, float]], level: float = ...) -> Table:
+        """A row a point, with credible intervals."""
+
+
+class Landscape(NamedTuple):
+    """Expected rewards over a grid of points, with their interval, and what was told."""
+
+    sides: tuple[str, ...]
+    axes: tuple[Floats, ...]
+    expected: Floats
+    low: Floats
+    high: Floats
+    told: tuple[Floats, ...]
+    rewards: Floats
+
+
+def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landscape:
+    """What an agent believes over a grid of so many points a side."""
+    sides = agent.sides
+    if len(sides) > 2:
+        raise SettingError(f"a picture shows one or two sides, and this box has {len(sides)}")
+    axes = tuple(np.linspace(low, high, points) for low, high in sides.values())
+    grid = [axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]
+    at = [dict(zip(sides, map(float, point), strict=True)) for point in zip(*grid, strict=True)]
+    table, told = agent.beliefs(at, level), agent.told
+    shape = (points,) * len(sides)
+    expected, low, high = (
+        np.array(table[name]).reshape(shape) for name in ("expected", "low", "high")
+    )
+    where = tuple(np.array(told[name]) for name in sides)
+    return Landscape(tuple(sides), axes, expected, low, high, where, np.array(told["reward"]))
+
+
+def draw_space(data: Landscape, ax: Axes | None = None, *, size: str = "screen") -> Axes:
+    """Draw a curve with its band over one side, or a map over two."""
+    with style.canvas(ax, size) as ax:
+        draw = _draw_curve if len(data.sides) == 1 else _draw_map
+        draw(data, ax)
+        ax.set_title(f"what {len(data.rewards):,} rewards say")
+        return ax
+
+
+def _draw_curve(data: Landscape, ax: Axes) -> None:
+    [across], [told], ink = data.axes, data.told, style.colour(0)
+    ax.scatter(told, data.rewards, s=10, color=style.GREY, label="rewards told", zorder=1)
+    ax.fill_between(
+        across, data.low, data.high, color=ink, alpha=0.25, linewidth=0, label="95 % interval"
+    )
+    ax.plot(across, data.expected, color=ink, label="expected reward")
+    best = int(np.argmax(data.expected))
+    ax.axvline(
+        across[best], linestyle=":", color=style.colour(1), label=f"best: {across[best]:.4g}"
+    )
+    ax.set_xlabel(data.sides[0])
+    ax.set_ylabel("reward")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _draw_map(data: Landscape, ax: Axes) -> None:
+    (across, up), (told_across, told_up) = data.axes, data.told
+    filled = ax.contourf(across, up, data.expected.T, levels=20)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.colorbar(filled, ax=ax, label="expected reward")
+    ax.scatter(told_across, told_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
+    ax.set_xlabel(data.sides[0])
+    ax.set_ylabel(data.sides[1])
+
+
+def space(agent: Explorer, ax: Axes | None = None, *, size: str = "screen") -> Axes:
+    """What an agent believes of its box."""
+    points = 201 if len(agent.sides) == 1 else 61
+    return draw_space(landscape(agent, points), ax, size=size)

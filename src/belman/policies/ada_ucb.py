@@ -1,0 +1,80 @@
+"""Ada-UCB (Lattimore, 2018): a confidence level that adapts to how the other arms were played.
+
+argmax_a μ̂_a + σ sqrt(2 ln⁺(T/H_a)/n_a) with H_a = Σ_b min(n_a, sqrt(n_a n_b)); without a `horizon`
+T is the turn. It is minimax and asymptotically optimal, and no worse than UCB up to constants.
+Cost: of order K² minima a turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.averages import average, known
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.settings import is_whole, require
+from belman.policies.subgaussian import SubGaussian
+
+
+class Memory(NamedTuple):
+    """Per arm: the average, infinite before its first play, and sqrt(n)."""
+
+    mean: Floats
+    root: Floats
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    played = known(ledger, arm, 0.0)
+    memory.mean[arm] = average(ledger, arm) if played else np.inf
+    memory.root[arm] = math.sqrt(ledger.plays[arm]) if played else 0.0
+
+
+@kernel
+def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    horizon = params[1] if params[1] > 0.0 else turn_value
+    for a in range(index.size):
+        root, index[a] = memory.root[a], memory.mean[a]
+        if root > 0.0:
+            total = 0.0
+            for b in range(index.size):
+                total += min(root, memory.root[b])
+            level = max(math.log(horizon / (root * total)), 0.0)
+            index[a] += params[0] * math.sqrt(2.0 * level) / root
+
+
+KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
+
+
+@dataclass(frozen=True)
+class AdaUCB(SubGaussian):
+    """UCB whose confidence falls for arms that were played more than the others.
+
+    >>> AdaUCB()
+    AdaUCB(sigma=None, horizon=None)
+    """
+
+    horizon: int | None = None
+
+    name = "ada-ucb"
+    kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = self.horizon is None or is_whole(self.horizon, 1)
+        require(self, "horizon", fits, "a whole number of turns from 1 up, or None")
+
+    def params(self, family: Family) -> Floats:
+        return np.array([self.deviation(family), float(self.horizon or 0)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros(arms))
+
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        """t."""
+        return turns

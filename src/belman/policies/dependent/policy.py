@@ -1,0 +1,87 @@
+"""The contract of a policy for arms that share a belief: features and belief in, an index out.
+
+Before `indices` is called, `sight` holds what the belief says of the arms at hand: the mean and the
+variance of φᵀθ, and how many rewards that is worth. The arm with the largest index is played, ties
+broken uniformly at random; a policy that draws takes its draws from the generator that is passed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.engine import Bundle, kernel
+from belman.models.model import Model
+
+Floats = NDArray[np.float64]
+Kernel = Callable[..., Any]
+
+
+class Scratch(NamedTuple):
+    """The memory of a policy that keeps nothing from turn to turn."""
+
+    scratch: Floats
+
+
+@kernel
+def keeps_nothing(params, memory, features):
+    """For policies to which the belief says all."""
+
+
+@dataclass(frozen=True)
+class DependentKernels(Bundle):
+    """The bundle of kernels of a policy, where … stands for model, law, params, belief, features,
+    sight, memory.
+
+    | kernel | what it does |
+    |---|---|
+    | `indices(…, turn, mind, index)` | fills the index (K) of every arm |
+    | `learn(params, memory, features)` | notes that an arm with these features gave a reward |
+    """
+
+    indices: Kernel
+    learn: Kernel = keeps_nothing
+
+
+@dataclass(frozen=True)
+class DependentPolicy(ABC):
+    """Who chooses among arms with features: what the user chose of an algorithm."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def kernels(self) -> DependentKernels:
+        """The bundle of kernels, a global of the module of this class."""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps of the arms that gave rewards what beliefs do not."""
+        return self.kernels.learn is not keeps_nothing
+
+    @property
+    def params(self) -> Floats:
+        """The numbers that the user chose, as kernels read them."""
+        return np.zeros(1)
+
+    def memory(self, arms: int, features: int) -> Any:
+        """Fresh memory, a NamedTuple of arrays."""
+        return Scratch(np.zeros(1))
+
+    def believing(self, model: Model) -> Model:
+        """The model by which it learns, where rewards are of this one: the same, mostly."""
+        return model
+
+
+@kernel
+def leader(eta):
+    """The arm with the largest mean."""
+    best = 0
+    for a in range(eta.size):
+        best = a if eta[a] > eta[best] else best
+    return best

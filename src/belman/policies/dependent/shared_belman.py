@@ -1,0 +1,91 @@
+"""The default for arms that share a belief: each is held against the leader's optimistic value.
+
+With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief about a is worth in
+rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
+The surprise at how little an arm is known is x_a = ln(clock/ν_a) from 0 up, and counts as
+
+    ℓ(x) = p + x²/(x + q).
+
+The leader may be as good as U = η_L + √(2 ℓ(x_L) v_L), where its own index is 0. The index is
+
+    ℓ(x_a) − (U − η_a)²/(2 v_a):
+
+the surprise at the neglect of an arm less the evidence that it is not as good as that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belman.engine import inlined_kernel, kernel
+from belman.policies.dependent.policy import (
+    DependentKernels,
+    DependentPolicy,
+    Floats,
+    leader,
+)
+from belman.policies.settings import is_between, require
+
+P, Q = 0, 1  # of params
+
+
+@kernel
+def count(x, p, q):
+    """ℓ(x)."""
+    return p + x * x / (x + q)
+
+
+@kernel
+def clock(sight, turn):
+    """What was learnt about the arms at hand, in rewards, and at most the turn."""
+    learnt = 1.0
+    for a in range(sight.eta.size):
+        if sight.first[a] > 0.0:
+            learnt += sight.worth[a] * max(1.0 - sight.variance[a] / sight.first[a], 0.0)
+    return min(learnt, 1.0 * turn)
+
+
+@inlined_kernel
+def indices(model, law, params, belief, features, sight, memory, turn, mind, index):
+    best = leader(sight.eta)
+    log_clock = math.log(clock(sight, turn))
+    x = max(log_clock - math.log(sight.worth[best]), 0.0)
+    reach = sight.eta[best] + math.sqrt(2.0 * count(x, params[P], params[Q]) * sight.variance[best])
+    for a in range(index.size):
+        x = max(log_clock - math.log(sight.worth[a]), 0.0)
+        gap = reach - sight.eta[a]
+        if a == best:
+            index[a] = 0.0
+        elif sight.variance[a] > 0.0:
+            index[a] = count(x, params[P], params[Q]) - 0.5 * gap * gap / sight.variance[a]
+        else:
+            index[a] = 0.0 if gap <= 0.0 else -np.inf
+
+
+KERNELS = DependentKernels(indices)
+
+
+@dataclass(frozen=True)
+class SharedBelMan(DependentPolicy):
+    """The default: surprise at how little an arm is known, less the evidence against it.
+
+    >>> SharedBelMan()
+    SharedBelMan(p=1.5, q=12.0)
+    """
+
+    p: float = 1.5
+    q: float = 12.0
+
+    name = "shared-belman"
+    kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        require(self, "p", is_between(self.p, 0.0, 1e6), "a number from 0 to a million")
+        require(self, "q", is_between(self.q, 1e-9, 1e6), "a number above 0, at most a million")
+
+    @property
+    def params(self) -> Floats:
+        return np.array([float(self.p), float(self.q)])

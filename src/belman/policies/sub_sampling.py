@@ -1,0 +1,140 @@
+"""Sub-sampling duels (Baudry, Kaufmann and Maillard, 2020): in rounds, challengers face a leader.
+
+The leader has the most plays (then the best average). In a round each other arm is played whose
+average is at least that of as many rewards of the leader, taken as one block, or that has at most
+sqrt(ln r) plays in round r; if there is none, the leader. No law of rewards is needed, nor bounds.
+
+Of every arm the running sums of its last `kept` rewards are kept, so that a block costs one
+subtraction and memory is bounded; a challenger with more plays than that meets a block of `kept`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman.engine import factory, kernel
+from belman.policies.policy import (
+    Floats,
+    Kernel,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+    rearranged,
+)
+from belman.policies.settings import is_whole, require
+
+_MOST = 100_000  # rewards kept of an arm
+
+
+class Memory(NamedTuple):
+    """What was seen of K arms, and who is to be played in this round."""
+
+    sums: Floats  # (K, kept + 1) running sums, the n-th at place n modulo kept + 1
+    seen: Floats  # (2, K) how many rewards, and their sum
+    listed: Floats  # (K)
+    rounds: Floats  # (1)
+
+
+@kernel
+def learn(family, law, params, ledger, memory, arm, reward):
+    memory.seen[0, arm] += 1.0
+    memory.seen[1, arm] += reward
+    memory.sums[arm, int(memory.seen[0, arm]) % memory.sums.shape[1]] = memory.seen[1, arm]
+
+
+@kernel
+def block_mean(memory, arm, last, size):
+    """The mean of a block of rewards of an arm that ends with the `last` one."""
+    places = memory.sums.shape[1]
+    return (memory.sums[arm, last % places] - memory.sums[arm, (last - size) % places]) / size
+
+
+@kernel
+def _lead(memory, index):
+    """The open arm with the most plays, then the best average."""
+    leader = -1
+    for a in range(index.size):
+        if index[a] == index[a]:
+            more = leader < 0 or memory.seen[0, a] > memory.seen[0, leader]
+            same = leader >= 0 and memory.seen[0, a] == memory.seen[0, leader]
+            if more or (same and memory.seen[1, a] > memory.seen[1, leader]):
+                leader = a
+    return leader
+
+
+@factory
+def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernels:
+    """Kernels by `last_of(mind, seen, kept, size)`, where the leader's block of that size ends."""
+
+    @kernel
+    def renew(memory, leader, mind, index):
+        """The list of a new round, among the arms that are open."""
+        memory.rounds[0] += 1.0
+        forced = math.sqrt(math.log(memory.rounds[0]))
+        seen, kept, listed = memory.seen[0, leader], memory.sums.shape[1] - 1, 0
+        for a in range(index.size):
+            memory.listed[a] = 0.0
+            plays = memory.seen[0, a]
+            if a != leader and index[a] == index[a] and plays < seen:
+                size = min(int(plays), kept)
+                last = last_of(mind, int(seen), kept, size)
+                mean = memory.seen[1, a] / plays
+                if plays <= forced or mean >= block_mean(memory, leader, last, size):
+                    memory.listed[a] = 1.0
+                    listed += 1
+        if listed == 0:
+            memory.listed[leader] = 1.0
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        """Arms never played, then the first on the list, which is struck off, then the others."""
+        unseen, waiting = 0, 0
+        for a in range(index.size):
+            if index[a] == index[a]:
+                unseen += memory.seen[0, a] == 0.0
+                waiting += memory.listed[a] > 0.0
+        if unseen == 0 and waiting == 0:
+            renew(memory, _lead(memory, index), mind, index)
+        struck = unseen > 0
+        for a in range(index.size):
+            closed = index[a] != index[a]
+            index[a] = np.inf if memory.seen[0, a] == 0.0 else 0.0
+            if not struck and not closed and memory.listed[a] > 0.0:
+                index[a], memory.listed[a], struck = 1.0, 0.0, True
+
+    return PolicyKernels(no_refresh, indices, choose_by_index, propensity, learn=learn)
+
+
+@dataclass(frozen=True)
+class SubSampling(Policy):
+    """A policy of sub-sampling duels, that keeps the last `kept` rewards of every arm."""
+
+    kept: int = 512
+
+    def __post_init__(self) -> None:
+        fits = is_whole(self.kept, 1, _MOST)
+        require(self, "kept", fits, f"a whole number of rewards from 1 to {_MOST:,}")
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        sums = np.zeros((arms, self.kept + 1))
+        return Memory(sums, np.zeros((2, arms)), np.zeros(arms), np.zeros(1))
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"rounds": (0, 2**53), "listed": (0, 1)}
+
+    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
+        sums = rearranged(memory.sums, fresh.sums, 0, places)
+        seen = rearranged(memory.seen, fresh.seen, 1, places)
+        return Memory(sums, seen, fresh.listed, memory.rounds.copy())
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        """A history cannot be made from a belief: it begins anew."""
+        memory.sums[arm] = 0.0
+        memory.seen[:, arm] = 0.0
+        memory.listed[arm] = 0.0

@@ -1,0 +1,137 @@
+"""Top-two policies for the best arm: a leader and a challenger, and which of the two is played.
+
+The transport cost of (leader, a) is the evidence that the leader is better than a (`stopping.py`);
+its least challenger is the arm that is hardest to tell from the leader. A share β of plays goes to
+the leader: by a coin, or tracked, so that of the turns in which an arm led it was played in β. Ties
+go to the arm with fewer plays, then to the first. Any stopping rule of the lab goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.engine import factory, kernel
+from belman.families.family import Family
+from belman.policies.averages import average, known, plays_needed
+from belman.policies.policy import (
+    Floats,
+    Kernel,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    no_refresh,
+)
+from belman.policies.settings import is_number, require
+from belman.policies.stopping import contrast
+
+_NOBODY = -1
+#: Where params have their numbers: the plays before an arm is known, β, and what a policy adds.
+NEEDED, BETA, OWN = 0, 1, 2
+
+
+class Memory(NamedTuple):
+    """How often each arm led, and was played as the leader; leader and challenger of the turn."""
+
+    led: Floats  # (K)
+    followed: Floats  # (K)
+    pair: Floats  # (2)
+
+
+@kernel
+def beats(ledger, value, a, best, other):
+    """Whether a larger value, or else fewer plays, speak for an arm and against the best so far."""
+    return value > best or (value == best and ledger.plays[a] < ledger.plays[other])
+
+
+@kernel
+def best_average(family, law, params, ledger, memory, turn_value, mind, index):
+    """The empirical best: a leader."""
+    best, found = -np.inf, _NOBODY
+    for a in range(index.size):
+        if index[a] == index[a] and (
+            found < 0 or beats(ledger, average(ledger, a), a, best, found)
+        ):
+            best, found = average(ledger, a), a
+    return found
+
+
+@kernel
+def least_transport(family, law, params, ledger, memory, leader, mind, index):
+    """The arm that is hardest to tell from the leader: a challenger."""
+    best, found = -np.inf, _NOBODY
+    for a in range(index.size):
+        if a != leader and index[a] == index[a]:
+            cost = -contrast(family, law, ledger, params[NEEDED], leader, a)
+            if found < 0 or beats(ledger, cost, a, best, found):
+                best, found = cost, a
+    return found
+
+
+@kernel
+def coin_of_pair(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    """β for the leader and 1 − β for the challenger, where both are certain."""
+    if memory.pair[1] < 0.0 or memory.pair[0] < 0.0:
+        return 1.0 / ties
+    return params[BETA] if arm == memory.pair[0] else 1.0 - params[BETA]
+
+
+@factory
+def bundle_with(
+    lead: Callable[..., int], challenge: Callable[..., int], tracked: bool, propensity: Kernel
+) -> PolicyKernels:
+    """Kernels by a leader, a challenger, and whether β is tracked or tossed."""
+
+    @kernel
+    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
+        """Arms not yet known first; then 2 for the arm to play, 1 for the other of the two."""
+        memory.pair[0] = memory.pair[1] = _NOBODY
+        unknown = 0
+        for a in range(index.size):
+            unknown += index[a] == index[a] and not known(ledger, a, params[NEEDED])
+        if unknown == 0:
+            leader = lead(family, law, params, ledger, memory, turn_value, mind, index)
+            rival = challenge(family, law, params, ledger, memory, leader, mind, index)
+            memory.pair[0], memory.pair[1] = leader, rival
+        for a in range(index.size):
+            index[a] = 0.0 if known(ledger, a, params[NEEDED]) else np.inf
+        if unknown > 0:
+            return
+        leader, rival = int(memory.pair[0]), int(memory.pair[1])
+        index[leader] = 2.0
+        if rival < 0:
+            return
+        if tracked:
+            memory.led[leader] += 1.0
+            follows = memory.followed[leader] <= params[BETA] * memory.led[leader]
+            memory.followed[leader] += 1.0 if follows else 0.0
+        else:
+            follows = chance.uniform(mind) < params[BETA]
+        index[leader] = 2.0 if follows else 1.0
+        index[rival] = 1.0 if follows else 2.0
+
+    return PolicyKernels(no_refresh, indices, choose_by_index, propensity)
+
+
+@dataclass(frozen=True)
+class TopTwo(Policy):
+    """A policy that plays a leader in a share `beta` of turns, else its challenger."""
+
+    beta: float = 0.5
+
+    def __post_init__(self) -> None:
+        fits = is_number(self.beta) and 0.0 < self.beta < 1.0
+        require(self, "beta", fits, "strictly between 0 and 1")
+
+    def params(self, family: Family) -> Floats:
+        return np.array([plays_needed(family), self.beta])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(np.zeros(arms), np.zeros(arms), np.full(2, float(_NOBODY)))
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"pair": (-1, arms - 1)}

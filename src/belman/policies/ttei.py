@@ -1,0 +1,84 @@
+"""TTEI, top-two expected improvement (Qin, Klabjan and Russo, 2017), for nearly normal beliefs.
+
+With s_a = σ/sqrt(n_a) and f(x) = x Φ(x) + φ(x), the leader has the largest expected improvement s_a
+f((μ̂_a − μ̂*)/s_a) on the best average, and the challenger the largest on the leader, with both
+deviations; a coin of chance β decides. Cost: two normal tails an arm and turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from belman.engine import kernel
+from belman.families.family import Family
+from belman.policies.averages import average
+from belman.policies.policy import Floats
+from belman.policies.subgaussian import SubGaussian
+from belman.policies.top_two import OWN, TopTwo, beats, bundle_with, coin_of_pair
+
+_ROOT = math.sqrt(0.5)
+_DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@kernel
+def log_improvement(gap, width):
+    """ln E(X)⁺ of a normal X of that mean and deviation; far out by its asymptote."""
+    x = gap / width
+    if x < -20.0:
+        return math.log(width) - 0.5 * x * x - 2.0 * math.log(-x) + math.log(_DENSITY)
+    tail = 0.5 * math.erfc(-x * _ROOT)
+    return math.log(width * max(x * tail + _DENSITY * math.exp(-0.5 * x * x), 1e-300))
+
+
+@kernel
+def most_improvement(family, law, params, ledger, memory, turn_value, mind, index):
+    top, best, found = -np.inf, -np.inf, -1
+    for a in range(index.size):
+        if index[a] == index[a]:
+            top = max(top, average(ledger, a))
+    for a in range(index.size):
+        if index[a] == index[a]:
+            width = params[OWN] / math.sqrt(ledger.plays[a])
+            value = log_improvement(average(ledger, a) - top, width)
+            if found < 0 or beats(ledger, value, a, best, found):
+                best, found = value, a
+    return found
+
+
+@kernel
+def most_improvement_on(family, law, params, ledger, memory, leader, mind, index):
+    best, found = -np.inf, -1
+    for a in range(index.size):
+        if a != leader and index[a] == index[a]:
+            width = params[OWN] * math.sqrt(1.0 / ledger.plays[a] + 1.0 / ledger.plays[leader])
+            value = log_improvement(average(ledger, a) - average(ledger, leader), width)
+            if found < 0 or beats(ledger, value, a, best, found):
+                best, found = value, a
+    return found
+
+
+KERNELS = bundle_with(most_improvement, most_improvement_on, False, coin_of_pair)
+
+
+@dataclass(frozen=True)
+class TTEI(TopTwo, SubGaussian):
+    """Play the arm of the largest expected improvement with chance β, else that on this arm.
+
+    >>> TTEI()
+    TTEI(sigma=None, beta=0.5)
+    """
+
+    sigma: float | None = field(default=None, kw_only=True)
+
+    name = "ttei"
+    kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        TopTwo.__post_init__(self)
+        SubGaussian.__post_init__(self)
+
+    def params(self, family: Family) -> Floats:
+        return np.append(TopTwo.params(self, family), self.deviation(family))

@@ -1,0 +1,127 @@
+"""Problems of the literature, by name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from belman.models import Linear, Model
+from belman.problems.featured.context_arms import ContextArms
+from belman.problems.featured.drawn_arms import ChangingArms, DrawnArms
+from belman.problems.featured.featured import check_amount, check_whole
+from belman.problems.featured.given_arms import GivenArms
+
+
+def unit_ball(
+    arms: int = 50, dimension: int = 5, *, model: Model | None = None, misfit: float = 0.0
+) -> DrawnArms:
+    """Arms in random directions of length 1, and θ from N(0, 1), new ones in every run.
+
+    >>> unit_ball(arms=10).features
+    5
+    """
+    return DrawnArms(number=arms, dimension=dimension, model=model or Linear(), misfit=misfit)
+
+
+def russo_van_roy(arms: int = 30, dimension: int = 5) -> DrawnArms:
+    """Features uniform in [−1/√d, 1/√d]^d, θ from N(0, 10), noise of 1 (Russo and Van Roy 2018).
+
+    >>> russo_van_roy().arms
+    30
+    """
+    check_whole("dimension", dimension, 1, 5_000)
+    return DrawnArms(
+        number=arms,
+        dimension=dimension,
+        shape="box",
+        length=float(dimension) ** -0.5,
+        scale=10.0**0.5,
+    )
+
+
+def end_of_optimism(epsilon: float = 0.01, noise: float = 0.1) -> GivenArms:
+    """Arms (1, 0), (0, 1) and (1 − ε, 2ε), θ = (1, 0): the bad arm alone tells the others apart
+    (Lattimore and Szepesvári 2017).
+
+    >>> end_of_optimism().arms
+    3
+    """
+    check_amount("epsilon", epsilon, 1e-6, 0.5)
+    rows = ((1.0, 0.0), (0.0, 1.0), (1.0 - epsilon, 2.0 * epsilon))
+    return GivenArms(rows=rows, theta=(1.0, 0.0), model=Linear(noise=noise))
+
+
+def changing_arms(
+    arms: int = 20, dimension: int = 10, *, model: Model | None = None, misfit: float = 0.0
+) -> ChangingArms:
+    """Arms whose directions are drawn anew at every turn.
+
+    >>> changing_arms().stays
+    False
+    """
+    return ChangingArms(number=arms, dimension=dimension, model=model or Linear(), misfit=misfit)
+
+
+def contextual(
+    arms: int = 5,
+    size: int = 4,
+    *,
+    pooling: str = "disjoint",
+    model: Model | None = None,
+    own_scale: float = 1.0,
+    misfit: float = 0.0,
+) -> ContextArms:
+    """A context of `size` numbers at every turn, answered by every arm in its own way (`disjoint`)
+    or in part alike (`hybrid`).
+
+    >>> contextual(arms=3, size=4).features
+    12
+    """
+    return ContextArms(
+        number=arms,
+        size=size,
+        pooling=pooling,
+        model=model or Linear(),
+        own_scale=own_scale,
+        misfit=misfit,
+    )
+
+
+def one_hot(arms: int = 10, *, noise: float = 1.0) -> GivenArms:
+    """Independent arms as a shared belief: every arm has a feature of its own.
+
+    >>> one_hot(3).rows[1]
+    (0.0, 1.0, 0.0)
+    """
+    check_whole("arms", arms)
+    rows = tuple(tuple(row) for row in np.eye(arms).tolist())
+    return GivenArms(rows=rows, model=Linear(noise=noise))
+
+
+def intercepts(arms: int = 10, *, shared: float = 2.0, noise: float = 1.0) -> GivenArms:
+    """Arms that have a level in common and a deviation of their own.
+
+    >>> intercepts(3).features
+    4
+    """
+    check_whole("arms", arms)
+    rows = tuple((1.0, *row) for row in np.eye(arms).tolist())
+    model = Linear(noise=noise)
+    return GivenArms(rows=rows, block_sizes=(1, arms), block_scales=(shared, 1.0), model=model)
+
+
+def factors(
+    levels: Sequence[int] = (10, 10, 10), *, model: Model | None = None, scale: float = 0.5
+) -> GivenArms:
+    """Every combination of the levels of some factors is an arm: 10 × 10 × 10 make 1,000.
+
+    >>> factors((2, 3)).arms
+    6
+    """
+    for level in levels:
+        check_whole("levels", level, 1, 1_000)
+    parts = [np.eye(level) for level in levels]
+    rows = tuple(tuple(np.concatenate(choice).tolist()) for choice in itertools.product(*parts))
+    return GivenArms(rows=rows, block_scales=(scale,), model=model or Linear())

@@ -1,0 +1,157 @@
+"""Real data as a problem: every turn a row of a table, and what each arm would earn there."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from belman import chance
+from belman.engine import kernel
+from belman.errors import SettingError
+from belman.models import Block, Linear, Logistic, Model, ModelKernels
+from belman.problems.featured.context_arms import lay_out
+from belman.problems.featured.featured import Featured, SceneKernels
+from belman.problems.problem import Floats
+
+_MOST_ROWS = 10_000_000
+
+
+class Rows:
+    """A matrix that is equal to another of the same numbers, and does not change."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        self.values = np.ascontiguousarray(values, dtype=np.float64)
+        self.values.setflags(write=False)
+        self.digest = hashlib.sha256(self.values.tobytes()).hexdigest()[:12]
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Rows) and self.values.shape == other.values.shape
+        return same and self.digest == other.digest  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.values.shape, self.digest))
+
+    def __repr__(self) -> str:
+        rows, columns = self.values.shape
+        return f"Rows({rows} × {columns}, {self.digest})"
+
+
+@kernel
+def begin(numbers, table, world, truth):
+    pass
+
+
+@kernel
+def meet(numbers, table, world, truth, features, eta):
+    """A row, drawn with replacement: its context, and then what every arm earns."""
+    size = int(numbers[0])
+    row = chance.below(world, len(table))
+    lay_out(table[row, :size], truth[:0], features)
+    for a in range(eta.size):
+        eta[a] = table[row, size + a]
+
+
+@kernel
+def as_it_is(law, eta):
+    return eta
+
+
+@kernel
+def earned(law, eta, uniform):
+    return eta
+
+
+SCENE = SceneKernels(begin, meet)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableArms(Featured):
+    """Rows of contexts, and of the rewards that every arm would give; coefficients are disjoint."""
+
+    contexts: Rows
+    earnings: Rows
+    scale: float = 1.0
+
+    scene = SCENE
+    stays = False
+
+    @property
+    def arms(self) -> int:
+        return self.earnings.values.shape[1]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (Block(self.arms * self.contexts.values.shape[1], self.scale),)
+
+    @property
+    def numbers(self) -> Floats:
+        return np.array([float(self.contexts.values.shape[1])])
+
+    @property
+    def table(self) -> Floats:
+        return np.hstack([self.contexts.values, self.earnings.values])
+
+    @property
+    def truth_size(self) -> int:
+        return 1
+
+    @property
+    def rewards(self) -> ModelKernels:
+        return replace(self.model.kernels, mean=as_it_is, reward=earned)
+
+
+def _matrix(name: str, given: Any) -> Floats:
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        remedy = "give a matrix of finite numbers, a row for every turn (encode categories first)"
+        raise SettingError(f"{name} make no problem: {remedy}")
+    if len(found) > _MOST_ROWS:
+        raise SettingError(f"{name} have {len(found):,} rows: {_MOST_ROWS:,} are the most")
+    return found
+
+
+def from_table(
+    rows: ArrayLike,
+    labels: ArrayLike | None = None,
+    *,
+    rewards: ArrayLike | None = None,
+    model: Model | None = None,
+) -> TableArms:
+    """A table as a contextual bandit: `labels` to guess, an arm a class and a reward of 1 for the
+    right one, or the `rewards` (rows × arms) that every arm would give.
+
+    Columns are standardised, and a constant comes first. Every turn draws a row; regret is to the
+    best arm of that row. The model is logistic for rewards from 0 to 1, else linear with unknown
+    noise.
+
+    >>> problem = from_table([[0.1, 2.0], [0.4, 1.0], [0.3, 3.0]], ["a", "b", "a"])
+    >>> problem.arms, problem.features
+    (2, 6)
+    """
+    table = _matrix("rows", rows)
+    if (labels is None) == (rewards is None):
+        raise SettingError("give labels, or rewards=…, and not both")
+    if labels is not None:
+        given = np.asarray(labels).ravel()
+        _, places = np.unique(given, return_inverse=True)
+        earnings = np.eye(int(places.max()) + 1)[places] if len(given) else np.zeros((0, 1))
+    else:
+        earnings = _matrix("rewards", rewards)
+    if len(earnings) != len(table):
+        raise SettingError(f"{len(table)} rows and {len(earnings)} rewards: give as many of both")
+    spread = table.std(axis=0)
+    usable = np.where(spread > 1e-12 * (1.0 + np.abs(table).max(axis=0)), spread, np.inf)
+    scaled = (table - table.mean(axis=0)) / usable / np.sqrt(table.shape[1])
+    contexts = np.hstack([np.ones((len(table), 1)), scaled])
+    if model is None:
+        within = earnings.min() >= 0.0 and earnings.max() <= 1.0
+        wide = max(float(earnings.std()), 1e-6)
+        model = Logistic() if within else Linear(noise=wide, unknown=True)
+    return TableArms(model=model, contexts=Rows(contexts), earnings=Rows(earnings))

@@ -1,0 +1,195 @@
+"""Your own data as a problem: rewards that were seen are drawn again, or come again in order.
+
+Of data with one arm and one reward a row, each arm's rewards are its law. Full-information rows
+hold the reward of every arm in each turn, so that what arms have in common in a turn is kept.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from belman.errors import SettingError, listing, nearest
+from belman.families import Bernoulli, Bounded, Family, GaussianUnknown
+from belman.problems.problem import Floats, Problem
+
+#: Rewards that a problem may hold, so that it can be described in a result.
+MOST = 90_000
+ORDERS = ("drawn", "kept")
+
+
+@dataclass(frozen=True)
+class Replayed(Problem):
+    """Rewards from a table, a row an arm; made by `belman.problems.from_rewards`.
+
+    `together` has the k-th rewards of all arms belong to one turn. In the `order` "drawn" a reward
+    is drawn with replacement, so that runs differ; "kept" has them come as they came, and again
+    from the first after the last. Regret is to the arm of the best average.
+    """
+
+    rewards: tuple[tuple[float, ...], ...]
+    names: tuple[str, ...]
+    together: bool = False
+    order: str = "drawn"
+
+    played_as = "replayed"
+    no_python_players = "players in plain Python play at arms with a law"
+
+    def __post_init__(self) -> None:
+        rows = tuple(tuple(map(float, row)) for row in self.rewards)
+        if not rows or not all(rows):
+            raise SettingError("every arm of a problem needs at least one reward")
+        if sum(map(len, rows)) > MOST:
+            what = f"{sum(map(len, rows)):,} rewards are too many for a problem"
+            raise SettingError(f"{what}: give at most {MOST:,}, a sample of them")
+        if self.together and len({len(row) for row in rows}) > 1:
+            raise SettingError("full-information rows have a reward for every arm in each")
+        if self.order not in ORDERS:
+            there = f"there are {listing(ORDERS)}{nearest(self.order, ORDERS)}"
+            raise SettingError(f"order={self.order!r} is unknown: {there}")
+        if len(self.names) != len(rows):
+            raise SettingError(f"{len(self.names)} names do not fit {len(rows)} arms")
+        for row in rows:
+            for reward in row:
+                self.family.check_reward(reward)
+        object.__setattr__(self, "rewards", rows)
+        object.__setattr__(self, "names", tuple(map(str, self.names)))
+
+    @property
+    def arms(self) -> int:
+        return len(self.rewards)
+
+    @property
+    def true_means(self) -> tuple[float, ...]:
+        """The average of each arm's rewards."""
+        return tuple(float(np.mean(row)) for row in self.rewards)
+
+    @property
+    def parameters(self) -> Floats:
+        """The rewards of arm a in row a, padded by NaN."""
+        longest = max(map(len, self.rewards))
+        table = np.full((self.arms, longest), np.nan)
+        for row, rewards in zip(table, self.rewards, strict=True):
+            row[: len(rewards)] = rewards
+        return table
+
+    @property
+    def world(self) -> Floats:
+        return np.zeros(0)
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        return {"arms": list(self.names)}
+
+
+def fitting(rewards: Sequence[float]) -> Family:
+    """A family that supports these rewards: coins, rewards in [0, 1], or Gaussian.
+
+    >>> fitting([0, 1, 1]).name, fitting([0.2, 0.7]).name, fitting([-3.0, 12.5]).name
+    ('bernoulli', 'bounded', 'gaussian-unknown')
+    """
+    found = np.asarray(rewards, dtype=np.float64)
+    if np.isin(found, (0.0, 1.0)).all():
+        return Bernoulli()
+    return Bounded() if ((found >= 0.0) & (found <= 1.0)).all() else GaussianUnknown()
+
+
+def from_rewards(
+    data: Any,
+    family: Family | None = None,
+    *,
+    arm: str = "arm",
+    reward: str = "reward",
+    arms: Sequence[str] | None = None,
+    order: str = "drawn",
+) -> Replayed:
+    """A problem from one's own rewards: a file (CSV or Parquet), a data frame, or {arm: rewards}.
+
+    With columns `arm` and `reward`, each row is a reward of one arm. With `arms`, the names of
+    columns, each row has the reward of every arm in one turn. `family` is what players believe of
+    rewards; by default coins for 0 and 1, `bounded` for rewards from 0 to 1, else Gaussian.
+
+    >>> shop = from_rewards({"blue": [0, 1, 0, 0], "red": [1, 1, 0]})
+    >>> shop.names, shop.true_means[0], shop.family.name
+    (('blue', 'red'), 0.25, 'bernoulli')
+    """
+    table = _columns(data)
+    if arms is None and isinstance(data, Mapping) and not {arm, reward} <= set(table):
+        rows = {name: _numbers(values, name) for name, values in table.items()}
+        together = False
+    elif arms is not None:
+        rows = {name: _numbers(_column(table, name), name) for name in arms}
+        together = True
+    else:
+        values = _numbers(_column(table, reward), reward)
+        given = [str(name) for name in _column(table, arm)]
+        if len(given) != len(values):
+            raise SettingError(f"columns {arm!r} and {reward!r} are of different length")
+        rows = {name: [] for name in dict.fromkeys(given)}
+        for name, value in zip(given, values, strict=True):
+            rows[name].append(value)
+        together = False
+    every = [value for row in rows.values() for value in row]
+    law = fitting(every) if family is None else family
+    rewards = tuple(tuple(row) for row in rows.values())
+    return Replayed(law, rewards, tuple(map(str, rows)), together, order)
+
+
+def _columns(data: Any) -> dict[str, Sequence[Any]]:
+    """Columns by name, of a mapping, a data frame or a file."""
+    if isinstance(data, Mapping):
+        return {str(name): list(values) for name, values in data.items()}
+    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
+        return {str(name): list(data[name]) for name in data.columns}
+    path = Path(data).expanduser()
+    if path.suffix.lower() == ".parquet":
+        return _parquet(path)
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+    if len(lines) < 2:
+        raise SettingError(f"{path} holds no lines below its names of columns")
+    head = [name.strip() for name in lines[0]]
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(head):
+            raise SettingError(f"{path}, line {number}: {len(line)} cells, and {len(head)} columns")
+    return {name: [line[place] for line in lines[1:]] for place, name in enumerate(head)}
+
+
+def _parquet(path: Path) -> dict[str, Sequence[Any]]:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise SettingError(f"{path} needs pyarrow: install belman[parquet]") from None
+    try:
+        found: dict[str, Sequence[Any]] = parquet.read_table(path).to_pydict()
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+    return found
+
+
+def _column(table: Mapping[str, Sequence[Any]], name: str) -> Sequence[Any]:
+    if name not in table:
+        there = f"there are {listing(table) or 'none'}{nearest(name, table)}"
+        raise SettingError(f"the data have no column {name!r}: {there}")
+    return table[name]
+
+
+def _numbers(values: Sequence[Any], name: str) -> list[float]:
+    found = []
+    for row, value in enumerate(values, start=1):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not np.isfinite(number):
+            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is no reward")
+        found.append(number)
+    return found

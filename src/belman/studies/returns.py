@@ -1,0 +1,40 @@
+"""Tickets that are given back: asked for ahead, and used for nobody.
+
+The study is then as if they had not been asked for, but for the draws of chance, which happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from belman.errors import TicketError
+from belman.studies.event_log import Event, Kind
+
+if TYPE_CHECKING:
+    from belman.studies.unit_of_work import UnitOfWork
+
+
+def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
+    """How many of these tickets were out and are so no more; none goes where one was told."""
+    open_tickets = unit.state.tickets
+    out = []
+    for number in dict.fromkeys(map(unit.number_of, tickets)):
+        if number in open_tickets.answers or _was_told(unit.of_ticket(number)):
+            shown = unit.shown(number)
+            raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
+        if open_tickets.is_open(number, unit.now):
+            out.append(number)
+    for number in out:
+        unit.write(Kind.RETURNED, arm=open_tickets.asks[number][0], ticket=number)
+    return len(out)
+
+
+def _was_told(events: Sequence[Event]) -> bool:
+    return any(event.kind in (Kind.TOLD, Kind.CORRECTED) for event in events)
+
+
+def check_used(events: Sequence[Event], shown: str) -> None:
+    """TicketError where a ticket was given back."""
+    if any(event.kind == Kind.RETURNED for event in events):
+        raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")

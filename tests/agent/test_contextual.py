@@ -1,0 +1,342 @@
+"""Asking and telling with features and contexts: a person's view, and what it must not break."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+import belman
+from belman import ContextualAgent
+from belman.agent import state_file
+from belman.agent.contextual import knowledge
+from belman.agent.contextual.saving import FORMAT
+from belman.engine import tiers
+from belman.errors import (
+    ArmError,
+    FamilyError,
+    PolicyError,
+    RewardError,
+    SettingError,
+    StateError,
+    TicketError,
+    UnknownTicketError,
+)
+from belman.models import Linear
+from belman.policies.dependent import GLMUCB, LinTS
+
+COLOURS = {"blue": {"price": 5.0, "tone": "cold"}, "red": {"price": 7.0, "tone": "warm"},
+           "green": {"price": 6.0, "tone": "cold"}}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _interpreted():
+    """Compiling takes longer than all of these tests; what is compiled decides the same."""
+    with tiers.interpreted():
+        yield
+
+
+def visitor(rng):
+    age = None if rng.random() < 0.1 else float(rng.normal(40.0, 12.0))
+    return {"country": str(rng.choice(["FR", "DE"])), "age": age}
+
+
+def played(turns=150, seed=3, **options):
+    """An agent in a world where blue is for the French, and red for others."""
+    agent = ContextualAgent(["blue", "red"], context=["country", "age"], seed=7, **options)
+    rng = np.random.default_rng(seed)
+    for _ in range(turns):
+        context = visitor(rng)
+        arm = agent.ask(context)
+        good = (arm == "blue") == (context["country"] == "FR")
+        agent.tell(arm, int(rng.random() < (0.8 if good else 0.2)))
+    return agent
+
+
+def test_every_context_gets_the_arm_that_suits_it():
+    """A gap of 0.6 after 150 turns: the arm of each country is the one with the larger mean."""
+    agent = played()
+    assert agent.beliefs({"country": "FR", "age": 40.0})["expected reward"][0] > 0.5
+    french = agent.explain({"country": "FR", "age": 40.0})
+    german = agent.explain({"country": "DE", "age": 40.0})
+    assert french["arm"][0] == "blue"
+    assert german["arm"][0] == "red"
+    assert french["index"] == sorted(french["index"], reverse=True)
+    reasons = agent.reasons("blue", {"country": "FR", "age": 40.0})
+    assert dict(zip(reasons["feature"], reasons["speaks for it"], strict=True))["country=FR"] > 0.0
+
+
+def test_compiled_agents_are_in_the_same_state(monkeypatch):
+    before = played(30).to_json()
+    monkeypatch.setenv("BELMAN_COMPILE", "first")
+    assert played(30).to_json() == before
+
+
+def test_looking_changes_nothing():
+    agent = played(40)
+    before = agent.to_json()
+    for context in ({"country": "FR", "age": 30.0}, {"country": "never met"}, {}):
+        agent.beliefs(context)
+        agent.explain(context)
+        agent.reasons("red", context)
+    agent.coefficients()
+    assert agent.to_json() == before
+
+
+def test_beliefs_are_those_of_a_batch_solve_whatever_the_scale_of_numbers_was():
+    """The belief is expressed anew when numbers get another scale: with one prior in the units of
+    the end, a batch over all rewards says the same of any age, but for that prior.
+    """
+    agent = ContextualAgent(
+        ["a"], context=["age"], model=Linear(noise=0.5), scale=1e3, pooling="disjoint", seed=1
+    )
+    rng = np.random.default_rng(5)
+    ages, rewards = rng.normal(40.0, 12.0, 100), np.zeros(100)
+    for i, age in enumerate(ages):
+        rewards[i] = 3.0 + 0.1 * age + 0.5 * rng.normal()
+        agent.tell("a", rewards[i], {"age": age})
+    line = np.column_stack([np.ones(100), ages])
+    intercept, slope = np.linalg.lstsq(line[2:], rewards[2:], rcond=None)[0]
+    for age in (20.0, 40.0, 70.0):
+        expected = agent.beliefs({"age": age})["expected reward"][0]
+        assert expected == pytest.approx(intercept + slope * age, abs=0.05)
+
+
+def test_a_change_of_scale_leaves_predictions_as_they_were():
+    agent = ContextualAgent(COLOURS, features=COLOURS, context=["age"], model="linear", seed=2)
+    rng = np.random.default_rng(6)
+    ages = rng.normal(40.0, 12.0, 15)
+    for i, age in enumerate(ages):
+        agent.tell(["blue", "red", "green"][i % 3], float(rng.normal()), {"age": float(age)})
+    probe = [{"age": 35.0}, {"age": 55.0}]
+    before = [agent.beliefs(context)["expected reward"] for context in probe]
+    spread = agent._learnt.context.moments["age"].spread
+    agent._meet({"age": 90.0}, [])  # the sixteenth value
+    assert agent._learnt.context.moments["age"].spread != spread
+    after = [agent.beliefs(context)["expected reward"] for context in probe]
+    np.testing.assert_allclose(after, before, rtol=1e-9)
+
+
+def test_the_door_of_agents_hands_over():
+    agent = belman.Agent(["blue", "red"], context=["country"], seed=1)
+    assert isinstance(agent, ContextualAgent)
+    assert isinstance(belman.Agent(["blue", "red"], seed=1), belman.Agent)
+
+
+def test_features_of_arms_tell_of_arms_that_were_never_tried():
+    """Prices from 1 to 9, the dearer the worse: the cheap one that was never tried looks best."""
+    arms = {f"p{price}": {"price": float(price)} for price in range(1, 10)}
+    agent = ContextualAgent(arms, features=arms, model="linear", pooling="shared", seed=1)
+    rng = np.random.default_rng(1)
+    for price in (5, 6, 7, 8, 9) * 8:
+        agent.tell(f"p{price}", -float(price) + 0.1 * rng.normal())
+    means = agent.beliefs()["expected reward"]
+    assert means == sorted(means, reverse=True)
+    assert means[0] == pytest.approx(-1.0, abs=0.6)
+
+
+def test_features_come_as_a_data_frame_too():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame.from_dict(COLOURS, orient="index")
+    made = ContextualAgent(COLOURS, features=frame, seed=1)
+    assert made.to_json() == ContextualAgent(COLOURS, features=COLOURS, seed=1).to_json()
+
+
+def test_candidates_come_and_go():
+    agent = ContextualAgent(features=["price", "tone"], context=["age"], model="linear", seed=4)
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        prices = rng.uniform(1.0, 9.0, 3)
+        shown = [{"price": float(p), "tone": str(rng.choice(["a", "b"]))} for p in prices]
+        place = agent.ask({"age": float(rng.normal())}, candidates=shown)
+        agent.tell(ticket=agent.ticket, reward=-float(prices[place]) + 0.1 * float(rng.normal()))
+    cheap = agent.ask({}, candidates=[{"price": 9.0, "tone": "a"}, {"price": 1.0, "tone": "a"}])
+    assert cheap == 1
+    agent.tell({"price": 3.0, "tone": "new"}, -3.0, {"age": 0.0})  # nobody asked, a new level
+    assert "tone=new" in agent.coefficients()["feature"]
+
+
+def test_a_list_has_the_largest_indices_and_begins_with_what_would_be_asked():
+    agent, twin = played(60), played(60)
+    context = {"country": "FR", "age": 41.0}
+    listed = agent.ask(context, top=2)
+    assert listed[0] == twin.ask(context)
+    assert sorted(listed) == ["blue", "red"]
+    assert len(agent.open_tickets) == 2
+    assert agent.ask(context, top=9) == listed
+
+
+def test_the_order_of_available_arms_does_not_matter():
+    context = {"country": "FR", "age": 41.0}
+    for among in (["red", "blue"], ["blue", "red", "blue"]):
+        assert played(60).ask(context, among=among) == played(60).ask(context)
+    assert played(60).ask(context, among=["red"]) == "red"
+
+
+def test_rewards_find_their_asks():
+    agent = ContextualAgent(["blue", "red"], context=["country"], seed=7)
+    first = agent.ask({"country": "FR"})
+    ticket = agent.ticket
+    agent.ask({"country": "DE"})
+    agent.tell(ticket=ticket, reward=1)
+    with pytest.raises(UnknownTicketError, match="is not open"):
+        agent.tell(ticket=ticket, reward=1)
+    with pytest.raises(TicketError, match="was for arm"):
+        agent.tell({"blue": "red", "red": "blue"}[agent.open_tickets[agent.ticket].arm], 1,
+                   ticket=agent.ticket)  # fmt: skip
+    agent.cancel(agent.ticket)
+    assert agent.open_tickets == {}
+    with pytest.raises(UnknownTicketError, match="no open ask"):
+        agent.tell(first, 1)
+    agent.tell(first, 1, {"country": "FR"})
+    assert agent.turn == 3
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: played(40),
+        lambda: played(20, model="linear"),
+        lambda: played(20, pooling="hybrid"),
+        lambda: played(20, policy=LinTS()),
+        lambda: ContextualAgent(
+            COLOURS, features=COLOURS, context=["age"], model="poisson", seed=1
+        ),
+        lambda: ContextualAgent(features=["price"], seed=3),
+    ],
+)
+def test_a_saved_agent_goes_on_as_if_it_had_never_stopped(make, tmp_path):
+    agent = make()
+    options = {} if agent.arms else {"candidates": [{"price": 1.0}, {"price": 2.0}]}
+    agent.ask(**options)
+    agent.save(tmp_path / "agent.json")
+    twin = ContextualAgent.load(tmp_path / "agent.json")
+    assert twin.to_json() == agent.to_json()
+    for either in (agent, twin):
+        for _ in range(5):
+            chosen = either.ask(**options)
+            either.tell(chosen, 1)
+    assert twin.to_json() == agent.to_json()
+    assert deepcopy(agent).to_json() == agent.to_json()
+
+
+def rewritten(agent, change):
+    """The state of an agent, changed by whoever can make a checksum."""
+    content = json.loads(agent.to_json())
+    for name in ("format", "version", "checksum"):
+        del content[name]
+    change(content)
+    return state_file.write(content, FORMAT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content["belief"].update(mean=[[0.0]]),
+        lambda content: content["belief"]["root"][0][0].__setitem__(0, -1.0),
+        lambda content: content["belief"]["root"][0][0].__setitem__(1, 1.0),
+        lambda content: content["belief"]["mean"][0].__setitem__(0, "inf"),
+        lambda content: content["belief"].update(share=[2.0]),
+        lambda content: content["columns"].pop(),
+        lambda content: content["columns"].__setitem__(0, ["shared", 99]),
+        lambda content: content["context"]["slots"].pop(),
+        lambda content: content["context"]["kinds"].update(age="colour"),
+        lambda content: content["context"]["moments"].update(age=[1, 0.0, 0.0, 0.0, "x"]),
+        lambda content: content.update(told=-1),
+        lambda content: content.update(mind=[1, 2]),
+        lambda content: content.update(open=[[50, "blue", None, {}]]),
+        lambda content: content.update(policy={"name": "no such"}),
+        lambda content: content.pop("rows"),
+    ],
+)
+def test_states_that_no_agent_had_are_refused(change):
+    with pytest.raises(StateError):
+        ContextualAgent.from_json(rewritten(played(10), change))
+
+
+def test_damage_is_told():
+    text = played(10).to_json()
+    with pytest.raises(StateError, match="checksum"):
+        ContextualAgent.from_json(text.replace('"told": 10', '"told": 11'))
+    with pytest.raises(StateError, match="not the state"):
+        ContextualAgent.from_json(belman.Agent(["a"], seed=1).to_json())
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "words"),
+    [
+        (lambda a: a.ask({"contry": "FR"}), SettingError, "did you mean 'country'"),
+        (lambda a: a.ask("FR"), SettingError, "is no mapping"),
+        (lambda a: a.ask({"age": "old"}), SettingError, "age is a number here"),
+        (lambda a: a.ask({"country": 3}), SettingError, "country is a category here"),
+        (lambda a: a.ask({"age": 1e300}), SettingError, "is no value"),
+        (lambda a: a.ask({"age": [1]}), SettingError, "is no value"),
+        (lambda a: a.ask({}, top=0), SettingError, "asks for no arm"),
+        (lambda a: a.ask({}, among=["bleu"]), ArmError, "did you mean 'blue'"),
+        (lambda a: a.ask({}, among=[]), ArmError, "among is empty"),
+        (lambda a: a.ask({}, candidates=[{}]), SettingError, "made without arms"),
+        (lambda a: a.tell("blue", 2, {}), RewardError, "none of logistic rewards"),
+        (lambda a: a.tell("blue", None, {}), SettingError, "needs a reward"),
+        (lambda a: a.tell("bleu", 1, {}), ArmError, "did you mean 'blue'"),
+        (lambda a: a.tell("blue", 1, {"age": "old"}), SettingError, "age is a number"),
+        (lambda a: a.tell(ticket=99, reward=1), UnknownTicketError, "is not open"),
+        (lambda a: a.cancel(99), UnknownTicketError, "is not open"),
+        (lambda a: a.beliefs({}, level=1.0), SettingError, "level=1.0"),
+    ],
+)
+def test_what_is_refused_changes_nothing(act, error, words):
+    agent = played(20)
+    before = agent.to_json()
+    with pytest.raises(error, match=words):
+        act(agent)
+    assert agent.to_json() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"model": "lineer"}, FamilyError, "did you mean 'linear'"),
+        ({"policy": belman.Thompson()}, PolicyError, "no policy for arms with features"),
+        ({"policy": GLMUCB()}, PolicyError, "simulations only"),
+        ({"pooling": "shared"}, SettingError, "without features"),
+        ({"pooling": "pooled"}, SettingError, "unknown pooling"),
+        ({"pooling": "disjoint", "features": COLOURS}, SettingError, "no use of features"),
+        ({"features": {"blue": {}}}, ArmError, "has no features"),
+        ({"features": {"pink": {}}}, ArmError, "unknown arm in features"),
+        ({"features": 3}, SettingError, "are none"),
+        ({"context": "country"}, SettingError, "is one name"),
+        ({"context": ["a", "a"]}, SettingError, "different words"),
+        ({"context": ["constant"]}, SettingError, "different words"),
+        ({"interactions": [("age", "price")]}, SettingError, "cannot be"),
+        ({"scale": 0.0}, SettingError, "makes no prior"),
+        ({"seed": -1}, SettingError, "makes no stream"),
+    ],
+)
+def test_agents_that_cannot_be(options, error, words):
+    with pytest.raises(error, match=words):
+        ContextualAgent(["blue", "red", "green"], **options)
+
+
+def test_too_many_levels_are_refused_before_anything_changes(monkeypatch):
+    monkeypatch.setattr(knowledge, "MOST_FEATURES", 10)
+    agent = ContextualAgent(["blue", "red"], context=["country"], seed=1)
+    for country in ("FR", "DE"):
+        agent.ask({"country": country})
+    agent.ask({"country": "IT"})  # 1 + 2 × 4 columns
+    before = agent.to_json()
+    with pytest.raises(SettingError, match="features are too many"):
+        agent.ask({"country": "ES"})
+    assert agent.to_json() == before
+
+
+def test_interactions_by_a_list():
+    agent = ContextualAgent(
+        COLOURS, features=COLOURS, context=["age", "country"], pooling="shared", seed=1,
+        interactions=[("country", "tone")],
+    )  # fmt: skip
+    agent.ask({"age": 4.0, "country": "FR"})
+    labels = agent.coefficients()["feature"]
+    assert "country=FR × tone=cold" in labels
+    assert not any("age ×" in label for label in labels)

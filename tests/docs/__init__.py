@@ -1,0 +1,1 @@
+"""Tests of the documentation: the site, the reference, the tutorials."""

@@ -1,0 +1,47 @@
+"""Single pages keep up with what they describe: formats, links of README, blocks of code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import belman
+from belman.studies.event_log import Draw, Event, Kind
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def text_of(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def test_the_event_log_has_every_column_kind_and_draw():
+    text = text_of("reference/event-log.md")
+    assert [name for name in Event._fields if f"| `{name}` |" not in text] == []
+    for kind in (*Kind, *Draw):
+        assert f"| {kind.value} | {kind.name} |" in text
+
+
+def test_the_state_file_has_every_field():
+    text = text_of("reference/state-file.md")
+    agent = belman.Agent(["a"], range=(0, 5), clip=True, control="a", stop_when=belman.Sure(0.95))
+    saved = json.loads(agent.to_json())
+    cells = " ".join(row.split("|")[1] for row in text.splitlines() if row.startswith("| `"))
+    assert set(re.findall(r"`(\w+)`", cells)) == set(saved)
+
+
+def test_links_of_readme_lead_to_files():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
+    assert len(links) > 20
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_block_of_python_is_an_example_that_runs():
+    """Doctest runs what has a prompt; a block without one would be run by nobody."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+            assert block.startswith(">>>"), (page.name, block)

@@ -1,0 +1,1 @@
+"""Tests of policies for arms that share a belief."""

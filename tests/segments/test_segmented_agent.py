@@ -1,0 +1,173 @@
+"""Segments: alone they are agents of their own, shared they are one agent, pooled in between."""
+
+import json
+
+import numpy as np
+import pytest
+
+import belman
+from belman.agent import state_file
+from belman.errors import ArmError, RewardError, SettingError, StateError
+from belman.families import FAMILIES
+from belman.segments import segmented_agent
+from belman.segments.pooling import STRENGTHS, Pooling
+from belman.segments.segmented_agent import SegmentedAgent
+
+ARMS = ["blue", "green", "red"]
+CHANCES = {"de": (0.2, 0.5, 0.3), "fr": (0.5, 0.2, 0.3)}
+
+
+def play(agent, turns, luck, chances=CHANCES):
+    arms = []
+    for turn in range(turns):
+        country = list(chances)[turn % len(chances)]
+        arms.append(agent.ask({"country": country}))
+        reward = int(luck.random() < chances[country][ARMS.index(arms[-1])])
+        agent.tell(arms[-1], reward, {"country": country})
+    return arms
+
+
+def certain(agent, strength):
+    """Make an agent sure of one strength, whatever it sees."""
+    agent._pooling.evidence[:] = -np.inf
+    agent._pooling.evidence[STRENGTHS.index(strength)] = 0.0
+    agent._pooling.learn = lambda *_: None
+    return agent
+
+
+def test_shared_by_all_it_believes_what_one_agent_believes():
+    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), np.inf)
+    one = belman.Agent(ARMS, seed=1)
+    luck = np.random.default_rng(2)
+    for country in ("de", "fr") * 20:
+        arm, reward = ARMS[luck.integers(3)], int(luck.integers(2))
+        agent.tell(arm, reward, {"country": country})
+        one.tell(arm, reward)
+    for country in ("de", "fr", "it"):
+        assert agent.beliefs({"country": country}).columns == one.beliefs().columns
+        assert agent.weights(100, {"country": country}) == one.weights(100)
+
+
+def test_without_borrowing_it_is_an_agent_a_segment():
+    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), 0.0)
+    alone = {country: belman.Agent(ARMS, seed=1) for country in CHANCES}
+    luck = np.random.default_rng(2)
+    for country in ("de", "fr") * 20:
+        arm, reward = ARMS[luck.integers(3)], int(luck.integers(2))
+        agent.tell(arm, reward, {"country": country})
+        alone[country].tell(arm, reward)
+    for country, one in alone.items():
+        assert agent.beliefs({"country": country}).columns == one.beliefs().columns
+    assert agent.borrowed({"country": "de"}) == dict.fromkeys(ARMS, 0.0)
+
+
+def test_a_belief_in_between_counts_a_share_of_the_others_rewards():
+    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), 10.0)
+    for _ in range(40):
+        agent.tell("blue", 1, {"country": "fr"})
+    for _ in range(5):
+        agent.tell("blue", 0, {"country": "de"})
+    assert agent.borrowed({"country": "de"})["blue"] == pytest.approx(0.25)
+    assert agent._refreshed(("de",)).belief("blue") == pytest.approx((1 + 10, 1 + 5))
+    assert agent.borrowed({"country": "fr"})["blue"] == 1.0
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_likelihoods_are_those_of_rewards_one_after_another(name):
+    """The strengths' evidence is A after less A before, by the family's own Python methods."""
+    family = FAMILIES[name]()
+    pooling, luck = Pooling(family), np.random.default_rng(3)
+    theta = family.parameter_of(np.clip(0.4, *np.nan_to_num(family.mean_range)))
+    rewards = family.sample_rewards(theta, belman.Agent(["a"], seed=1).mind, 20)
+    own = everywhere = np.array(family.prior)
+    for reward in rewards:
+        everywhere = family.update(everywhere, float(reward))
+    before = pooling.evidence.copy()
+    reward = float(luck.choice(rewards))
+    pooling.learn(own, everywhere, 20.0, reward, 1.0)
+    if family.conjugate:
+        slow = []
+        for strength in STRENGTHS:
+            share = min(strength / 20.0, 1.0)
+            belief = family.blend(own, everywhere, 1.0 - share)
+            after = family.update(belief, reward)
+            slow.append(family.log_partition(after) - family.log_partition(belief))
+        slow = np.where(np.isfinite(slow), slow, 0.0)
+        np.testing.assert_allclose(pooling.evidence, slow - slow.max(), rtol=1e-9, atol=1e-9)
+    else:
+        assert (pooling.evidence != before).any()
+
+
+def test_like_segments_share_and_unlike_ones_do_not():
+    """With 300 rewards in each of two segments, whose arms are alike or far apart."""
+    alike = SegmentedAgent(ARMS, ("country",), policy=belman.Uniform(), seed=1)
+    play(alike, 600, np.random.default_rng(4), {"de": (0.3, 0.3, 0.3), "fr": (0.3, 0.3, 0.3)})
+    apart = SegmentedAgent(ARMS, ("country",), policy=belman.Uniform(), seed=1)
+    play(apart, 600, np.random.default_rng(4), {"de": (0.1, 0.9, 0.1), "fr": (0.9, 0.1, 0.9)})
+    assert alike.borrowed({"country": "de"})["blue"] > 0.5
+    assert apart.borrowed({"country": "de"})["blue"] < 0.05
+
+
+def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
+    agent = SegmentedAgent(ARMS, ("country",), policy=belman.Thompson(), seed=5)
+    play(agent, 30, np.random.default_rng(6))
+    agent.ask({"country": "it"})
+    agent.save(tmp_path / "segments.json")
+    again = SegmentedAgent.load(tmp_path / "segments.json")
+    assert play(again, 30, np.random.default_rng(7)) == play(agent, 30, np.random.default_rng(7))
+    assert again.segments == agent.segments
+    assert again.strengths().columns == agent.strengths().columns
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"evidence": [0.0]},
+        {"evidence": ["nan"] * len(STRENGTHS)},
+        {"names": "country"},
+        {"names": []},
+        {"all": []},
+        {"segments": [{"values": ["de"]}]},
+        {"segments": 3},
+        {"blank": {}},
+    ],
+)
+def test_a_file_of_a_stranger_is_refused(tmp_path, change):
+    agent = SegmentedAgent(ARMS, ("country",), seed=5)
+    play(agent, 4, np.random.default_rng(6))
+    agent.save(tmp_path / "segments.json")
+    content = {**json.loads((tmp_path / "segments.json").read_text()), **change}
+    del content["checksum"]
+    (tmp_path / "segments.json").write_text(state_file.write(content, segmented_agent._FORMAT))
+    with pytest.raises(StateError):
+        SegmentedAgent.load(tmp_path / "segments.json")
+
+
+def test_what_is_refused_changes_nothing():
+    agent = SegmentedAgent(ARMS, ("country", "device"), seed=5)
+    with pytest.raises(ArmError):
+        agent.tell("pink", 1, {"country": "de"})
+    with pytest.raises(RewardError):
+        agent.tell("blue", 2, {"country": "de"})
+    with pytest.raises(SettingError, match="did you mean 'country'"):
+        agent.ask({"contry": "de"})
+    with pytest.raises(SettingError, match="give text, a number or None"):
+        agent.ask({"country": ["de"]})
+    with pytest.raises(SettingError, match="names no segment"):
+        agent.ask("de")
+    agent.beliefs({"country": "de"})
+    assert agent.segments == []
+
+
+@pytest.mark.parametrize("segments", ["country", (), ("a", "a"), (1,), None])
+def test_segments_are_different_names(segments):
+    with pytest.raises(SettingError, match="segments="):
+        SegmentedAgent(ARMS, segments)
+
+
+def test_a_report_is_of_a_segment():
+    agent = SegmentedAgent(ARMS, ("country",), control="red", seed=5)
+    play(agent, 200, np.random.default_rng(6))
+    reports = {country: agent.report({"country": country}) for country in CHANCES}
+    assert "green" in reports["de"].sentence
+    assert "blue" in reports["fr"].sentence

@@ -1,0 +1,140 @@
+"""Studies in a world that changes: by turns and by the clock, noticed in the log, and to the last
+bit the fold of that log, whoever folds it.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from belman import Drift, Thompson, open_study
+from belman.errors import SettingError
+from belman.studies.event_log import Kind
+from belman.studies.state import State
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+def play(study, clock, turns, means, seed=1, apart=3_600.0) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(turns):
+        clock.now += apart
+        ticket = study.ask()
+        study.tell(ticket.id, float(rng.random() < means[ticket.arm]))
+
+
+@pytest.mark.parametrize("drift", ["auto", Drift(half_life=timedelta(days=14))])
+def test_a_change_is_an_event(url, clock, drift) -> None:
+    study = open_study("x", ["a", "b"], storage=url, drift=drift, clock=clock, seed=1)
+    play(study, clock, 300, {"a": 0.9, "b": 0.5})
+    assert not study.changes()["arm"]
+    play(study, clock, 300, {"a": 0.1, "b": 0.5}, seed=2)
+    seen = study.changes()
+    assert seen["arm"] == ["a"]
+    (event,) = [event for event in study.events() if event.kind == Kind.CHANGE_NOTICED]
+    body = json.loads(event.body)
+    assert study.register[event.arm] == "a"
+    assert body["turn"] == seen["turn"][0]
+    assert body["from"] > 0.8 > 0.4 > body["to"]
+    assert "a went from 0.9" in body["reason"]
+    assert study.status()["changes_noticed"] == 1
+    state, _ = study.copied()
+    assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
+    again = open_study("x", storage=url, drift=drift, clock=clock)
+    assert again.check() == study.check()
+    assert str(again.beliefs()) == str(study.beliefs())
+    assert again.ask().arm == study.agent().ask()
+    study.storage.close(), again.storage.close()
+
+
+def test_time_is_the_clocks_and_not_the_turns(url, clock) -> None:
+    """After a year of silence the same rewards say less than after a minute."""
+    drift = Drift(half_life=timedelta(days=7))
+    wide = {}
+    for name, pause in (("soon", 60.0), ("late", 365 * DAY)):
+        study = open_study(name, ["a", "b"], storage=url, drift=drift, clock=clock, seed=1)
+        play(study, clock, 200, {"a": 0.9, "b": 0.2}, apart=60.0)
+        clock.now += pause
+        study.pause("a look at the time")
+        row = study.beliefs().row("a")
+        wide[name] = row["high"] - row["low"]
+        study.storage.close()
+    assert wide["soon"] < 0.2 < 0.6 < wide["late"]
+
+
+@pytest.mark.parametrize("drift", ["auto", Drift(per=timedelta(hours=1))])
+def test_the_state_is_the_fold_of_the_log(url, clock, drift) -> None:
+    """Through windows, corrections, outcomes in bulk, arms that come and go, and snapshots."""
+    study = open_study(
+        "x", ["a", "b"], storage=url, drift=drift, clock=clock, seed=3, window=7_200.0, early=False
+    )
+    rng = np.random.default_rng(4)
+    tickets = []
+    for turn in range(60):
+        clock.now += 600.0
+        tickets.append(study.ask())
+        study.tell(tickets[-1].id, float(rng.random() < 0.6))
+        if turn == 20:
+            study.add_arm("c")
+        if turn == 30:
+            study.correct(tickets[0].id, None, "fraud")
+            study.record([("a", 1), ("b", 0)])
+        if turn == 40:
+            study.retire_arm("a")
+            assert study.check()
+        if turn == 50:
+            study.add_arm("a")
+    other = open_study("x", storage=url, clock=clock)
+    assert other.check() == study.check()
+    assert other.ask().arm == study.agent().ask()
+    state, _ = study.copied()
+    text = state.to_text()
+    assert State.from_text(text).to_text() == text
+    study.storage.close(), other.storage.close()
+
+
+def test_outcomes_in_bulk_change_what_is_believed_now(url, clock) -> None:
+    study = open_study("x", ["a", "b"], storage=url, drift="auto", clock=clock, seed=3)
+    for batch, (wins, losses) in enumerate([(90, 10), (91, 9), (10, 90), (9, 91)]):
+        clock.now += DAY
+        rows = {"version": [None], "arm": ["a"], "n": [wins + losses], "sum": [wins]}
+        study.observe({**rows, "squares": [wins]}, key=f"batch-{batch}")
+    assert study.beliefs().row("a")["expected reward"] < 0.2
+    assert study.changes()["arm"] == ["a"]
+    study.check()
+    study.storage.close()
+
+
+def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
+    """What a policy keeps beside beliefs is in the text of a state."""
+    from belman import Forgetting
+
+    policy = Forgetting(Thompson(), last=5)
+    study = open_study("x", ["a", "b"], policy=policy, storage=url, clock=clock, seed=1)
+    play(study, clock, 30, {"a": 0.9, "b": 0.5})
+    state, _ = study.copied()
+    before = state.agent._memory.own.plays.copy()
+    assert before.sum() == 5.0
+    again = State.from_text(state.to_text())
+    assert again.agent._memory.own.plays.tolist() == before.tolist()
+    study.check()
+    study.storage.close()
+
+
+def test_doors(url, clock) -> None:
+    study = open_study("x", ["a", "b"], storage=url, drift="auto", clock=clock)
+    assert study.policy == Drift()
+    with pytest.raises(SettingError, match="created with policy="):
+        open_study("x", storage=study.storage, drift=Drift(half_life=60.0))
+    with pytest.raises(SettingError, match="give drift=… alone"):
+        open_study("y", ["a"], policy=Thompson(), storage=study.storage, drift="auto")
+    assert study.storage.names() == ["x"]
+    study.storage.close()
