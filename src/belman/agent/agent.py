@@ -28,9 +28,8 @@ from belman.agent.contextual import ContextualAgent
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.agent.weights import weights_of
-from belman.delays import widened
-from belman.engine import LATER, Call, entry, leaves, with_leaves
-from belman.errors import ArmError, RewardError, SettingError, listing, nearest
+from belman.engine import LATER, entry
+from belman.errors import ArmError, RewardError, SettingError
 from belman.exposure import Exposure
 from belman.families import Family, family_named
 from belman.families.mirror import Mirror

@@ -31,7 +31,7 @@ DIVERGENCES: dict[str, tuple[tuple[float, ...], float]] = {
 
 @factory
 def family_of(named: FamilyKernels | None) -> Callable[..., Any]:
-    """A kernel that gives the family whose divergence is meant: that of the arms, or a named one."""
+    """A kernel that gives the family whose divergence is meant: the arms' own, or a named one."""
 
     @kernel
     def own(family):

@@ -13,7 +13,7 @@ import numpy as np
 from belman import chance
 from belman.engine import kernel
 from belman.policies.empirical import CELLS, Empirical, learn, refresh
-from belman.policies.policy import Floats, PolicyKernels, choose_by_index, to_be_integrated
+from belman.policies.policy import PolicyKernels, choose_by_index, to_be_integrated
 
 
 @kernel

@@ -197,6 +197,8 @@ class Policy(ABC):
     name: ClassVar[str]
     #: Whether it is told the true means, as its params: for the lab only.
     sees_truth: ClassVar[bool] = False
+    #: Whether its chances, if to be integrated, follow from the chances of being best.
+    draws_from_beliefs: ClassVar[bool] = True
 
     @property
     def leaves_all_a_chance(self) -> bool:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from belman import chance
 from belman.engine import kernel
-from belman.policies.policy import Floats, to_be_integrated
+from belman.policies.policy import to_be_integrated
 from belman.policies.sub_sampling import SubSampling, bundle_with
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.policy import Floats, to_be_integrated
+from belman.policies.policy import to_be_integrated
 from belman.policies.top_two import TopTwo, bundle_with, least_transport
 
 

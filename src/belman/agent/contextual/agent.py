@@ -17,7 +17,7 @@ from belman.agent.contextual.columns import Columns
 from belman.agent.contextual.knowledge import Knowledge
 from belman.agent.contextual.open_asks import Asked, OpenAsks
 from belman.agent.contextual.slots import Slots
-from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError, listing, nearest
+from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.models import Model
 from belman.policies.dependent import DependentPolicy
 from belman.table import Table
