@@ -82,11 +82,12 @@ class DriftingRunner(BanditRunner):
         family, arms, courses = problem.family, problem.arms, problem.courses
         results = blank(BanditResults, FIELDS, runs, {"turn": len(self._marks) - 1, "arm": arms})
         given, bound = set_up(self._policy, family, arms, self._memory)
-        heard, closed = np.zeros(1), np.isnan(courses).any(axis=(0, 2))
-        if closed.any():
+        heard, closed = np.zeros(1), np.zeros(0, dtype=np.bool_)
+        if np.isnan(courses).any():
+            closed = np.zeros(arms, dtype=np.bool_)
             call = bind_policy(call_choose_open, *bound, heard=heard, closed=closed)
         else:
-            call, closed = bind_policy(call_choose, *bound, heard=heard), closed[:0]
+            call = bind_policy(call_choose, *bound, heard=heard)
         done = entry(play_changing, family=family.kernels)(
             **given,
             courses=courses,
