@@ -43,7 +43,7 @@ class Memory(NamedTuple):
 def inner_value(rewards, count, beyond, sign):
     """The value that `beyond` of so many rewards exceed (sign 1), or fall below (sign −1)."""
     bound, found = np.inf, 0
-    while found <= beyond:
+    for _ in range(beyond + 1):
         value, same = -np.inf, 0
         for i in range(count):
             here = sign * rewards[i]
@@ -53,6 +53,8 @@ def inner_value(rewards, count, beyond, sign):
                 same += here == value
         bound = value
         found += same
+        if found > beyond:
+            break
     return sign * bound
 
 
