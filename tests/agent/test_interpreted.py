@@ -33,7 +33,6 @@ LIVES = {
     "costs": ("exponential", BelMan(), {"minimise": True}, 200),
     "discount": ("bernoulli", BelMan(), {"discount": 0.98}, 300),
     "drift": ("bernoulli", Drift(), {}, 150),
-    "no law": ("bounded", BelMan(), {}, 200),
 }
 
 

@@ -26,10 +26,8 @@ RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def call_choose(
-    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
-):
-    """Renew the memory of the arm whose ledger has changed, and choose an arm.
+def take_in(policy, family, law, params, ledger, memory, heard, changed):
+    """Renew the memory of the arm whose ledger has changed.
 
     `heard` is the reward by which it has changed, or no number.
     """
@@ -37,6 +35,14 @@ def call_choose(
         if heard[0] == heard[0]:
             policy.learn(family, law, params, ledger, memory, changed, heard[0])
         policy.refresh(family, law, params, ledger, memory, changed)
+
+
+@inlined_kernel
+def call_choose(
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
+):
+    """Renew the memory of the arm whose ledger has changed, and choose an arm."""
+    take_in(policy, family, law, params, ledger, memory, heard, changed)
     if turn == NO_TURN:
         return NO_ARM
     arm, _ = policy.choose(
@@ -51,10 +57,7 @@ def call_choose_open(
     turn_value,
 ):  # fmt: skip
     """The same among arms that are not closed."""
-    if changed != NO_ARM:
-        if heard[0] == heard[0]:
-            policy.learn(family, law, params, ledger, memory, changed, heard[0])
-        policy.refresh(family, law, params, ledger, memory, changed)
+    take_in(policy, family, law, params, ledger, memory, heard, changed)
     if turn == NO_TURN:
         return NO_ARM
     arm, ties = choose_open(
