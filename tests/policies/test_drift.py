@@ -148,7 +148,8 @@ def test_agent_notices_changes_and_believes_what_is_now() -> None:
     assert seen["from"][0] > 0.7
     assert seen["to"][0] < seen["from"][0] - 0.2
     row = agent.beliefs().row("a")
-    assert row["high"] < 0.7
+    assert row["high"] < 0.8  # as it was, it is not any more
+    assert row["expected reward"] < 0.5
     assert agent.recommend() == "b"
 
 
