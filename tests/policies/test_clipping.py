@@ -11,6 +11,8 @@ from belman.errors import PolicyError
 from belman.policies import Clipping, Forgetting
 from belman.policies.clipping import LAST
 
+pytestmark = pytest.mark.interpreted
+
 
 def seen(agent: Agent) -> tuple[float, float, float]:
     """Plays, sum and sum of squares of the first arm, as the policy inside knows them."""
