@@ -241,7 +241,12 @@ def _coverage(family: Family, rows: Floats, means: Floats) -> float:
 
 
 def _holds(fit: Fit) -> bool:
-    return not fit.why_not and fit.worst <= _ERROR
+    """Whether intervals hold often enough at every size, and no longer too often at the largest:
+    a prior may be cautious while there is little to know.
+    """
+    if fit.why_not:
+        return False
+    return min(fit.coverage) >= _LEVEL - _ERROR and fit.coverage[-1] <= _LEVEL + _ERROR
 
 
 def _rank(fit: Fit, coins: bool) -> tuple[int, float, float]:
