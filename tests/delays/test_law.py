@@ -40,7 +40,8 @@ class Twin:
             risk = sum(
                 (delay <= s) * (1.0 if age > s else 0.5 if age == s else 0.0) for age, delay in told
             )
-            hazard = (events + PRIOR / CELLS) / (max(risk, events) + PRIOR * (s + 1) / CELLS)
+            below, above = math.sqrt(s / CELLS), math.sqrt((s + 1) / CELLS)
+            hazard = (events + PRIOR * (above - below)) / (max(risk, events) + PRIOR * above)
             found.append(found[-1] * (1.0 - hazard))
         return np.array([0.0, *found[::-1]])
 

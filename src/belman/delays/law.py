@@ -18,9 +18,10 @@ from belman.delays.counts import (
     count_told,
     delay_cell,
 )
+from belman.delays.doubt import relative_doubt
 from belman.delays.estimate import PRIOR, estimate
 from belman.delays.log_rank import CLOSED, difference_found
-from belman.delays.silence import count_silence, relative_doubt
+from belman.delays.silence import count_silence
 from belman.engine import LATER, entry, kernel
 from belman.errors import SettingError, StateError
 
@@ -51,7 +52,7 @@ class DelayLaw:
     >>> law.told(0, 10.0, 600.0)
     >>> successes, failures, doubt = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
     >>> round(float(successes), 2), round(float(failures), 1)  # of arm 0: 1 told, 49 silent
-    (0.79, 9.5)
+    (0.92, 22.4)
     """
 
     def __init__(self, window: float, arms: int, prior: float = PRIOR) -> None:
@@ -147,8 +148,8 @@ class DelayLaw:
         """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
 
         `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
-        variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
-        what is expected of them, and hardly their order. All are 0 on an alarm.
+        relative variance of what they count that comes from not knowing F (`delays/doubt.py`). All
+        are 0 on an alarm.
         """
         self._out[:] = 0.0
         if self.alarm is None:

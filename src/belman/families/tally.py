@@ -57,7 +57,8 @@ def _statistics(family: Family, x: Floats) -> Floats:
 
 def has_law(family: Family) -> bool:
     """Whether rewards have a law that predicts them, and sums say all that a belief learns."""
-    return family.conjugate
+    amounts = family.amount if isinstance(family, Money) else family
+    return amounts.name in _STATISTICS
 
 
 def beliefs_after(family: Family, samples: Floats) -> Floats:

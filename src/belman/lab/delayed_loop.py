@@ -23,9 +23,10 @@ from belman.delays.counts import (
     count_told,
     delay_cell,
 )
+from belman.delays.doubt import relative_doubt
 from belman.delays.estimate import between, estimate
 from belman.delays.log_rank import difference_found
-from belman.delays.silence import count_silence, relative_doubt
+from belman.delays.silence import count_silence
 from belman.engine import call_address, kernel
 from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
