@@ -64,7 +64,7 @@ def needs(name: str, player: Policy) -> str:
         return str(CLAIMS["needs"][name])
     if isinstance(player, SubGaussian):
         return "deviation"
-    return "range" if isinstance(player, Bounded) else "law"
+    return "range" if isinstance(player, Bounded) else "distribution"
 
 
 def knows_horizon(name: str) -> bool:
@@ -156,7 +156,6 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "needs": needs(name, player),
                 "histories": "yes" if player.learns else "no",
                 "for": "the best arm" if explores(name, player) else "reward",
-                "proven": CLAIMS["proven"].get(name, "–"),
             }
         )
     rows.sort(key=lambda row: row["mean"])
@@ -190,11 +189,12 @@ def markdown(data: dict[str, Any]) -> str:
         "[its data](leaderboard.json). `make leaderboard` plays it anew (`RUNS=1000` for more "
         "runs, `HORIZON=1000000` for the long cells, `FAMILIES=all` for every family).",
         "",
-        "In short: `belman` where the law is known, `belman-until` where the horizon is as well; "
-        "`besa` or `imed-k-inf` for rewards in a range without a law, `rb-sda` without even that; "
-        "`tsallis-inf` where rewards may be false, and `light-tailed` where large losses must be "
-        "rare, for what is proven and not for what is measured here; `med` or `kl-ms` for a log "
-        "with chances. Policies made for the best arm are not judged at that by regret.",
+        "In short: `belman` where the distribution of rewards is known (yes or no, counts, …), "
+        "`belman-until` where the horizon is as well; `besa` or `imed-k-inf` for any rewards in a "
+        "known range, `rb-sda` without even that; `tsallis-inf` where rewards may be false, and "
+        "`light-tailed` where large losses must be rare, for what is proven and not for what is "
+        "measured here; `med` or `kl-ms` for a log with the chance of every choice. Policies made "
+        "for finding the best arm are not judged at that by regret.",
         "",
         "| " + " | ".join(COLUMNS.values()) + " |",
         "|" + "---|" * len(COLUMNS),
@@ -288,7 +288,9 @@ def page(data: dict[str, Any]) -> str:
 
 
 def draw(data: dict[str, Any], folder: Path = DOCS) -> None:
-    """Write the data and both pages."""
+    """Write the data, with what is proven, and both pages."""
+    for row in data["rows"]:
+        row["proven"] = CLAIMS["proven"].get(row["policy"], "–")
     write_atomically(folder / "leaderboard.json", json.dumps(data, ensure_ascii=False, indent=1))
     write_atomically(folder / "leaderboard.md", markdown(data))
     write_atomically(folder / "leaderboard.html", page(data))

