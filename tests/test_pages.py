@@ -38,7 +38,6 @@ def read(name):
 def test_the_leaderboard_is_drawn_from_its_data(leaderboard):
     data = json.loads(read("leaderboard.json"))
     assert read("leaderboard.md") == leaderboard.markdown(data), "python docs/leaderboard.py --draw"
-    assert read("leaderboard.html") == leaderboard.page(data), "python docs/leaderboard.py --draw"
     assert {row["policy"] for row in data["rows"]} <= {*POLICIES, *spec.PRESETS}
     thompson = next(row for row in data["rows"] if row["policy"] == "thompson")
     assert thompson["mean"] == thompson["tail"] == 1.0
@@ -54,18 +53,12 @@ def test_what_a_policy_needs(leaderboard):
         return leaderboard.needs(name, leaderboard.parse.policy(name, 100))
 
     assert [needs(name) for name in ("thompson", "ucb1", "mots", "lb-sda")] == [
-        *("law", "range", "deviation", "nothing")
+        *("distribution", "range", "deviation", "nothing")
     ]
     assert leaderboard.knows_horizon("mots")
     assert leaderboard.knows_horizon("gittins")
     assert not leaderboard.knows_horizon("imed")
     assert leaderboard.explores("eb-tc", leaderboard.parse.policy("eb-tc", 100))
-
-
-def test_nothing_in_the_data_ends_the_script(leaderboard):
-    row = dict.fromkeys(leaderboard.COLUMNS, "</script>")
-    drawn = leaderboard.page({"runs": 1, "cells": [], "seed": 0, "rows": [row]})
-    assert drawn.count("</script>") == 2
 
 
 def test_the_comparison_is_drawn_from_its_data(compare):
