@@ -48,9 +48,10 @@ document.addEventListener("DOMContentLoaded", () => {
 
   heads.forEach((head, column) => {
     const values = [...new Set(rows.map((row) => text(row, column)))];
+    const words = values.some((value) => Number.isNaN(Number(value)));
     if (column === 0) {
       field("input", column);
-    } else if (values.length > 1 && values.length <= 5) {
+    } else if (words && values.length > 1 && values.length <= 5) {
       const select = field("select", column);
       for (const value of ["", ...values]) select.add(new Option(value || "any", value));
     }

@@ -124,7 +124,7 @@ def test_a_config_file_is_read_and_the_line_wins(tmp_path):
         (
             ["run", "--means", "0.5", "--window", "3", "--delays", "soon"],
             SettingError,
-            "no law of SciPy",
+            "no distribution of SciPy",
         ),
         (
             ["run", "--means", "0.5", "--family", "bernouli"],

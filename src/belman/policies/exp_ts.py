@@ -1,4 +1,4 @@
-"""ExpTS (Jin, Xu, Xiao and Anandkumar, 2022): Thompson with a law of draws made for the proof.
+"""ExpTS (Jin, Xu, Xiao and Anandkumar, 2022): Thompson with draws made for the proof.
 
 An arm draws θ with P(θ > x) = ½ exp(−(n − 1) d(μ̂, x)) above its average and P(θ < x) likewise
 below, and the largest is played. A draw is the mean at which the evidence is an exponential draw:
