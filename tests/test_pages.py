@@ -97,3 +97,17 @@ def test_a_better_peer_comes_first(compare):
     assert "quick, T 1" in told
     assert "- broken does not install: `no such file`" in compare.markdown(data)
     assert compare.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
+
+
+def test_what_has_not_changed_is_not_measured_again(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "_environment", lambda *given: tmp_path / "python")
+    monkeypatch.setattr(compare, "_version", lambda *given: "1.0")
+    kept = {"digest": compare._digest("river", 1.0, "river==1.0")}
+    assert compare.measured("river", "river==1.0", tmp_path, 1.0, kept) is kept
+    (tmp_path / "src").mkdir()
+    (tmp_path / "pyproject.toml").write_text("")
+    digests = set()
+    for text in ("one = 1", "one = 2"):
+        (tmp_path / "src" / "own.py").write_text(text)
+        digests.add(compare._digest("belman", 1.0, str(tmp_path)))
+    assert len(digests | {kept["digest"]}) == 3
