@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -164,7 +164,7 @@ class TopTwo(Policy):
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family), self.beta])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
+    def memory(self, arms: int, dimension: int) -> Any:
         return Memory(
             mean=np.full(arms, np.inf),
             spread=np.ones(arms),

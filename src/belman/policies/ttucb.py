@@ -83,9 +83,15 @@ class TTUCB(TopTwo):
         return np.append(super().params(family), scale)
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        rows = [np.zeros(arms) for _ in range(3)]
-        searched = np.zeros(1), np.zeros(TERMS), np.zeros(arms)
-        return Memory(*super().memory(arms, dimension), *rows, *searched)
+        return Memory(
+            **TopTwo.memory(self, arms, dimension)._asdict(),
+            level=np.zeros(arms),
+            ceiling=np.zeros(arms),
+            bound=np.zeros(arms),
+            guess=np.zeros(1),
+            weights=np.zeros(TERMS),
+            bounds=np.zeros(arms),
+        )
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """2.64 ln t."""
