@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 DOCS = Path(__file__).parent
 CLAIMS = tomllib.loads((DOCS / "leaderboard.toml").read_text(encoding="utf-8"))
 #: Policies that are told the truth, wrap another, or are made for queues.
-LEFT_OUT = ("oracle", "phases", "forced", "forgetting", "drift", "explore-then-commit")
+LEFT_OUT = ("oracle", "phases", "forced", "forgetting", "clipping", "drift", "explore-then-commit")
 EXPLORERS = ("top-two-thompson", "track-and-stop", "ugape", "lil-ucb", "lucb++", "anytime-halving")
 TWENTY = next(c for c in suite().cells if c.kind == "paper-20").problem
 COLUMNS = {

@@ -70,6 +70,10 @@ class NewStudy(_Model):
         Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
         Field(description="The least and the largest reward."),
     ] = None
+    clip: Annotated[
+        StrictBool | None,
+        Field(description="Whether rewards beyond the range count as its ends; else refused."),
+    ] = None
     minimise: Annotated[StrictBool | None, Field(description="Whether rewards are costs.")] = None
     discount: Annotated[
         Number | None, Field(description="Below 1, beliefs fade at every reward.")

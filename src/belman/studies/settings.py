@@ -45,7 +45,7 @@ from belman.studies.window_rule import (
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
 #: Settings that older logs do not have, left out where they are not chosen; and how some are kept.
-_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard")
+_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard", "clip")
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "reward": lambda utility: utility.text,
     "control": state_file.encode_arm,
@@ -81,12 +81,14 @@ class Settings:
     floor: Floor | None = None
     control_share: float | None = None
     guard: Guard | None = None
+    clip: bool | None = None  # whether rewards beyond the range count as its ends
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
         own = {self.arms[place]: prior for place, prior in self.priors}
-        rest: dict[str, Any] = {"minimise": self.minimise, "discount": self.discount, "seed": 0}
-        return Agent(self.arms, self.family, self.policy, priors=own, range=self.range, **rest)
+        scale: dict[str, Any] = {"range": self.range, "minimise": self.minimise}
+        rest: dict[str, Any] = {"clip": bool(self.clip), "discount": self.discount, "seed": 0}
+        return Agent(self.arms, self.family, self.policy, priors=own, **scale, **rest)
 
     def words(self) -> chance.Words:
         """The generator from which the generator of every decision is forked."""
@@ -143,6 +145,8 @@ class Settings:
             check_seconds(getattr(self, name), name)
         for name in ("minimise", "accumulate", "early"):
             check_flag(getattr(self, name), name)
+        if self.clip is not None:
+            check_flag(self.clip, "clip")
         for name in ("silence", "expired_reward"):
             if getattr(self, name) is not None:
                 checks.numbers(getattr(self, name), np.zeros(()), name)
@@ -160,6 +164,7 @@ def settings(
     prior: ArrayLike | None = None,
     priors: Mapping[Hashable, ArrayLike] | None = None,
     range: tuple[float, float] | None = None,
+    clip: bool | None = None,
     minimise: bool | None = None,
     discount: float | None = None,
     drift: str | Drift | None = None,
@@ -180,7 +185,9 @@ def settings(
     guard: Mapping[str, str] | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
-    base = family_named("bernoulli" if family is None else family)
+    if family is None:
+        family = "bernoulli" if range is None else "bounded"
+    base = family_named(family)
     if prior is not None:
         base = replace(base, prior=base.check_belief(prior))
     kept(base)
@@ -189,7 +196,7 @@ def settings(
     fades = 1.0 if discount is None else discount
     chosen = check_drift(drift, policy, fades)
     who = check_policy(BelMan() if chosen is None else chosen)
-    scale: dict[str, Any] = {"range": range, "minimise": bool(minimise)}
+    scale: dict[str, Any] = {"range": range, "minimise": bool(minimise), "clip": bool(clip)}
     agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **scale)
     after = check_seconds(expire_after, "expire_after")
     opened = check_seconds(window, "window")
@@ -232,6 +239,7 @@ def settings(
         least,
         fixed,
         check_guard(guard),
+        None if clip is None else check_flag(clip, "clip"),
     )
 
 

@@ -317,6 +317,8 @@ class State:
             counts["shipped"] = self.register[self.shipped]
         if self.noticed:
             counts["changes_noticed"] = self.noticed
+        if rule.clip:
+            counts["clipped"] = self.agent.clipped
         if any(self.publishing.observed):
             counts["observed"] = sum(self.publishing.observed)
         if self.rows:
