@@ -144,14 +144,16 @@ def test_an_arm_more():
 
 @pytest.mark.parametrize("window", [0.0, -1.0, math.inf, math.nan, "1"])
 def test_windows_that_are_none(window):
-    with pytest.raises(SettingError, match="makes no law of delays: it must be a positive number"):
+    with pytest.raises(
+        SettingError, match="makes no distribution of delays: it must be a positive number"
+    ):
         DelayLaw(window, 2)
 
 
 def test_damaged_data_is_refused():
     plain = DelayLaw(60.0, 1).to_plain()
     del plain["silent"]
-    with pytest.raises(StateError, match="a law of delays is damaged"):
+    with pytest.raises(StateError, match="a distribution of delays is damaged"):
         DelayLaw.from_plain(plain)
 
 
@@ -172,7 +174,7 @@ def test_damaged_data_is_refused():
 )
 def test_counts_that_kernels_would_follow_out_of_bounds_are_refused(name, packed):
     plain = DelayLaw(60.0, arms=2).to_plain()
-    with pytest.raises(StateError, match="a law of delays is damaged"):
+    with pytest.raises(StateError, match="a distribution of delays is damaged"):
         DelayLaw.from_plain(plain | {name: packed})
 
 

@@ -126,14 +126,38 @@ def test_no_row_of_the_reference_is_empty():
                 assert cells[3 if len(cells) == 4 else 1], row
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_the_search_works_from_the_built_files(site):
+@pytest.fixture
+def browser():
+    """Chromium, where there is one."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
-        page.wait_for_selector("#search-results li a", timeout=HANG * 1000)
-        found = page.locator("#search-results li a").all_inner_texts()
-        browser.close()
+        found = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+def test_the_search_works_from_the_built_files(site, browser):
+    page = browser.new_page()
+    page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
+    page.wait_for_selector("#search-results li a", timeout=HANG * 1000)
+    found = page.locator("#search-results li a").all_inner_texts()
     assert any("Studies" in title for title in found)
+
+
+def test_the_leaderboard_can_be_filtered_and_sorted(site, browser):
+    page = browser.new_page()
+    page.goto((site.root / "leaderboard.html").as_uri())
+    rows = page.locator(".content table tbody tr:visible")
+    everyone = rows.count()
+    assert everyone > 60
+    page.get_by_label("keeps rewards").select_option("yes")
+    assert 0 < rows.count() < everyone
+    page.get_by_label("keeps rewards").select_option("")
+    page.get_by_label("policy").fill("kl-ucb")
+    assert all("kl-ucb" in text for text in rows.all_inner_texts())
+    page.get_by_role("button", name="µs a turn").click()
+    costs = [float(row.split("\t")[7]) for row in rows.all_inner_texts()]
+    assert costs == sorted(costs)
+    assert page.locator("a[href$='leaderboard.json']").count() == 1

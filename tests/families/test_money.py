@@ -189,7 +189,9 @@ def test_lower_bounds_know_the_variance():
 
 
 def test_doors():
-    with pytest.raises(FamilyError, match=r"law of amounts 'lognormal'.*did you mean 'log-normal'"):
+    with pytest.raises(
+        FamilyError, match=r"distribution of amounts 'lognormal'.*did you mean 'log-normal'"
+    ):
         Money("lognormal")
     with pytest.raises(FamilyError, match=r"share=1\.5 is no chance"):
         Money(share=1.5)

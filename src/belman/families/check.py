@@ -217,8 +217,8 @@ def _why_not(family: Family, values: Floats) -> str:
 def _cell_score(family: Family, group: Floats, cell: float) -> float:
     """The log score in cells: densities times the width of one, masses as they are.
 
-    None where there is no law, where a coin shows a share of a side, and where cells are so wide
-    that a density is no chance.
+    None where there is no distribution, where a coin shows a share of a side, and where cells are
+    so wide that a density is no chance.
     """
     masses = family.name in ("bernoulli", "poisson", "geometric")
     shares = family.coin and bool(((group > 0.0) & (group < 1.0)).any())

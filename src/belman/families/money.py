@@ -208,7 +208,7 @@ KERNELS = {
 class Money(Family):
     """Rewards that are mostly 0 and sometimes an amount, such as what a visitor spends.
 
-    `amounts` are "log-normal", "gamma" of known `shape`, or of "any" law, by their moments.
+    `amounts` are "log-normal", "gamma" of known `shape`, or of "any" kind, by their moments.
     `typical` is about what a purchase brings, to a factor of some hundreds: it is the weak prior of
     the amounts. The belief on the chance of a purchase is Beta(α, β), by default Beta(½, ½).
     `share` and `sigma` are the chance of a purchase and the deviation of the logarithm of an
@@ -236,7 +236,7 @@ class Money(Family):
 
     def __post_init__(self) -> None:
         if self.amounts not in KERNELS:
-            raise FamilyError(unknown("law of amounts", self.amounts, KERNELS))
+            raise FamilyError(unknown("distribution of amounts", self.amounts, KERNELS))
         self._positive(typical=self.typical, shape=self.shape, share=self.share, sigma=self.sigma)
         if self.share > 1.0:
             raise FamilyError(f"share={self.share!r} is no chance: it must be at most 1")

@@ -56,7 +56,7 @@ def _statistics(family: Family, x: Floats) -> Floats:
 
 
 def has_law(family: Family) -> bool:
-    """Whether rewards have a law that predicts them, and sums say all that a belief learns."""
+    """Whether a distribution predicts rewards, and sums say all that a belief learns."""
     amounts = family.amount if isinstance(family, Money) else family
     return amounts.name in _STATISTICS
 

@@ -321,7 +321,7 @@ class Policy(ABC):
     def own_chances(
         self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
     ) -> Floats | None:
-        """The chance of playing each of these arms (their places) now, for a law of its own.
+        """The chance of playing each of these arms (their places) now, by a formula of its own.
 
         None where what it draws follows from the beliefs, or is not known.
         """

@@ -236,7 +236,7 @@ class ContextualAgent:
 
     @property
     def policy(self) -> DependentPolicy:
-        """Who chooses."""
+        """The policy that chooses."""
         return self._policy
 
     @property

@@ -50,7 +50,7 @@ class DependentKernels(Bundle):
 
 @dataclass(frozen=True)
 class DependentPolicy(ABC):
-    """Who chooses among arms with features: what the user chose of an algorithm."""
+    """A policy for arms with features: what the user chose of an algorithm."""
 
     name: ClassVar[str]
 
