@@ -113,7 +113,7 @@ def test_a_change_of_scale_leaves_predictions_as_they_were():
     probe = [{"age": 35.0}, {"age": 55.0}]
     before = [agent.beliefs(context)["expected reward"] for context in probe]
     spread = agent._learnt.context.moments["age"].spread
-    agent._meet({"age": 90.0}, [])  # the sixteenth value
+    agent.meet(agent.check({"age": 90.0}))  # the sixteenth value
     assert agent._learnt.context.moments["age"].spread != spread
     after = [agent.beliefs(context)["expected reward"] for context in probe]
     np.testing.assert_allclose(after, before, rtol=1e-9)

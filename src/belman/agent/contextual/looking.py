@@ -69,7 +69,10 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
     held, model = agent._calls.survey(agent.turn), agent.model
     law, belief, features = model.law, held["belief"], held["features"]
     intervals = [
-        tuple(float(model.kernels.mean(law, end)) for end in ends(model, belief, row, level))
+        sorted(
+            agent.outward(float(model.kernels.mean(law, end)))
+            for end in ends(model, belief, row, level)
+        )
         for row in features
     ]
     seen = zip(held["sight"].eta, held["sight"].variance, strict=True)
@@ -77,7 +80,7 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
         {
             "arm": agent.arms,
             "plays": list(agent._tells),
-            "expected reward": [float(model.kernels.expected(law, *pair)) for pair in seen],
+            agent.quantity: [agent.outward(model.kernels.expected(law, *pair)) for pair in seen],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "P(best)": best_shares(model, belief, features, agent.turn).tolist(),
