@@ -78,6 +78,20 @@ class SegmentBeliefs:
         own[arm] = own[arm].told(self.family, value)
         everywhere[arm] = everywhere[arm].told(self.family, value)
 
+    def learn_many(self, key: Segment, arm: Hashable, n: int, total: float, squares: float) -> None:
+        """Learn so many rewards of an arm in a segment by their sums, where the family allows."""
+        self.see(key)
+        for where in (self.own[key], self.all):
+            before = where[arm]
+            belief = self.family.update_many(before.belief, n, total, squares)
+            where[arm] = before._replace(
+                belief=tuple(map(float, belief)),
+                plays=before.plays + n,
+                sum=before.sum + total,
+                squares=before.squares + squares,
+                tells=before.tells + n,
+            )
+
     def share(self, arm: Hashable, own: Learnt) -> float:
         """The share of other segments' rewards of an arm that counts beside its own."""
         others = self.all[arm].plays - own.plays

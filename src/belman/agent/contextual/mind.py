@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman import chance
+from belman import chance, spec
 from belman.agent import doors
 from belman.agent.contextual import settings
 from belman.agent.contextual.calls import Calls
@@ -120,6 +120,26 @@ class ContextualMind:
     def policy(self) -> DependentPolicy:
         """Who chooses."""
         return self._policy
+
+    @property
+    def context_names(self) -> list[str]:
+        """What is told with an ask."""
+        return list(self._learnt.context.names)
+
+    def definition(self) -> dict[str, Any]:
+        """All that was chosen at its making but the arms, as plain data; `rows` is what is known
+        of each of them, and None where there are none.
+        """
+        return {
+            "features": list(self._learnt.features.names),
+            "rows": self._rows if self._arms else None,
+            "context": self.context_names,
+            "model": spec.describe(self._model),
+            "policy": spec.describe(self._policy),
+            "pooling": self._pooling,
+            "interactions": [list(pair) for pair in self._learnt.columns.interactions],
+            "scale": self._scale,
+        }
 
     @property
     def turn(self) -> int:
