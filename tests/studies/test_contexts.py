@@ -1,4 +1,4 @@
-"""Studies that decide in contexts: what is learnt is the fold of the log, whatever happens to it."""
+"""Studies that decide in contexts: what is learnt is the fold of the log, come what may."""
 
 from __future__ import annotations
 

@@ -15,6 +15,9 @@ class TicketOut(BaseModel):
     probability: float
     uniform: bool
     time: float
+    context: dict[str, Any] | None = None
+    candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
 
 
 class TicketsOut(BaseModel):

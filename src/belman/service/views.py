@@ -19,7 +19,7 @@ from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
-from belman.studies import Draw, Kind, Storage, Study, open_study
+from belman.studies import Draw, Kind, Storage, Study, Ticket, open_study
 from belman.studies.study_report import MOST
 from belman.table import Table
 
@@ -52,6 +52,13 @@ def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None 
         trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
         trial.ask()
     study.set_exposure(exposure, reason, key=key)
+
+
+def ticket(given: Ticket) -> dict[str, Any]:
+    """A ticket; what it says of contexts is left out where it says nothing."""
+    found = given._asdict()
+    told = ("context", "candidate", "ranking")
+    return {name: value for name, value in found.items() if value is not None or name not in told}
 
 
 def table(look: Callable[..., Table], *arguments: Any) -> bytes:

@@ -22,7 +22,7 @@ from belman.studies.event_log import Event, Kind
 
 #: Candidates of one ask: the log keeps all of them.
 MOST_CANDIDATES = 1_000
-CONTEXT, CANDIDATES, CHOSEN = "context", "candidates", "chosen"
+CONTEXT, CANDIDATES, CHOSEN, RANKING = "context", "candidates", "chosen", "ranking"
 
 
 class Open(NamedTuple):
@@ -51,6 +51,10 @@ class Contexts(ABC):
         """The places of so many arms of these, or of candidates, and the chance of each (NaN where
         it is not known). All that changes is what `meet` would.
         """
+
+    @abstractmethod
+    def rank(self, asking: Asking, among: Sequence[int]) -> list[int]:
+        """The places of these arms, or of candidates, the largest index first."""
 
     @abstractmethod
     def meet(self, asking: Asking) -> None:

@@ -42,6 +42,10 @@ class FeatureContexts(Contexts):
         known = not self.agent.policy.by_chance
         return [(place, 1.0 / tied if known else math.nan) for place, tied in found]
 
+    def rank(self, asking: Asking, among: Sequence[int]) -> list[int]:
+        self.agent.meet(asking, count=False)
+        return self.agent.rank(asking, among)
+
     def meet(self, asking: Asking) -> None:
         self.agent.meet(asking, count=False)  # as `choose` did, to the last bit
         self.agent.meet(asking)

@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from belman.agent import Agent, doors
-from belman.errors import StateError
+from belman.errors import StateError, UnknownTicketError
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies import import_export
 from belman.studies.context_looks import along_features, looking_in, segments_table
-from belman.studies.event_log import Event
+from belman.studies.event_log import Event, Kind
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
 from belman.studies.settings import Settings
 from belman.studies.state import State
-from belman.studies.storage import Storage
+from belman.studies.storage import Storage, Transaction
 from belman.studies.study_report import StudyReport, report_of
 from belman.studies.study_segments import segments_of
 from belman.studies.tickets import Ticket, ticket_of
@@ -235,6 +235,28 @@ class Looking:
         asks = self.events(min(out) - 1) if out else ()
         secret = self._replica.secret
         return [ticket_of(event, register, secret) for event in asks if event.number in out]
+
+    def asked(self, key: str) -> list[Ticket]:
+        """The tickets that a request with this idempotency key was given; raises
+        UnknownTicketError where there is none.
+        """
+
+        def read(transaction: Transaction) -> list[Event]:
+            found: list[Event] = []
+            while event := self._replica.log.find(transaction, "key", f"{key}/{len(found)}"):
+                found.append(event)
+            return found
+
+        register = self._replica.look(lambda state: list(state.register))
+        events = self.storage.run(read, write=False)
+        if not events or events[0].kind != Kind.ASKED:
+            raise UnknownTicketError(f"no ask of study {self.name!r} had the key {key[:80]!r}")
+        return [ticket_of(event, register, self._replica.secret) for event in events]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What candidates come with, in a study whose arms these are."""
+        return self._replica.look(lambda state: along_features(state).feature_names)
 
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason; or the `last` so many."""

@@ -90,9 +90,10 @@ def open_study(
     `belman.SegmentedAgent`); `context`, `features`, `model`, `pooling`, `interactions` and `scale`
     make one belief for all arms, and are those of a `belman.ContextualAgent`; features that are
     names alone, and no arms, are for candidates that come with every ask. `expire_after` and
-    `expired_reward`, which counted rewards at once and silence later, lead to a window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a
-    `clock` replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only`
-    opens a copy to look at, and refuses every change.
+    `expired_reward`, which counted rewards at once and silence later, lead to a window. Time is the
+    storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
+    `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a copy to look
+    at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()

@@ -94,6 +94,11 @@ class SegmentContexts(Contexts):
         places = {arm: place for place, arm in enumerate(agent.arms)}
         return [(places[choice.arm], choice.probability) for choice in agent.last]
 
+    def rank(self, asking: Asking, among: Sequence[int]) -> list[int]:
+        agent = self.agent_in(asking)
+        places = {arm: place for place, arm in enumerate(agent.arms)}
+        return [places[arm] for arm in agent.explain()["arm"] if places[arm] in among]
+
     def meet(self, asking: Asking) -> None:
         self.beliefs.see(self.key(asking))
 

@@ -96,6 +96,11 @@ class State:
         among = [self.places[arm] for arm in self.agent.arms]
         return self.contexts.choose(asking, 1, among, self.agent.mind)[0][0]
 
+    def rank(self, asking: Asking) -> list[int]:
+        """The places of the arms that are played, or of candidates, the largest index first."""
+        assert self.contexts is not None
+        return self.contexts.rank(asking, [self.places[arm] for arm in self.agent.arms])
+
     def check_asking(self, context: Any, candidates: Any) -> Asking | None:
         """A context and candidates as the log keeps them, in a study that has contexts."""
         if self.contexts is not None:

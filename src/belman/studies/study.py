@@ -72,6 +72,7 @@ class Study(Looking):
         *,
         context: Given | None = None,
         candidates: Sequence[Given] | None = None,
+        top: int | None = None,
         attributes: Given | None = None,
         key: str | None = None,
     ) -> Ticket: ...
@@ -82,6 +83,7 @@ class Study(Looking):
         *,
         context: Given | None = None,
         candidates: Sequence[Given] | None = None,
+        top: int | None = None,
         attributes: Given | None = None,
         key: str | None = None,
     ) -> list[Ticket]: ...
@@ -91,6 +93,7 @@ class Study(Looking):
         *,
         context: Given | None = None,
         candidates: Sequence[Given] | None = None,
+        top: int | None = None,
         attributes: Given | None = None,
         key: str | None = None,
     ) -> Any:
@@ -99,11 +102,12 @@ class Study(Looking):
         Tickets that are out count as observed at their expected statistic, so that concurrent
         askers spread. `attributes` of whoever it is for, such as {"device": "phone"}, are kept in
         the log for `report(by="device")`; no policy sees them. What decides is the `context` of a
-        study that has contexts, and the `candidates` where these are its arms. A request that may
-        be sent again carries an idempotency `key` of its own: the same key gives the same tickets.
+        study that has contexts, and the `candidates` where these are its arms; with `top` its
+        ticket ranks so many of them. A request that may be sent again carries an idempotency `key`
+        of its own: the same key gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
-        request = Ask(count, key, attributes, context, candidates)
+        request = Ask(count, key, attributes, context, candidates, top)
         tickets = self._replica.transact(lambda unit: unit.ask(request))
         return tickets[0] if n is None else tickets
 

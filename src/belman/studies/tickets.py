@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from belman.errors import UnknownTicketError
 from belman.studies.chain import NO_MARK, mark
-from belman.studies.contexts import CANDIDATES, CHOSEN, CONTEXT
+from belman.studies.contexts import CANDIDATES, CHOSEN, CONTEXT, RANKING
 from belman.studies.event_log import Draw, Event
 
 
@@ -20,7 +20,8 @@ class Ticket(NamedTuple):
     `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
     that of such a draw then, and that of the policy otherwise. In a study with contexts `context`
     is what was asked with; where arms are candidates, `candidate` is the one to try, and `arm` its
-    place among them.
+    place among them. `ranking` lists as many as were asked for, this one first, and then those with
+    the largest indices.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Ticket(NamedTuple):
     time: float
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
 
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
@@ -45,7 +47,10 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     if CANDIDATES in body:
         place = body[CHOSEN]
         found = found._replace(arm=place, candidate=body[CANDIDATES][place])
-    return found._replace(context=body.get(CONTEXT))
+    ranking = body.get(RANKING)
+    if ranking is not None and CANDIDATES not in body:
+        ranking = [register[place] for place in ranking]
+    return found._replace(context=body.get(CONTEXT), ranking=ranking)
 
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:

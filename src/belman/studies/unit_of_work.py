@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from belman.agent import doors
+from belman.agent.contextual.mind import Asking
 from belman.errors import (
     ArmError,
     BelmanError,
@@ -42,6 +43,7 @@ class Ask(NamedTuple):
     attributes: Mapping[str, Any] | None = None
     context: Mapping[str, Any] | None = None
     candidates: Sequence[Mapping[str, Any]] | None = None
+    top: int | None = None  # how many to rank, the chosen one first
 
 
 class Tell(NamedTuple):
@@ -114,13 +116,27 @@ class UnitOfWork:
         self.check_playing()
         self.state.count_early(self.now)
         first = self.state.number + 1
+        ranking = self._ranking(request, asking)
         for i, one in enumerate(self.state.decide(request.tickets, asking)):
             key = None if request.key is None else f"{request.key}/{i}"
             own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
+            if ranking is not None:
+                first = one.place if one.candidate is None else one.candidate
+                rest = [place for place in ranking if place != first]
+                own = {**own, contexts.RANKING: [first, *rest][: request.top]}
             text = json.dumps(own, ensure_ascii=False) if own else None
             event = {"arm": one.place, "draw": one.draw, "probability": one.probability}
             self.write(Kind.ASKED, **event, key=key, body=text)
         return [self._ticket(event) for event in self.new if event.number >= first]
+
+    def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
+        """The places of all arms, or candidates, the largest index first, if that is asked for."""
+        if request.top is None:
+            return None
+        if asking is None:
+            raise SettingError("top=… ranks arms in a context: this study decides without")
+        doors.check_count(request.top, f"top={request.top!r}")
+        return self.state.rank(asking)
 
     def check_playing(self) -> None:
         """Refuse where the study is paused."""
@@ -137,7 +153,8 @@ class UnitOfWork:
         found: list[Ticket] = []
         while event := self.keyed(f"{key}/{len(found)}"):
             before = json.loads(event.body or "{}")
-            before.pop(contexts.CHOSEN, None)
+            for name in (contexts.CHOSEN, contexts.RANKING):
+                before.pop(name, None)
             if before != body:
                 was = "was given with other attributes, or another context, before: use a new key"
                 raise SettingError(f"key={key!r} {was}")

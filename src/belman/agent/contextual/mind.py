@@ -126,12 +126,17 @@ class ContextualMind:
         """What is told with an ask."""
         return list(self._learnt.context.names)
 
+    @property
+    def feature_names(self) -> list[str]:
+        """What is known of arms, or comes with candidates."""
+        return list(self._learnt.features.names)
+
     def definition(self) -> dict[str, Any]:
         """All that was chosen at its making but the arms, as plain data; `rows` is what is known
         of each of them, and None where there are none.
         """
         return {
-            "features": list(self._learnt.features.names),
+            "features": self.feature_names,
             "rows": self._rows if self._arms else None,
             "context": self.context_names,
             "model": spec.describe(self._model),
