@@ -64,10 +64,7 @@ class FeatureContexts(Contexts):
         return {"model": self.agent.model.name, "context": self.agent.context_names}
 
     def tables(self) -> dict[str, Any]:
-        found = self.agent.coefficients()
-        return {
-            "coefficients": {name: cells[:MOST_LISTED] for name, cells in found.columns.items()}
-        }
+        return {"coefficients": dict(self.agent.coefficients(most=MOST_LISTED).columns)}
 
     def copied(self) -> FeatureContexts:
         other = FeatureContexts(deepcopy(self.agent))

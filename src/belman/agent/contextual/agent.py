@@ -194,11 +194,11 @@ class ContextualAgent(ContextualMind):
         copy = self._copy_in(context)
         return looking.reasons(copy, copy._place(arm))
 
-    def coefficients(self, level: float = 0.95) -> Table:
-        """Every coefficient with its credible interval; those of numbers are per standard deviation
-        (`per`) of them.
+    def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
+        """Every coefficient with its credible interval, or the first so many; those of numbers are
+        per standard deviation (`per`) of them.
         """
-        return looking.coefficients(self, doors.check_level(level))
+        return looking.coefficients(self, doors.check_level(level), most)
 
     def _copy_in(self, context: Mapping[str, Any] | None) -> ContextualAgent:
         """A copy that has met a context, whose numbers do not count."""

@@ -134,12 +134,12 @@ def reasons(agent: ContextualAgent, arm: int) -> Table:
     )
 
 
-def coefficients(agent: ContextualAgent, level: float) -> Table:
+def coefficients(agent: ContextualAgent, level: float, most: int | None = None) -> Table:
     """Every coefficient with its interval, and the deviation of the number that it is per."""
     belief, size = agent._learnt.belief, len(agent._learnt.columns)
-    mean = belief.share @ belief.mean
-    intervals = [ends(agent.model, belief, row, level) for row in np.eye(size)]
-    labels = _labels(agent)
+    mean = (belief.share @ belief.mean)[:most]
+    intervals = [ends(agent.model, belief, row, level) for row in np.eye(size)[:most]]
+    labels = _labels(agent)[:most]
     moments = {**agent._learnt.features.moments, **agent._learnt.context.moments}
     return Table(
         {
@@ -148,6 +148,8 @@ def coefficients(agent: ContextualAgent, level: float) -> Table:
             "coefficient": mean.tolist(),
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
-            "per": [moments[label].spread if label in moments else 1.0 for _, label in labels],
+            "per": [
+                moments[label].spread or 1.0 if label in moments else 1.0 for _, label in labels
+            ],
         }
     )
