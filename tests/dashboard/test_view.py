@@ -319,8 +319,11 @@ def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("settings", "table", "column"),
-    [({"segments": ["country"]}, "segments", "arm"), ({"context": ["country"]}, "coefficients", "of")],
-)  # fmt: skip
+    [
+        ({"segments": ["country"]}, "segments", "arm"),
+        ({"context": ["country"]}, "coefficients", "of"),
+    ],
+)
 def test_a_view_shows_what_is_known_by_context(storage, settings, table, column):
     study = open_study("seen", ["a", "b"], storage=storage, seed=1, **settings)
     for country in ("fr", "de") * 5:

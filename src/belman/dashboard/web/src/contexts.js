@@ -4,6 +4,7 @@ import { term } from "./glossary.js";
 import { chance, number, share } from "./words.js";
 
 const SEGMENTS = ["segment", "likeliest best", "rewards", "expected", "95 %", "chance to be best", "borrowed"];
+const SHOWN_TO = "Which arm is best depends on the context: averages above are of those whom each arm was shown to. ";
 const COEFFICIENTS = ["feature", "of", "counts", "95 %", "per"];
 
 export class Contexts {
@@ -18,12 +19,12 @@ export class Contexts {
     if (!contexts) return;
     const { segments, coefficients } = contexts;
     if (segments) {
-      this.words.replaceChildren("The likeliest best arm of every ", term("segment"), ". A small one borrows rewards from the others: the last column says which share of them counts in it.");
+      this.words.replaceChildren(SHOWN_TO, "The likeliest best arm of every ", term("segment"), ". A small one borrows rewards from the others: the last column says which share of them counts in it.");
       const rows = segments.segment.map((name, i) => [name, segments.arm[i], number(segments.plays[i]), words.write(segments.expected[i]),
         `${words.write(segments.low[i])} to ${words.write(segments.high[i])}`, chance(segments.best[i]), share(segments.borrowed[i])]);
       this.table.replaceChildren(table(SEGMENTS, rows));
     } else {
-      this.words.replaceChildren("What every feature counts in the one belief that all arms share; of numbers, per standard deviation. An interval without 0 says which way.");
+      this.words.replaceChildren(SHOWN_TO, "What every feature counts in the one belief that all arms share; of numbers, per standard deviation. An interval without 0 says which way.");
       const rows = coefficients.feature.map((name, i) => [name, coefficients.of[i], number(coefficients.coefficient[i], 3),
         `${number(coefficients.low[i], 3)} to ${number(coefficients.high[i], 3)}`, number(coefficients.per[i], 3)]);
       this.table.replaceChildren(table(COEFFICIENTS, rows));
