@@ -1,4 +1,4 @@
-"""Arms that share a direction move on the manifold together. Draws docs/images/shared-direction.png.
+"""Arms that share a direction move on the manifold together (docs/images/shared-direction.png).
 
 Only rewards of one arm are told. On the left every arm is a direction of its own, and it moves
 alone. On the right another points nearly where it does, and goes along; the third is at a right

@@ -33,12 +33,11 @@ def test_asks_hold_contexts_and_tables_show_them(client):
         study.tell(ticket, int((ticket.arm == "blue") == (country == "fr")))
     french = study.beliefs(context={"country": "fr"})
     assert french["P(best)"][0] > 0.8
-    assert "country=fr" in study.coefficients()["feature"]
+    assert "country=fr" in study.contexts()["coefficients"]["feature"]
     assert study.explain(context={"country": "fr"})["arm"][0] == "blue"
     with pytest.raises(errors.SettingError, match="name in context"):
         study.ask(context={"moon": 1})
-    with pytest.raises(errors.StudyError, match="no segments"):
-        study.segments()
+    assert client.create("without", ["blue"]).contexts() == {}
 
 
 def test_segments_and_their_weights(client):
@@ -47,7 +46,7 @@ def test_segments_and_their_weights(client):
         for country in ("fr", "de"):
             ticket = study.ask(context={"country": country})
             study.tell(ticket, int((ticket.arm == "blue") == (country == "fr")))
-    assert set(study.segments()["segment"]) == {"country=fr", "country=de"}
+    assert set(study.contexts()["segments"]["segment"]) == {"country=fr", "country=de"}
     made = study.publish(100, segment={"country": "fr"})
     assert study.weights("country=fr") == made
 

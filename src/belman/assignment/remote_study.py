@@ -167,13 +167,12 @@ class RemoteStudy(RemoteEdge):
         """
         return self._rows(f"beliefs?{in_context(context, level=level)}")
 
-    def coefficients(self, level: float = 0.95) -> Rows:
-        """Every coefficient of a study along features, with its interval."""
-        return self._rows(f"coefficients?{urlencode({'level': level})}")
-
-    def segments(self) -> Rows:
-        """The likeliest best arm of every segment of a study that learns by segment."""
-        return self._rows("segments")
+    def contexts(self) -> dict[str, dict[str, list[Any]]]:
+        """What is known by context, as columns: `coefficients` of features, or the best arm of
+        every one of the `segments`; nothing in a study without contexts.
+        """
+        found: dict[str, dict[str, list[Any]]] = self.client.call("GET", f"{self._path}/contexts")
+        return found
 
     def report(
         self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None

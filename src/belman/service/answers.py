@@ -77,6 +77,13 @@ class TableOut(BaseModel):
     columns: dict[str, list[Any]]
 
 
+class ContextsOut(BaseModel):
+    """Named columns: of coefficients along features, or of segments."""
+
+    coefficients: dict[str, list[Any]] | None = None
+    segments: dict[str, list[Any]] | None = None
+
+
 class ReportOut(BaseModel):
     """A verdict: the state in a word, a sentence, and what it rests on."""
 

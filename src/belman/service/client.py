@@ -62,14 +62,6 @@ class RemoteStudy(remote_study.RemoteStudy):
         """
         return Table(*self._columns(f"beliefs?{in_context(context, level=level)}"))
 
-    def coefficients(self, level: float = 0.95) -> Table:
-        """Every coefficient of a study along features, with its interval."""
-        return Table(*self._columns(f"coefficients?{urlencode({'level': level})}"))
-
-    def segments(self) -> Table:
-        """The likeliest best arm of every segment of a study that learns by segment."""
-        return Table(*self._columns("segments"))
-
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return Table(*self._columns(f"metrics?{urlencode({'level': level})}"))

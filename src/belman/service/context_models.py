@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
 from belman.errors import SettingError
 
@@ -16,7 +16,7 @@ _Text = Annotated[StrictStr, Field(max_length=200)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Word = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Words = Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMES)]
-Values = Annotated[dict[Word, bool | Number | _Text | None], Field(max_length=MOST_NAMES)]
+Values = Annotated[dict[Word, StrictBool | Number | _Text | None], Field(max_length=MOST_NAMES)]
 Context = Annotated[
     Values | None, Field(description="What is known of this moment, by the study's names.")
 ]

@@ -201,18 +201,11 @@ async def beliefs(
     )
 
 
-@router.get("/{name}/coefficients", response_model=answers.TableOut, **requires(Role.READ, 409))
-async def coefficients(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
-    """Every coefficient of a study along features, with its interval."""
-    work = partial(views.table, study.coefficients, level)
-    return encoded_response(await registry_of(request).shared(study, ("coefficients", level), work))
-
-
-@router.get("/{name}/segments", response_model=answers.TableOut, **requires(Role.READ, 409))
-async def segments(request: Request, study: OpenStudy) -> Response:
-    """The likeliest best arm of every segment of a study that learns by segment."""
-    work = partial(views.table, study.segments)
-    return encoded_response(await registry_of(request).shared(study, "segments", work))
+@router.get("/{name}/contexts", response_model=answers.ContextsOut, **requires(Role.READ))
+async def contexts(request: Request, study: OpenStudy) -> Response:
+    """What is known by context: coefficients of features, or the best arm of every segment."""
+    work = partial(views.contexts, study)
+    return encoded_response(await registry_of(request).shared(study, "contexts", work))
 
 
 @router.get("/{name}/report", response_model=answers.ReportOut, **requires(Role.READ))

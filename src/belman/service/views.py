@@ -67,6 +67,11 @@ def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     return encoded({"title": found.title, "columns": found.columns})
 
 
+def contexts(study: Study) -> bytes:
+    """What is known by context as JSON, by columns; nothing where there are no contexts."""
+    return encoded({name: found.columns for name, found in study.contexts().items()})
+
+
 def report(study: Study, level: float, control: str | None, by: str | None) -> bytes:
     """The report as JSON; a control is named as text."""
     arms = {str(arm): arm for arm in study.arms}

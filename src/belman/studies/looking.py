@@ -212,6 +212,17 @@ class Looking:
         """Every coefficient of a study along features, with its credible interval."""
         return self._replica.look_now(lambda state: along_features(state).coefficients(level))
 
+    def contexts(self) -> dict[str, Table]:
+        """What is known by context: a table of `coefficients`, or one of `segments`; nothing in a
+        study without contexts.
+        """
+
+        def read(state: State) -> dict[str, Any]:
+            return {} if state.contexts is None else state.contexts.tables()
+
+        found = self._replica.look_now(read)
+        return {name: Table(columns) for name, columns in found.items()}
+
     def segments(self) -> Table:
         """Of a study by segments, the likeliest best arm of each that was seen, the largest first:
         expected reward, interval, P(best), and the share of other segments' rewards that counts.

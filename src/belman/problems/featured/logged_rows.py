@@ -50,8 +50,7 @@ def earnings_of(
 
 def _ridge(contexts: Floats, earned: Floats) -> Floats:
     gram = contexts.T @ contexts + _RIDGE * np.eye(contexts.shape[1])
-    found: Floats = np.linalg.solve(gram, contexts.T @ earned)
-    return found
+    return np.asarray(np.linalg.solve(gram, contexts.T @ earned), dtype=np.float64)
 
 
 def _column(name: str, given: Any) -> NDArray[np.float64]:
