@@ -9,11 +9,14 @@ from belman import errors, problems
 
 
 def logged(rows: int, seed: int):
-    """Arm 1 is better for positive x and was preferred there; (x, arm, reward, chance, means)."""
+    """Arm 1 is better far from 0 and was preferred there, along a curve that no line fits; (x, arm,
+    reward, chance, means).
+    """
     luck = np.random.default_rng(seed)
     x = luck.normal(size=(rows, 2))
-    means = np.stack([0.5 - 0.2 * x[:, 0], 0.5 + 0.3 * x[:, 0]], axis=1)
-    likely = np.where(x[:, 0] > 0, 0.8, 0.2)
+    squares = x[:, 0] ** 2
+    means = np.stack([0.5 - 0.2 * squares, 0.5 + 0.3 * squares], axis=1)
+    likely = np.where(squares > 1, 0.8, 0.2)
     arm = (luck.random(rows) < likely).astype(int)
     reward = means[np.arange(rows), arm] + 0.1 * luck.normal(size=rows)
     return x, arm, reward, np.where(arm == 1, likely, 1 - likely), means
