@@ -79,6 +79,7 @@ images: report ## redraw the pictures and the summary of README and docs/ from t
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
 	@$(BIN)/python docs/examples/price.py 200 docs/images/price.png
+	@$(BIN)/python docs/examples/shared_direction.py 12 docs/images/shared-direction.png
 
 page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
 	@$(BIN)/python docs/page.py

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
+from belman.service.context_models import Values
 from belman.service.models import (
     MOST_TICKETS,
     Arm,
@@ -40,7 +41,10 @@ class PublishBody(ReasonBody):
     valid_for: Annotated[
         Seconds | None, Field(description="Seconds for which weights may be used; null: no end.")
     ] = 86_400.0
-    segment: Annotated[Segment | None, Field(description="A part of the units.")] = None
+    segment: Annotated[
+        Segment | Values | None,
+        Field(description="A part of the units; where the study learns by segment, its context."),
+    ] = None
 
 
 class WeightsOut(BaseModel):

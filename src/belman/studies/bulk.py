@@ -8,6 +8,7 @@ from belman.errors import RewardError
 from belman.studies.event_log import Event
 from belman.studies.open_rows import OpenRow, sides
 from belman.studies.outcomes import Outcomes, changes_in, learn
+from belman.studies.segment_contexts import SegmentContexts
 
 if TYPE_CHECKING:
     from belman.studies.state import State
@@ -25,6 +26,8 @@ def observe(state: State, event: Event) -> None:
     found.add_to(state.publishing)
     for row in found.open:
         state.rows.take(OpenRow(*row))
+    if isinstance(state.contexts, SegmentContexts):
+        state.contexts.observe(found.contexts)
 
 
 def close(state: State, now: float) -> None:

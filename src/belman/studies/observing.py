@@ -15,6 +15,7 @@ from belman.assignment import Weights, WeightsError, assign
 from belman.errors import ArmError, RewardError, SettingError, StudyError, listing, nearest
 from belman.studies import change_keys
 from belman.studies.clocks import is_time
+from belman.studies.contexts import asked_in
 from belman.studies.event_log import Kind
 from belman.studies.observed_rows import Rows, Sums
 from belman.studies.open_rows import OpenRow, OpenRows
@@ -52,7 +53,22 @@ def outcomes(unit: UnitOfWork, batch: Rows | Sums) -> Outcomes:
         arm = unit.state.register[place]
         after = learn(unit.state.agent.family, unit.state.learnt(place), side, arm)
         arms.append((place, side.n, side.total, after))
-    return _with_odds(unit, groups, arms, versions, waiting)
+    found = _with_odds(unit, groups, arms, versions, waiting)
+    return found if unit.state.contexts is None else _by_segment(unit, found)
+
+
+def _by_segment(unit: UnitOfWork, found: Outcomes) -> Outcomes:
+    """The same, with what came of every arm in every segment."""
+    rows = []
+    for group in found.groups:
+        published = None if group.version is None else unit.event(group.version)
+        if published is None:
+            why = "it learns by segment: give the version that a unit was assigned by"
+            raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
+        context, _ = asked_in(published)
+        side = _inward_sums(group, unit.state.agent.scale)
+        rows.append((context, group.arm, side.n, side.inward, side.squares))
+    return found._replace(contexts=rows)
 
 
 def _check_study(unit: UnitOfWork) -> None:
@@ -64,6 +80,10 @@ def _check_study(unit: UnitOfWork) -> None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
     elif not policy.learns_sums(unit.state.agent.family):
         why = f"{policy.name} follows rewards one by one"
+    elif settings.contexts is not None and settings.window is not None:
+        why = "it learns by segment when windows close"
+    elif settings.contexts is not None and not unit.state.agent.family.summed:
+        why = f"it learns by segment, and {settings.family.name} rewards one by one"
     if why is not None:
         remedy = "tell the rewards of tickets instead"
         raise StudyError(f"study {unit.name!r} takes no outcomes in bulk: {why}; {remedy}")

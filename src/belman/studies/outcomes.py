@@ -102,6 +102,7 @@ class Outcomes(NamedTuple):
     meant: list[tuple[int, float]]
     log_odds: float
     open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see open_rows.py
+    contexts: Sequence[Sequence[Any]] = ()  # (context, place, n, sums) by segment, inward
 
     @property
     def rows(self) -> int:
@@ -111,8 +112,9 @@ class Outcomes(NamedTuple):
     def body(self, reason: str) -> dict[str, Any]:
         """For the log."""
         content = {"reason": reason, "rows": self.rows, **self._asdict()}
-        if not self.open:
-            del content["open"]
+        for name in ("open", "contexts"):
+            if not content[name]:
+                del content[name]
         return content
 
     @classmethod
@@ -122,7 +124,7 @@ class Outcomes(NamedTuple):
         arms = [(place, n, total, After.from_row(row)) for place, n, total, row in found["arms"]]
         groups = [Group(*group) for group in found["groups"]]
         rest = (found["assigned"], found["meant"], found["log_odds"], found.get("open", ()))
-        return cls(groups, arms, *rest)
+        return cls(groups, arms, *rest, found.get("contexts", ()))
 
     def add_to(self, publishing: Publishing) -> None:
         """Add to how the units were assigned."""

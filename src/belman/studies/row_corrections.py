@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from belman.agent.learnt import Learnt
-from belman.errors import ArmError, BelmanError, SettingError, TicketError
+from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
 from belman.studies import change_keys, corrections
 from belman.studies.event_log import Kind
 from belman.studies.observing import check_unit
@@ -50,6 +50,9 @@ def brought(given: Given) -> list[RowCorrection]:
 def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str | None) -> int:
     """Let rows count otherwise, all or none of them, unless they do under this key already."""
     request = (reason, *rows)
+    if unit.state.contexts is not None:
+        why = "it learns by segment, of which the log keeps sums"
+        raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
     if change_keys.made_before(unit, key, Kind.ROWS_CORRECTED, request) is None and rows:
         unit.dirty = True
         unit.state.close(unit.now)  # the event that follows has this time

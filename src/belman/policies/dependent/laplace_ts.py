@@ -19,6 +19,7 @@ class LaplaceTS(LinTS):
     """
 
     name = "laplace-ts"
+    by_chance = True
 
     def believing(self, model: Model) -> Model:
         if isinstance(model, (Logistic, PoissonLog)):

@@ -53,6 +53,8 @@ class DependentPolicy(ABC):
     """A policy for arms with features: what the user chose of an algorithm."""
 
     name: ClassVar[str]
+    #: Whether it chooses by chance, so that the chance of what it chose is not known.
+    by_chance: ClassVar[bool] = False
 
     @property
     @abstractmethod
