@@ -3,8 +3,9 @@ service is killed in the middle and started again.
 
 `python -m benchmarks.edge [MINUTES]` (ten, unless you say otherwise). Two processes decide for new
 units all the time, and learn the reward of one unit in twenty; the service has a SQLite file and
-publishes weights every two seconds. Afterwards every assignment is held against the version of the
-weights in the log that it names, and what the log counted against what was acknowledged.
+publishes weights every two seconds, for which they ask every second. Afterwards every assignment is
+held against the version of the weights in the log that it names, and what the log counted against
+what was acknowledged.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def work(address: str, worker: int, seconds: float, told: Connection) -> None:
     """Assign new units at a steady rate, in a process of its own."""
     places = {arm: place for place, arm in enumerate(ARMS)}
     arms, versions, ages = list[int](), list[int](), list[tuple[float, float]]()
-    decider = LocalDecider(address, "edge", fallback=ARMS[0], refresh=EVERY, flush=0.5)
+    decider = LocalDecider(address, "edge", fallback=ARMS[0], refresh=0.5 * EVERY, flush=0.5)
     told.send("ready")
     while decider.weights is None:
         time.sleep(STEP)

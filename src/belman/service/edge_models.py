@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 from belman.service.models import (
     MOST_TICKETS,
     Arm,
+    Attributes,
     Key,
     Number,
     Reason,
@@ -64,6 +65,7 @@ class RowIn(_Model):
     arm: Arm
     reward: Number
     time: Number | None = None
+    attributes: Attributes = None
 
 
 class SumsIn(_Model):
@@ -86,7 +88,10 @@ class ObservationsBody(_Model):
 
     rows: Annotated[
         Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
-        Field(description="Unit, version, arm, reward and perhaps the time of each outcome."),
+        Field(
+            description="Unit, version, arm and reward of each outcome, perhaps its time (seconds "
+            "since 1970) and attributes."
+        ),
     ] = None
     sums: Annotated[
         Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None,
@@ -113,6 +118,7 @@ class RowCorrectionIn(_Model):
     arm: Arm
     was: Number
     reward: Number | None
+    attributes: Attributes = None
 
 
 class RowCorrectionsBody(_Model):
