@@ -18,7 +18,7 @@ from .assign import assign
 from .documents import Arm, Weights
 from .fetching import Service
 from .hashing import Unit
-from .outbox import Counts, Outbox
+from .outbox import Counts, Outbox, Row
 from .refusals import BelmanError, WeightsError
 from .signatures import check_current, verify
 
@@ -85,9 +85,7 @@ class LocalDecider:
         self._fetching, self._closing = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
         self._service.close()
-        self._outbox = Outbox(
-            self._service.observe, self._say, self._flush, self._clock, self._starts
-        )
+        self._outbox = Outbox(self._service, self._say, self._flush, self._clock, self._starts)
         if self._starts:
             self._thread = threading.Thread(target=self._renew, name="belman-weights", daemon=True)
             self._thread.start()
@@ -128,7 +126,7 @@ class LocalDecider:
         are for reports.
         """
         self._check_process()
-        row = {
+        row: Row = {
             "unit": decision.unit,
             "version": decision.version,
             "arm": decision.arm,

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .fetching import Service
 from .refusals import BelmanError, ServiceError
 
 #: Rows of one request, and rows that wait for a service that is away before new ones are dropped.
@@ -35,18 +36,18 @@ class Counts(NamedTuple):
 
 class Outbox:
     """Rows that wait, and the thread that sends them every `flush` seconds, or as soon as there are
-    a thousand; none before it is due. `observe` sends one batch, `say` is told what goes wrong.
+    a thousand; none before it is due. `say` is told what goes wrong.
     """
 
     def __init__(
         self,
-        observe: Callable[[str, list[Row]], None],
+        service: Service,
         say: Callable[[str], None],
         flush: float,
         clock: Callable[[], float],
         start: bool,
     ) -> None:
-        self._observe, self._say, self._flush, self._clock = observe, say, flush, clock
+        self._service, self._say, self._flush, self._clock = service, say, flush, clock
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._sending = threading.Lock()
         self._order = itertools.count()
@@ -92,7 +93,7 @@ class Outbox:
             if batch is None:
                 return None
             try:
-                self._observe(*batch)
+                self._service.observe(*batch)
             except ServiceError as error:
                 self._say(str(error))
                 return False
