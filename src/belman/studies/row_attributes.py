@@ -6,6 +6,7 @@ add to the natural parameters of a belief, and a segment's belief is the sum of 
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -41,13 +42,20 @@ def checked(given: Sequence[Any], known: Set[str]) -> list[Attributes]:
     found = []
     for i, one in enumerate(given, start=1):
         try:
-            items = tuple(one.items()) if isinstance(one, Mapping) else (one,)
-            if items not in seen:
-                seen[items] = check_attributes(one, names)
-                names.update(seen[items])
-        except (SettingError, TypeError) as error:
+            found.append(_checked_once(one, names, seen))
+        except SettingError as error:
             raise SettingError(f"row {i}: {error}") from None
-        found.append(seen[items])
+    return found
+
+
+def _checked_once(one: Any, names: set[str], seen: dict[tuple[Any, ...], Attributes]) -> Attributes:
+    """Attributes that were checked before, or are now."""
+    items = tuple(one.items()) if isinstance(one, Mapping) else (one,)
+    with contextlib.suppress(TypeError):  # of a value that cannot be kept: it is refused below
+        if items in seen:
+            return seen[items]
+    found = seen[items] = check_attributes(one, names)
+    names.update(found)
     return found
 
 
