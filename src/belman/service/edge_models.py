@@ -10,6 +10,7 @@ from belman.service.context_models import Values
 from belman.service.models import (
     MOST_TICKETS,
     Arm,
+    Attributes,
     Key,
     Number,
     Reason,
@@ -68,6 +69,7 @@ class RowIn(_Model):
     arm: Arm
     reward: Number
     time: Number | None = None
+    attributes: Attributes = None
 
 
 class SumsIn(_Model):
@@ -90,7 +92,10 @@ class ObservationsBody(_Model):
 
     rows: Annotated[
         Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
-        Field(description="Unit, version, arm, reward and perhaps the time of each outcome."),
+        Field(
+            description="Unit, version, arm and reward of each outcome, perhaps its time (seconds "
+            "since 1970) and attributes."
+        ),
     ] = None
     sums: Annotated[
         Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None,
@@ -117,6 +122,7 @@ class RowCorrectionIn(_Model):
     arm: Arm
     was: Number
     reward: Number | None
+    attributes: Attributes = None
 
 
 class RowCorrectionsBody(_Model):

@@ -24,8 +24,10 @@ def observe(state: State, event: Event) -> None:
         state.course.earn(event.time, total, n)
         state.traffic.observed(place, n, state.learnt)
     found.add_to(state.publishing)
-    for row in found.open:
-        state.rows.take(OpenRow(*row))
+    state.attribute_names.update(part.name for part in found.by)
+    for row in (OpenRow(*row) for row in found.open):
+        state.rows.take(row)
+        state.attribute_names.update(row.attributes or ())
     if isinstance(state.contexts, SegmentContexts):
         state.contexts.observe(found.contexts)
 

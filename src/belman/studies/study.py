@@ -252,13 +252,14 @@ class Study(Looking):
         """Learn many outcomes of units that were assigned by published weights, all or (one row is
         bad) none of them; the count.
 
-        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, or
-        mappings with these names; a version of None is for units that were assigned without
-        weights. Sums per (version, segment, arm) do as well where the family allows: mappings with
-        version, arm, n, sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet
-        or Arrow file. Under one idempotency `key` a batch counts once; the rows themselves are
-        their key where none is given. Under a window a row waits until its own has closed, and the
-        last one of a unit and version stands until then.
+        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
+        attributes, or mappings with these names; a version of None is for units that were assigned
+        without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
+        (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
+        sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet or Arrow file.
+        Under one idempotency `key` a batch counts once; the rows themselves are their key where
+        none is given. Under a window a row waits until its own has closed, and the last one of a
+        unit and version stands until then.
         """
         check_reason(reason)
         batch = brought(rows, lambda: self._replica.look(lambda state: tuple(state.register)))
@@ -275,10 +276,11 @@ class Study(Looking):
     def correct_rows(self, rows: RowCorrections, reason: str, *, key: str | None = None) -> int:
         """Replace what rows of outcomes in bulk counted as, all or (one row is bad) none; how many.
 
-        Rows are (unit, version, arm, was, reward), or mappings with these names; a reward of None
-        forgets the row. The log keeps sums, so that whoever corrects says what a row counted as,
-        and a request that may be sent again carries an idempotency `key`. A row whose window is
-        open is not corrected but observed once more.
+        Rows are (unit, version, arm, was, reward), perhaps with the attributes that the row came
+        with, or mappings with these names; a reward of None forgets the row. The log keeps sums, so
+        that whoever corrects says what a row counted as, and a request that may be sent again
+        carries an idempotency `key`. A row whose window is open is not corrected but observed once
+        more.
         """
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
