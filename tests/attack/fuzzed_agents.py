@@ -16,7 +16,8 @@ from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
 from tests.attack.harness import Attack, Trials
-from tests.attack.saved_states import SETTINGS, play
+from tests.attack.playing_on import play
+from tests.attack.saved_states import SETTINGS
 
 LIFE = 60  # operations of one agent
 QUADRATURE = ("chi-squared", "beta")  # slow, and the same doors

@@ -20,6 +20,7 @@ from .assign import assign
 from .documents import Arm, Weights
 from .fetching import Service
 from .hashing import Unit
+from .messages import finite
 from .refusals import BelmanError, ServiceError, WeightsError
 from .signatures import check_current, verify
 
@@ -145,7 +146,7 @@ class LocalDecider:
             "unit": decision.unit,
             "version": decision.version,
             "arm": decision.arm,
-            "reward": float(reward),
+            "reward": finite(reward),
             "time": decision.time,
         }
         with self._lock:

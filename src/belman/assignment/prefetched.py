@@ -138,11 +138,14 @@ class Prefetched:
                 self._give_back(stale)  # or once more, when the service is back
 
     def _fetch(self, wanted: int) -> None:
-        failure, found = None, list[RemoteTicket]()
+        failure: BelmanError | None = None
+        found = list[RemoteTicket]()
         try:
             found = self.study.ask(wanted, attributes=self._attributes)
         except BelmanError as error:
             failure = error
+        except Exception as error:  # or whoever asks would wait for a thread that is no more
+            failure = ServiceError(f"asking ahead failed: {error!r}")
         with self._changed:
             until = self._clock() + self.oldest
             self._stock.extend((until, ticket) for ticket in found)

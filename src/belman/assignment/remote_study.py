@@ -17,6 +17,7 @@ from .messages import (
     tell_out,
     tickets_in,
     told_in,
+    understood,
 )
 from .prefetched import MOST, Prefetched
 from .refusals import BelmanError
@@ -90,7 +91,9 @@ class RemoteStudy(RemoteEdge):
         count = 0
         for i in range(0, len(given), MOST):
             body = {"tickets": given[i : i + MOST]}
-            count += int(self.client.call("POST", f"{self._path}/tickets/return", body)["returned"])
+            count += self.client.call("POST", f"{self._path}/tickets/return", body).count(
+                "returned"
+            )
         return count
 
     def prefetched(
@@ -157,8 +160,7 @@ class RemoteStudy(RemoteEdge):
     def exported(self, format: str = "csv") -> bytes:
         """The log as the content of a file, csv or parquet."""
         query = urlencode({"format": format})
-        found: bytes = self.client.call("GET", f"{self._path}/export?{query}")
-        return found
+        return self.client.text(f"{self._path}/export?{query}")
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide nothing until resumed."""
@@ -217,7 +219,7 @@ class RemoteStudy(RemoteEdge):
         count of events.
         """
         found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
-        return int(found["deleted"])
+        return found.count("deleted")
 
     def _rows(self, what: str) -> Rows:
         columns, _ = self._columns(what)
@@ -227,10 +229,11 @@ class RemoteStudy(RemoteEdge):
         """A table of the service as its columns, and its title."""
         found = self.client.call("GET", f"{self._path}/{what}")
         cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
-        columns = {
-            name: list(map(cells_in.get(name, number_in), cells))
-            for name, cells in found["columns"].items()
-        }
+        with understood():
+            columns = {
+                name: list(map(cells_in.get(name, number_in), cells))
+                for name, cells in found["columns"].items()
+            }
         return columns, found["title"]
 
     def __repr__(self) -> str:

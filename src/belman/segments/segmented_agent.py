@@ -210,6 +210,10 @@ class SegmentedAgent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that the next turn needs, atomically."""
+        state_file.keep(path, self.to_json())
+
+    def to_json(self) -> str:
+        """The whole state as text."""
         content = {
             "belman": __version__,
             "names": list(self._names),
@@ -225,30 +229,51 @@ class SegmentedAgent:
                 for key, own in self._own.items()
             ],
         }
-        state_file.keep(path, state_file.write(content, _FORMAT))
+        return state_file.write(content, _FORMAT)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SegmentedAgent:
         """The agent of a state file: it goes on where it was, to the last bit."""
-        source = os.fspath(path)
-        content = state_file.read(state_file.fetch(path), source, _FORMAT)
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path))
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "the state") -> SegmentedAgent:
+        """The agent of a text that `to_json` gave."""
+        content = state_file.read(text, source, _FORMAT)
+        return state_file.trusted(lambda: cls._rebuilt(content, source), source, _FORMAT)
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any], source: str) -> SegmentedAgent:
         agent = cls.__new__(cls)
-        try:
-            agent._names = _check_segments(content["names"])
-            agent._blank = Agent.from_json(json.dumps(content["blank"]))
-            agent._begin()
-            evidence = state_file.floats(content["evidence"])
-            if evidence.shape != (len(STRENGTHS),) or not np.isfinite(evidence).all():
-                raise StateError(f"the weights of {len(STRENGTHS)} strengths are not there")
-            agent._pooling.evidence[:] = evidence
-            agent._all = agent._learnt(content["all"])
-            for one in content["segments"]:
-                values = [state_file.decode_arm(value, source) for value in one["values"]]
-                key = agent._key(dict(zip(agent._names, values, strict=True)))
-                agent._agents[key] = Agent.from_json(json.dumps(one["agent"]))
-                agent._own[key] = agent._learnt(one["own"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise StateError(f"{source} does not hold a whole agent: {error}") from None
+        agent._names = _check_segments(content["names"])
+        agent._blank = Agent.from_json(json.dumps(content["blank"]))
+        agent._begin()
+        evidence = state_file.floats(content["evidence"])
+        if evidence.shape != (len(STRENGTHS),) or not np.isfinite(evidence).all():
+            raise StateError(f"the weights of {len(STRENGTHS)} strengths are not there")
+        agent._pooling.evidence[:] = evidence
+        agent._all = agent._learnt(content["all"])
+        segments = content["segments"]
+        if not isinstance(segments, list) or len(segments) > MOST_SEGMENTS:
+            raise StateError("its segments are no list of them, or too many")
+        for one in segments:
+            values = [state_file.decode_arm(value, source) for value in one["values"]]
+            key = agent._key(dict(zip(agent._names, values, strict=True)))
+            if key in agent._own:
+                raise StateError(f"segment {key!r} is there twice")
+            agent._agents[key] = agent._alike(Agent.from_json(json.dumps(one["agent"])))
+            agent._own[key] = agent._learnt(one["own"])
+        state_file.check_kept(content, agent.to_json(), ("blank", "segments"))
+        return agent
+
+    def _alike(self, agent: Agent) -> Agent:
+        """The agent of a segment, which plays as that of any other does."""
+        mine, other = (
+            [*map(state_file.encode_arm, one.arms), one.scale, one.policy, one.control]
+            for one in (self._blank, agent)
+        )
+        if mine != other:
+            raise StateError("the agent of a segment plays otherwise than the others")
         return agent
 
     def _learnt(self, rows: Any) -> dict[Hashable, Learnt]:

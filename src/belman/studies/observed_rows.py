@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from belman.agent import doors
 from belman.errors import SettingError, listing, nearest, needing
 
 ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".arrow", ".feather")
@@ -62,11 +63,8 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
         return _with_arms(_kind(_read(Path(given)), str(given)), arms())
     if isinstance(given, Mapping):
         return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
-    try:
-        rows: list[Any] = list(given)
-    except TypeError:
-        give = "give rows (unit, version, arm, reward, time), columns, or the path of a file"
-        raise SettingError(f"{str(given)[:80]!r} are no outcomes: {give}") from None
+    give = "rows (unit, version, arm, reward, time), columns, or the path of a file"
+    rows = doors.check_list(given, "outcomes", give)
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _kind(_transposed(rows), "the rows")
     return _of_tuples(rows)
@@ -74,8 +72,8 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
 
 def _listed(column: Any) -> list[Any]:
     """A column as a list of Python's own numbers."""
-    found: list[Any] = column.tolist() if hasattr(column, "tolist") else list(column)
-    return found
+    given = column.tolist() if hasattr(column, "tolist") else column
+    return doors.check_list(given, "a column of outcomes", "one value a row")
 
 
 def count(batch: Rows | Sums) -> int:

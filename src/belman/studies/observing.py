@@ -136,8 +136,7 @@ def _of_rows(
             values.append(inward[reward])
             seen += 1
     except (SettingError, ArmError, RewardError, TypeError) as error:
-        kind = SettingError if isinstance(error, TypeError) else type(error)
-        raise kind(f"row {seen + 1}: {error}") from None
+        raise _in_row(seen + 1, error) from None
     _check_units(rows, versions)
     _check_times(unit, rows)
     given = np.array([float(reward) for reward in rows.reward])
@@ -159,6 +158,12 @@ def _of_rows(
         for place, own in _split(arms, inside)
     }
     return groups, found, waiting
+
+
+def _in_row(number: int, error: Exception) -> Exception:
+    """What is wrong with a row; names that are not hashable are none."""
+    kind = SettingError if isinstance(error, TypeError) else type(error)
+    return kind(f"row {number}: {error}")
 
 
 def _waiting(
@@ -207,7 +212,10 @@ def _squares(values: list[float]) -> float:
 def check_unit(unit: UnitOfWork, name: object, version: Any, arm: Any) -> None:
     """Refuse a unit that cannot have this arm under this version."""
     versions = _Versions(unit)
-    _ = _Places(unit, versions)[version, arm]
+    try:
+        _ = _Places(unit, versions)[version, arm]
+    except TypeError as error:
+        raise SettingError(str(error)) from None
     _check_arm_of(name, version, arm, versions)
 
 
@@ -266,8 +274,8 @@ def _of_sums(
                 _check_segment(versions[version], segment)
             group = Group(version, place, n, total, squares)
             side = _inward_sums(group, scale)
-        except (SettingError, ArmError, RewardError) as error:
-            raise type(error)(f"row {i}: {error}") from None
+        except (SettingError, ArmError, RewardError, TypeError) as error:
+            raise _in_row(i, error) from None
         groups.append(group)
         sides[place] = side if place not in sides else sides[place].joined(side)
     return groups, sides
