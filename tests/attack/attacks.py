@@ -9,6 +9,7 @@ from tests.attack import (
     fork,
     fuzzed_agents,
     fuzzed_http,
+    fuzzed_relatives,
     fuzzed_studies,
     half_sent,
     headers,
@@ -45,5 +46,6 @@ ATTACKS = [
     state_files.ATTACK,
     strange_answers.ATTACK,
     fuzzed_agents.ATTACK,
+    fuzzed_relatives.ATTACK,
     fuzzed_studies.ATTACK,
 ]

@@ -106,10 +106,10 @@ class BoxAgent:
 
     def beliefs(self, points: Sequence[Mapping[str, float]], level: float = 0.95) -> Table:
         """The expected reward at these points, with its credible interval."""
-        if not 0.0 < level < 1.0:
-            raise SettingError(f"level={level!r} is no level: it lies between 0 and 1")
-        places = np.array([self.space.place(point) for point in points])
-        columns = {name: [float(point[name]) for point in points] for name in self.space.sides}
+        doors.check_level(level)
+        given = doors.check_list(points, "points", "a list of them")
+        places = np.array([self.space.place(point) for point in given])
+        columns = {name: [float(point[name]) for point in given] for name in self.space.sides}
         if not len(places):
             return Table({**columns, "expected": [], "low": [], "high": []})
         moments = self._processes.moments(places)

@@ -7,6 +7,7 @@ each, where they differ each speaks for itself, and a small segment borrows more
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -172,15 +173,13 @@ class SegmentedAgent:
         return self._agents[key]
 
     def _refreshed(self, key: Segment, *, seen: bool = False) -> Agent:
-        """The agent of a segment with all that it may believe now; looking at one that was never
-        seen leaves no trace.
-        """
-        if not seen and key not in self._agents:
-            agent = self._agent(key)
-            own = self._own.pop(key)
-            del self._agents[key]
-        else:
-            agent, own = self._agent(key), self._own[key]
+        """The agent of a segment with all that it may believe now; looking leaves no trace."""
+        is_new = key not in self._agents
+        agent, own = self._agent(key), self._own[key]
+        if not seen:
+            agent = copy.deepcopy(agent)
+            if is_new:
+                del self._agents[key], self._own[key]
         for arm in self.arms:
             agent.relearn(arm, self._believed(arm, own[arm]))
         return agent

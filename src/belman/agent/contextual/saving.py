@@ -111,8 +111,8 @@ def _take_columns(agent: ContextualAgent, content: Any) -> None:
     parts = (agent._learnt.context, agent._learnt.features, len(agent._arms))
     agent._learnt.check_size(*parts)
     wanted = {column: column for column in agent._learnt.columns.wanted(*parts)}
-    columns = [wanted.pop(tuple(column), None) for column in content]
-    if wanted or None in columns:
+    columns = [wanted.pop(tuple(column)) for column in content if tuple(column) in wanted]
+    if wanted or len(columns) != len(content):
         raise StateError("columns are not those of the context and the features")
     agent._learnt.columns.take(columns)
 
