@@ -471,7 +471,7 @@ def give_back(study, twin, tickets, now):
         return
     out = [one for one, slip in zip(tickets, slips, strict=True) if twin.is_open(slip, now)]
     assert study.give_back(tickets) == len(out)
-    assert study.give_back(out) == 0
+    assert study.give_back(out) == len(out)  # as the first time, whose answer may be lost
     for ticket in out:
         del twin.slips[ticket]
         with pytest.raises(errors.TicketError, match="given back unused"):

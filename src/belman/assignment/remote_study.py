@@ -84,16 +84,14 @@ class RemoteStudy(RemoteEdge):
         return [told_in(answer) for answer in answers]
 
     def give_back(self, tickets: Iterable[str | RemoteTicket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
-        out. It is as if they had not been asked for.
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
+        given back, so that the same request has the same answer.
         """
         given = [id_of(ticket) for ticket in tickets]
         count = 0
         for i in range(0, len(given), MOST):
-            body = {"tickets": given[i : i + MOST]}
-            count += self.client.call("POST", f"{self._path}/tickets/return", body).count(
-                "returned"
-            )
+            path, body = f"{self._path}/tickets/return", {"tickets": given[i : i + MOST]}
+            count += self.client.call("POST", path, body).count("returned")
         return count
 
     def prefetched(

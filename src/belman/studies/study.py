@@ -129,9 +129,10 @@ class Study(Looking):
         return self._replica.transact(lambda unit: unit.correct(request, reason))
 
     def give_back(self, tickets: Iterable[str | Ticket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
-        out. It is as if they had not been asked for; those that are not out any more are left
-        alone, and one that was told raises TicketError, and then none goes.
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
+        given back, so that the same request has the same answer. It is as if they had not been
+        asked for; those that have expired are left alone, and one that was told raises
+        TicketError, and then none goes.
         """
         given = doors.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
