@@ -29,6 +29,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+#: Families that take long where they are not compiled: by quadrature, or of two parts.
+SLOW = ("chi-squared", "beta", "money", "log-normal", "positive")
+
+
 def _signed_segments(content: dict[str, Any]) -> str:
     """With checksums of the agents inside, where there are some."""
     segments, blank = content.get("segments"), content.get("blank")
@@ -72,8 +76,8 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
             continue  # a table of indices takes minutes where it is not compiled
         who = kind(**SETTINGS.get(policy, {}))
         for family in families:
-            if family in ("chi-squared", "beta") and policy != "belman":
-                continue  # by quadrature: slow, and the same loader
+            if family in SLOW and policy != "belman":
+                continue  # the same loader
             try:
                 agent = Agent(
                     ["a", "b", "c"],
