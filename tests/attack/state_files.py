@@ -185,7 +185,8 @@ def run(trials: Trials) -> None:
 
 ATTACK = Attack(
     "state files",
-    "saved agents, dispatchers and snapshots with hostile values in them, checksums made anew",
+    "saved agents of every kind, dispatchers, snapshots and weights documents with hostile values "
+    "in them, checksums made anew",
     "a clear error, or an agent that is what the file says and plays on",
     run,
     short=60,

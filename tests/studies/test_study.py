@@ -415,6 +415,8 @@ def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
         (lambda study: study.record(None), "rewards=None is no list"),
         (lambda study: study.correct_rows(0.5, "why"), "rows=0.5 is no list"),
         (lambda study: study.correct_rows([("u", [1], "a", 1.0, 0.0)], "why"), "unhashable"),
+        (lambda study: study.correct_rows([([], None, "a", 1.0, 0.0)], "why"), "unhashable"),
+        (lambda study: study.publish(10, every=10**400), "is no time"),
         (lambda study: study.observe({"arm": 1}), "column of outcomes=1 is no list"),
         (
             lambda study: study.observe(

@@ -213,7 +213,7 @@ def check_unit(unit: UnitOfWork, name: object, version: Any, arm: Any) -> None:
     """Refuse a unit that cannot have this arm under this version."""
     versions = _Versions(unit)
     try:
-        _ = _Places(unit, versions)[version, arm]
+        _ = _Places(unit, versions)[version, arm], hash(name)
     except TypeError as error:
         raise SettingError(str(error)) from None
     _check_arm_of(name, version, arm, versions)
