@@ -13,6 +13,8 @@ from belman.errors import StateError
 from tests.attack.sample import content_of, signed
 from tests.attack.saved_states import _relatives
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(scope="module")
 def texts() -> dict[type, str]:
@@ -71,14 +73,13 @@ def other_arms(content: Any) -> None:
     ],
 )
 def test_what_no_agent_would_have_written_is_refused(texts, kind, change, words):
-    with interpreted(), pytest.raises(StateError, match=words):
+    with pytest.raises(StateError, match=words):
         kind.from_json(changed(texts[kind], change))
 
 
 @pytest.mark.parametrize("kind", [ContextualAgent, SegmentedAgent, BoxAgent])
 def test_what_was_written_comes_back_to_the_last_bit(texts, kind):
-    with interpreted():
-        assert kind.from_json(texts[kind]).to_json() == texts[kind]
+    assert kind.from_json(texts[kind]).to_json() == texts[kind]
 
 
 def test_a_file_cannot_ask_for_more_columns_than_there_may_be(texts):
@@ -88,7 +89,7 @@ def test_a_file_cannot_ask_for_more_columns_than_there_may_be(texts):
     def change(content: Any) -> None:
         content["context"]["slots"] += levels
 
-    with interpreted(), pytest.raises(StateError, match="too many"):
+    with pytest.raises(StateError, match="too many"):
         ContextualAgent.from_json(changed(texts[ContextualAgent], change))
 
 
