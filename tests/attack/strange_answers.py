@@ -76,8 +76,7 @@ def _answer(luck: random.Random) -> tuple[int, str, bytes]:
     return status, kind, json.dumps(mutated(luck.choice(RIGHT), luck)).encode()
 
 
-def _calls(url: str) -> dict[str, Callable[[], object]]:
-    client = belman.Client(url, retries=0, timeout=HANG)
+def _calls(url: str, client: belman.Client) -> dict[str, Callable[[], object]]:
     study = RemoteStudy(client, "s")
     return {
         "studies": client.studies,
@@ -91,7 +90,7 @@ def _calls(url: str) -> dict[str, Callable[[], object]]:
         "weights": study.weights,
         "public key": study.public_key,
         "observe": lambda: study.observe([("u", None, "a", 1.0)]),
-        "asks ahead": lambda: _in_time(study.prefetched(4).ask),
+        "asks ahead": lambda: _in_time(lambda: _ahead(study)),
         "local": lambda: _local(url),
     }
 
@@ -115,18 +114,24 @@ def _in_time(call: Callable[[], object]) -> None:
         raise error
 
 
+def _ahead(study: RemoteStudy) -> None:
+    with study.prefetched(4) as tickets:
+        tickets.ask()
+
+
 def _local(url: str) -> None:
     """A decider fetches and sends, as its thread would."""
     decider = LocalDecider(url, "s", fallback="a", start=False)
     decider.fetch()
     decider.observe(decider.decide("unit"), 1.0)
     decider.send()
+    decider.close(timeout=0.0)
 
 
 def run(trials: Trials) -> None:
     """A trial is a call."""
-    with _answering() as url:
-        calls = list(_calls(url).items())
+    with _answering() as url, belman.Client(url, retries=0, timeout=HANG) as client:
+        calls = list(_calls(url, client).items())
         for _ in trials:
             _Stranger.answer = _answer(trials.luck)
             name, call = trials.luck.choice(calls)
