@@ -1,9 +1,8 @@
 """Watching beside deciding: pairs of ask and tell a second with a hundred pages that watch, over
-the same without them, and a crowd with some pages for long, whose memory stays flat.
+the same without them.
 
-`python -m benchmarks.watchers [SECONDS] [MINUTES]`, of a phase and of the crowd. Phases with and
-without pages take turns in one run, so that whatever else the machine does is in both; server,
-clients and pages share it.
+`python -m benchmarks.watchers [SECONDS]`, of a phase. Phases with and without pages take turns in
+one run, so that whatever else the machine does is in both; server, clients and pages share it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import belman
@@ -86,13 +84,6 @@ def compared(port: int, study: str, seconds: float) -> tuple[float, Load, Load]:
     return left, max(beside, key=lambda one: one.slowest), max(without, key=lambda one: one.slowest)
 
 
-def memory(server: int) -> float:
-    """What a process holds, in megabytes."""
-    lines = Path(f"/proc/{server}/status").read_text().splitlines()
-    found = next(line for line in lines if line.startswith("VmRSS"))
-    return int(found.split()[1]) / 1024.0
-
-
 @contextmanager
 def service(folder: str) -> Iterator[tuple[int, int, belman.Client]]:
     """A service in a process of its own: its id, its port, and a client."""
@@ -104,9 +95,8 @@ def service(folder: str) -> Iterator[tuple[int, int, belman.Client]]:
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    minutes = float(sys.argv[2]) if len(sys.argv) > 2 else seconds / 30.0
     claims, notes = [], {}
-    with tempfile.TemporaryDirectory() as folder, service(folder) as (server, port, client):
+    with tempfile.TemporaryDirectory() as folder, service(folder) as (_, port, client):
         for arms, least in ((5, 0.8), (1_000, 0.6)):
             name = f"watched-{arms}"
             client.create(name, [f"arm {i}" for i in range(arms)])
@@ -122,20 +112,6 @@ def main() -> None:
                 f"alone {alone.rate:,.0f} pairs/s, 99 % within {alone.slowest:.1f} ms; beside 100 "
                 f"pages {beside.rate:,.0f}, {beside.views:,} views in a phase"
             )
-        name = "crowd"
-        client.create(name, [f"arm {i}" for i in range(10)])
-        asyncio.run(load(port, name, 32, 10, 3.0))
-        before = memory(server)
-        crowd = asyncio.run(load(port, name, 32, 10, 60.0 * minutes))
-        after = memory(server)
-        words = f"32 clients + 10 pages for {minutes:g} minutes"
-        claims.append(Claim(words, crowd.rate, 1_500.0, "pairs/s", more=True))
-        claims.append(Claim("errors", float(crowd.errors), 0.0, ""))
-        claims.append(Claim("memory that it grew by", after - before, 30.0, "MB"))
-    notes["crowd"] = (
-        f"99 % within {crowd.slowest:.1f} ms; memory {before:.0f} MB at first, "
-        f"{after:.0f} MB at last"
-    )
     notes["machine"] = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     report("Watching beside deciding", claims, notes)
 

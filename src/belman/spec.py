@@ -292,15 +292,16 @@ def _path_of(thing: Any) -> str:
 
 
 def _named(name: str, kind: type) -> Callable[..., Any]:
-    known: dict[str, Callable[..., Any]]
-    known = {key: member for key, member in _MEMBERS.items() if issubclass(member, kind)}
+    if name in PRESETS and issubclass(Policy, kind):
+        return PRESETS[name]
+    if name in _MEMBERS and issubclass(_MEMBERS[name], kind):
+        return _MEMBERS[name]
+    known = [key for key, member in _MEMBERS.items() if issubclass(member, kind)]
     if issubclass(Policy, kind):
-        known |= PRESETS
-    if name not in known:
-        what, error = _words_of(kind)
-        there = f"there are {listing(known, most=40)}{nearest(name, known)}"
-        raise error(f"unknown {what} {name!r}: {there}")
-    return known[name]
+        known += PRESETS
+    what, error = _words_of(kind)
+    there = f"there are {listing(known, most=40)}{nearest(name, known)}"
+    raise error(f"unknown {what} {name!r}: {there}")
 
 
 def _found(path: str, kind: type, trust: Trust) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from belman import Agent, BelMan, errors
+from belman import DMED, IMED, KLUCB, Agent, BelMan, errors
 from belman.engine import LATER, entry
 from belman.families import FAMILIES, Bernoulli, family_named
 from belman.policies import Ledger
@@ -153,3 +153,14 @@ def test_families_without_successes_refuse():
     with pytest.raises(errors.SettingError, match="gaussian rewards are no successes and failures"):
         agent.provisional = {"a": (0.0, 1.0)}
     agent.provisional = {}
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("policy", [KLUCB(), IMED(), DMED()], ids=repr)
+def test_an_ask_of_which_anything_is_expected_is_imagined_as_a_reward_that_can_be(policy):
+    """A geometric belief Beta(1, 1) expects an infinite reward, and a finite one after it."""
+    agent = Agent(["a", "b", "c"], "geometric", policy, seed=2)
+    asked = [agent.ask() for _ in range(6)]
+    assert np.isfinite(agent._working.sums).all()
+    assert (agent._working.sums >= agent._working.plays).all()
+    assert set(asked) <= set(agent.arms)

@@ -156,3 +156,26 @@ def test_keys_are_32_bytes_and_stay_secret():
             SigningKey(bad)
     assert KEY.private.hex() not in repr(KEY)
     assert SigningKey.new().private != SigningKey.new().private
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("published", 10**400),
+        ("valid_until", -(10**400)),
+        ("floors", [0.1, 10**400]),
+        ("salt", "s\ud800"),
+        ("study", "\udfff"),
+        ("format", [[[[]]]]),
+    ],
+    ids=lambda part: str(part)[:12].encode(errors="replace").decode(),
+)
+def test_what_no_float_and_no_encoding_has_is_refused(name, value):
+    with pytest.raises(WeightsError, match=name):
+        Weights.from_json(json.dumps({**PLAIN.described(), name: value}))
+
+
+def test_a_key_of_another_kind_is_not_trusted():
+    signed = json.dumps({**json.loads(sign(PLAIN, KEY)), "key": [KEY.id]})
+    with pytest.raises(WeightsError, match="no signed weights document"):
+        verify(signed, TRUSTED, segment="de", now=1_500.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 import belman
 from belman.assignment import LocalDecider, WeightsError, assign
 from belman.assignment.fetching import Service
-from belman.errors import ServiceError, SettingError
+from belman.errors import RewardError, ServiceError, SettingError
 from belman.studies import Storage, Study, open_study
 from tests.service.running import running
 from tests.waiting import HANG, wait_until
@@ -278,3 +279,13 @@ def test_a_key_that_no_header_holds_is_refused_at_the_door(key):
     with pytest.raises(SettingError, match="no key of a service") as refused:
         LocalDecider("http://127.0.0.1:1", "shop", fallback="blue", key=key, start=False)
     assert repr(key) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "reward", [10**400, "x", None, math.nan, math.inf], ids=lambda one: str(one)[:9]
+)
+def test_an_outcome_that_no_study_can_learn_is_refused_at_once(reward):
+    mine = LocalDecider("http://127.0.0.1:9", "button", fallback="blue", start=False)
+    with pytest.raises(RewardError, match="no finite number"):
+        mine.observe(mine.decide("user-1"), reward)
+    assert mine.counts.waiting == 0

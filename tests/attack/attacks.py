@@ -9,6 +9,8 @@ from tests.attack import (
     fork,
     fuzzed_agents,
     fuzzed_http,
+    fuzzed_relatives,
+    fuzzed_studies,
     half_sent,
     headers,
     killed_servers,
@@ -19,6 +21,7 @@ from tests.attack import (
     revoked,
     schema_versions,
     state_files,
+    strange_answers,
     watchers,
 )
 
@@ -41,5 +44,8 @@ ATTACKS = [
     fuzzed_http.ATTACK,
     revoked.ATTACK,
     state_files.ATTACK,
+    strange_answers.ATTACK,
     fuzzed_agents.ATTACK,
+    fuzzed_relatives.ATTACK,
+    fuzzed_studies.ATTACK,
 ]

@@ -16,10 +16,10 @@ from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
 from tests.attack.harness import Attack, Trials
-from tests.attack.saved_states import SETTINGS, play
+from tests.attack.playing_on import play
+from tests.attack.saved_states import SETTINGS, SLOW
 
 LIFE = 60  # operations of one agent
-QUADRATURE = ("chi-squared", "beta")  # slow, and the same doors
 ODD: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 10**400, -(10**400), 2**63, 0.5, -0.0, 1e-320, 1e15, 1e17),
     *(1e200, 1.7e308, math.nan, math.inf, -math.inf, 1j, "", "a", "zz", b"a", "1", (), (1, 2), []),
@@ -81,7 +81,7 @@ def _operations(agent: Agent, luck: random.Random) -> dict[str, Callable[[], obj
 def _agent(luck: random.Random) -> Agent | None:
     family, policy = luck.choice(list(FAMILIES)), luck.choice(list(POLICIES))
     kind = POLICIES[policy]
-    slow = family in QUADRATURE and policy != "belman"
+    slow = family in SLOW and policy != "belman"
     if kind.sees_truth or policy == "gittins" or slow:
         return None
     try:

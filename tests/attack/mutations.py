@@ -16,29 +16,25 @@ _HOSTILE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every (container, key) inside plain data."""
-    keys: Any = value if isinstance(value, dict) else range(len(value))
-    for key in keys:
-        yield value, key
-        if isinstance(value[key], (dict, list)):
-            yield from _places(value[key])
-
-
 def mutated(content: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     """A copy with one to three hostile changes."""
-    content = _copy(content)
+    content = dict(content)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        part = content
-        name = rng.choice([key for key in content if key not in ("format", "version")] or [""])
-        if isinstance(content.get(name), (dict, list)) and rng.random() < 0.9:
-            part = content[name]
-        places = list(_places(part))
-        if not places:
+        names = [name for name in content if name not in ("format", "version")]
+        if not names:
             break
-        holder, key = rng.choice(places) if part is not content else (content, name)
-        _change(holder, key, rng)
+        name = rng.choice(names)
+        content[name] = _copy(content[name])
+        _change(*_place(content, name, rng), rng)
     return content
+
+
+def _place(holder: Any, key: Any, rng: random.Random) -> tuple[Any, Any]:
+    """A place in plain data, here or further in."""
+    while isinstance(holder[key], (dict, list)) and holder[key] and rng.random() < 0.9:
+        holder = holder[key]
+        key = rng.choice(list(holder)) if isinstance(holder, dict) else rng.randrange(len(holder))
+    return holder, key
 
 
 def _change(holder: Any, key: Any, rng: random.Random) -> None:

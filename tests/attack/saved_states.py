@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from belman import Agent
-from belman.agent import state_file
+from belman import Agent, Box, BoxAgent, ContextualAgent, SegmentedAgent
 from belman.dispatch import Breaker, Dispatcher
 from belman.errors import BelmanError
 from belman.families import FAMILIES
 from belman.policies import POLICIES
-from belman.studies.event_log import Event, Kind
-from belman.studies.metrics import body as metrics_body
-from belman.studies.settings import settings
-from belman.studies.state import State, _digest
+from tests.attack.playing_on import play
+from tests.attack.sample import Sample, content_of, signed
+from tests.attack.saved_studies import studies
 from tests.members import KNOWN_HORIZON
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -31,34 +29,35 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Sample(NamedTuple):
-    """A saved state: its content without checksums, how that is signed, loaded and taken again."""
-
-    name: str
-    content: dict[str, Any]
-    signed: Callable[[dict[str, Any]], str]
-    load: Callable[[str], Any]
-    content_of: Callable[[Any], dict[str, Any]]
+#: Families that take long where they are not compiled: by quadrature, or of two parts.
+SLOW = ("chi-squared", "beta", "money", "log-normal", "positive")
 
 
-def _signed(content: dict[str, Any]) -> str:
-    body = {name: value for name, value in content.items() if name != "checksum"}
-    return json.dumps(body | {"checksum": state_file._checksum(body)}, ensure_ascii=False)
+def _signed_segments(content: dict[str, Any]) -> str:
+    """With checksums of the agents inside, where there are some."""
+    agents, blank = content.get("agents"), content.get("blank")
+    if isinstance(agents, list):
+        again = [json.loads(signed(one)) if isinstance(one, dict) else one for one in agents]
+        content = content | {"agents": again}
+    if isinstance(blank, dict):
+        content = content | {"blank": json.loads(signed(blank))}
+    return signed(content)
+
+
+def _of_relative(agent: Any) -> dict[str, Any]:
+    content = content_of(agent.to_json())
+    if "blank" in content:
+        for agent in (content["blank"], *content["agents"]):
+            del agent["checksum"]
+    return content
 
 
 def _signed_dispatcher(content: dict[str, Any]) -> str:
     agents = content.get("agents")
     if isinstance(agents, list):
-        texts = [_signed(agent) if isinstance(agent, dict) else agent for agent in agents]
+        texts = [signed(agent) if isinstance(agent, dict) else agent for agent in agents]
         content = content | {"agents": texts}
-    return _signed(content)
-
-
-def _signed_snapshot(content: dict[str, Any]) -> str:
-    if isinstance(content.get("agent"), dict):
-        content = content | {"agent": json.loads(_signed(content["agent"]))}
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return f"{_digest(text)}\n{text}"
+    return signed(content)
 
 
 def _dispatcher(text: str) -> Dispatcher:
@@ -71,8 +70,8 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
             continue  # a table of indices takes minutes where it is not compiled
         who = kind(**SETTINGS.get(policy, {}))
         for family in families:
-            if family in ("chi-squared", "beta") and policy != "belman":
-                continue  # by quadrature: slow, and the same loader
+            if family in SLOW and policy != "belman":
+                continue  # the same loader
             try:
                 agent = Agent(
                     ["a", "b", "c"],
@@ -87,13 +86,48 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
             yield f"{policy}, {family}", agent
 
 
+def _relatives() -> Iterator[Any]:
+    """Agents with contexts, of candidates, of segments and of a box."""
+    several = ContextualAgent(
+        ["a", "b"], features={"a": {"x": 1.0}, "b": {"x": 2.0}}, context=["c", "d"], seed=1
+    )
+    for turn in range(6):
+        context = {"c": "ab"[turn % 2], "d": float(turn)}
+        arm = several.ask(context)
+        if turn % 3:
+            several.tell(arm, turn % 2)
+    yield several
+    candidates = ContextualAgent(features=["price", "kind"], model="linear", seed=2)
+    for turn in range(4):
+        candidates.ask(candidates=[{"price": 1.0 + turn, "kind": "ab"[turn % 2]}, {"price": 2.0}])
+        if turn % 2:
+            candidates.tell(ticket=candidates.ticket, reward=float(turn))
+    yield candidates
+    segmented = SegmentedAgent(["a", "b", 3], ("country", "age"), seed=3)
+    for turn in range(6):
+        context = {"country": "ab"[turn % 2], "age": turn % 3}
+        segmented.tell(segmented.ask(context), turn % 2, context)
+    yield segmented
+    box = BoxAgent(Box(x=(-5, 5)), seed=4)
+    for turn in range(4):
+        box.tell(box.ask(), float(turn))
+    yield box
+
+
+def _relative(agent: Any) -> Sample:
+    kind = type(agent)
+    plain, again = _of_relative(agent), kind.from_json
+    return Sample(f"{kind.__name__}, {agent!r}", plain, _signed_segments, again, _of_relative)
+
+
 def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample]:
     """States of every kind, each in the middle of its life; agents of some families alone."""
     rng = random.Random(seed)
     found = [
-        Sample(name, _of_agent(agent), _signed, Agent.from_json, _of_agent)
+        Sample(name, _of_agent(agent), signed, Agent.from_json, _of_agent)
         for name, agent in _agents(rng, families)
     ]
+    found += [_relative(agent) for agent in _relatives()]
     real: dict[str, Any] = {"slots": {"x": 2, "y": "learnt"}, "breaker": Breaker(), "limit": 9}
     for name, more in {"dispatcher": {}, "dispatcher for real servers": real}.items():
         dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0, **more)
@@ -103,58 +137,14 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
                 dispatcher.completed(server, time=0.5)
         plain = _of_dispatcher(dispatcher)
         found.append(Sample(name, plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
-    snapshots: dict[str, dict[str, Any]] = {
-        "snapshot": {},
-        "snapshot with a window": {"window": 100.0},
-        "snapshot in a world that changes": {"drift": "auto"},
-    }
-    for name, chosen in snapshots.items():
-        state = State(settings(["a", "b", "c"], seed=5, **chosen))
-        body = metrics_body({"cost": 2.5}) if "window" in chosen else None
-        for number, arm in enumerate((0, 1, 2, 2), start=1):
-            state.fold(Event(number, int(Kind.ASKED), 1.0, arm=arm))
-        state.fold(Event(5, int(Kind.TOLD), 2.0, arm=0, ticket=1, reward=1.0, body=body))
-        state.fold(Event(6, int(Kind.ARM_RETIRED), 3.0, arm=2))
-        found.append(
-            Sample(name, _of_snapshot(state), _signed_snapshot, State.from_text, _of_snapshot)
-        )
+    found += studies()
     return found
 
 
-def _content(text: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(text)
-    content.pop("checksum")
-    return content
-
-
 def _of_agent(agent: Agent) -> dict[str, Any]:
-    return _content(agent.to_json())
+    return content_of(agent.to_json())
 
 
 def _of_dispatcher(dispatcher: Dispatcher) -> dict[str, Any]:
-    content = _content(dispatcher.to_json())
-    return content | {"agents": [_content(agent) for agent in content["agents"]]}
-
-
-def _of_snapshot(state: State) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(state.to_text().partition("\n")[2])
-    del content["agent"]["checksum"]
-    return content
-
-
-def play(agent: Agent, rng: random.Random, turns: int) -> None:
-    numbers = {
-        "bernoulli": (0.0, 1.0), "poisson": (0.0, 3.0), "geometric": (1.0, 4.0), "beta": (0.2, 0.7),
-        "bounded-exponential": (0.2, 0.7),
-    }.get(agent.scale.base.name, (0.5, 2.0))  # fmt: skip
-    for _ in range(turns):
-        arm = agent.ask()
-        if rng.random() < 0.9:
-            reward = rng.choice(numbers)
-            if agent.scale.range is not None:
-                low, high = agent.scale.range
-                reward = low + (high - low) * reward
-            try:
-                agent.tell(arm, reward)
-            except BelmanError:  # a law may be so narrow, or a belief so far, that none is left
-                agent.cancel(arm)
+    content = content_of(dispatcher.to_json())
+    return content | {"agents": [content_of(agent) for agent in content["agents"]]}

@@ -3,8 +3,9 @@
     python -m tests.attack.state_files 100000 7                  # interpreted kernels
     python -m tests.attack.state_files 100000 7 first bernoulli  # compiled ones
 
-Files of every policy and family, of a dispatcher and of a study's snapshot are changed at random
-places to hostile values, and their checksums made anew. Each is loaded in a child process, which is
+Files of every policy and family, of agents with contexts, segments and boxes, of dispatchers, of
+studies' snapshots and of published weights are changed at random places to hostile values, and
+their checksums made anew. Each is loaded in a child process, which is
 watched: a crash, a hang, any other exception, or an agent that is not the file's, is a failure.
 """
 
@@ -15,31 +16,38 @@ import os
 import random
 import re
 import sys
+import threading
 import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
+from unittest import mock
 
-from belman import Agent
 from belman.agent import state_file
 from belman.errors import BelmanError
 from belman.families import FAMILIES
-from belman.studies.event_log import Event, Kind
-from belman.studies.state import State
 from tests.attack.harness import Attack, Trials
 from tests.attack.mutations import differences, mutated
-from tests.attack.saved_states import Sample, play, samples
+from tests.attack.playing_on import play_on
+from tests.attack.sample import Sample
+from tests.attack.saved_states import samples
 
-TURNS = 30
+PLAYED, TURNS = 0.2, 5  # a share of the agents goes on so many turns, and is then looked at
 SECONDS = 600.0  # in which a file is loaded and played, however slow the machine
 SENT = 1_000  # files after which a child says what it found
+_LOCK = threading.Lock()  # of the environment, in which children are begun
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # small matrices, on all cores already
 #: What the next file says anew: its release, settings that the old one left to their defaults, and
 #: in a snapshot how a policy worked, of which only what was learnt is kept.
 _ANEW = re.compile(
-    r"(/agents/\d+|/agent)?/belman\b.*|.*/(family|policy|exposure|settings)\b.* was put in"
+    r"(.*/(agents/\d+|agent|blank))?/belman\b.*"
+    r"|.*/(family|model|policy|exposure|settings)\b.* was put in"
+    r"|/(segment|decisions|published|valid_until) was put in"
+    r"|(.*/)?memory/(\w+_)?pool was \[.*"  # it has grown, and was shorter in older files
     r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|mind|stale)\b.*"
 )
 
@@ -57,35 +65,9 @@ def attacked(sample: Sample, rng: random.Random) -> str:
         raise AssertionError(f"the state is not that of its file: {changed[:3]}")
     if rng.random() < 0.1 and sample.content_of(sample.load(sample.signed(kept))) != kept:
         raise AssertionError("what was loaded is not what was saved of it")
-    if isinstance(found, Agent):
-        play(found, rng, TURNS)
-        found.beliefs()
-    elif isinstance(found, State):
-        _go_on(found, rng)
-    else:
-        roster = found._roster
-        for queue in roster.agents:
-            for _ in range(TURNS if roster.free(draw=True) and roster.limit in (None, 9) else 0):
-                server = found.assign(queue)
-                found.completed(server, time=0.5)
+    if rng.random() < PLAYED:
+        play_on(found, rng, TURNS)
     return "equal"
-
-
-def _go_on(state: State, rng: random.Random) -> None:
-    """Asks and tells, some before their windows close and some never."""
-    now = state.tickets.time
-    for _ in range(TURNS // 3):
-        now += rng.choice((0.0, 1.0, 60.0))
-        state.close(now)
-        state.count_early(now)
-        ((arm, draw, chance),) = state.decide(1)
-        asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
-        state.fold(asked, decided=True)
-        if rng.random() < 0.7:
-            told = {"arm": arm, "ticket": asked.number, "reward": float(rng.random() < 0.5)}
-            state.fold(Event(state.number + 1, int(Kind.TOLD), now + 0.5, **told))
-            now += 0.5
-    state.status()
 
 
 def _child(seed: int, numbers: range, families: Sequence[str], at: Any, out: Any) -> None:
@@ -109,7 +91,11 @@ def _child(seed: int, numbers: range, families: Sequence[str], at: Any, out: Any
 
 
 def main(
-    count: int, seed: int, compile: str = "never", families: Sequence[str] = tuple(FAMILIES)
+    count: int,
+    seed: int,
+    compile: str = "never",
+    families: Sequence[str] = tuple(FAMILIES),
+    children: int = 1,
 ) -> dict[str, Any]:
     """Attack the loader so many times; counts, and a line for each failure.
 
@@ -117,26 +103,43 @@ def main(
     """
     total: Counter[str] = Counter()
     failures: list[str] = []
-    first = 0
-    while first < count:
-        with _watched(compile, seed, range(first, count), families) as (child, at, pipe):
-            while first < count:
+    shares = [
+        range(child * count // children, (child + 1) * count // children)
+        for child in range(children)
+    ]
+    with ThreadPoolExecutor(children) as pool:
+        for counts, found in pool.map(lambda one: _through(one, compile, seed, families), shares):
+            total += counts
+            failures += found
+    return {"refused": 0, "equal": 0, **total, "failures": failures}
+
+
+def _through(
+    numbers: range, compile: str, seed: int, families: Sequence[str]
+) -> tuple[Counter[str], list[str]]:
+    """All files of these numbers, by a child and, where that dies, by the next."""
+    total: Counter[str] = Counter()
+    failures: list[str] = []
+    while numbers:
+        with _watched(compile, seed, numbers, families) as (child, at, pipe):
+            while numbers:
                 said = _heard(child, at, pipe)
                 if said is None:
                     child.join()
-                    if at.value < first:
+                    if at.value < numbers[0]:
                         raise RuntimeError("the attack itself failed before its first file")
                     failures.append(f"{at.value}: ended by {child.exitcode}")
                     print(failures[-1], flush=True)
-                    total["lost"] += at.value - first  # of which is not known how they ended
-                    first = at.value + 1
+                    total["lost"] += at.value - numbers[0]  # of which is not known how they ended
+                    numbers = range(at.value + 1, numbers.stop)
                     break
                 first, counts, found = said
+                numbers = range(first, numbers.stop)
                 total += counts
                 failures += found
                 if first % (20 * SENT) == 0:
                     print(f"{first:,} files: {dict(total)}, {len(failures)} failures", flush=True)
-    return {"refused": 0, "equal": 0, **total, "failures": failures}
+    return total, failures
 
 
 @contextmanager
@@ -146,13 +149,8 @@ def _watched(compile: str, *work: Any) -> Iterator[tuple[Any, Any, Any]]:
     at = spawn.Value("q", -1, lock=False)
     ours, theirs = spawn.Pipe(duplex=False)
     child = spawn.Process(target=_child, args=(*work, at, theirs))
-    before = os.environ.get("BELMAN_COMPILE")
-    os.environ["BELMAN_COMPILE"] = compile
-    child.start()
-    if before is None:
-        del os.environ["BELMAN_COMPILE"]
-    else:
-        os.environ["BELMAN_COMPILE"] = before
+    with _LOCK, mock.patch.dict(os.environ, {"BELMAN_COMPILE": compile, **_ONE_THREAD}):
+        child.start()
     theirs.close()
     try:
         yield child, at, ours
@@ -177,26 +175,31 @@ def _heard(child: Any, at: Any, pipe: Any) -> Any:
 
 def run(trials: Trials) -> None:
     """A trial is a file; kernels are interpreted, which takes no compiling."""
-    found = main(trials.count, trials.luck.getrandbits(32), families=("bernoulli", "gaussian"))
+    families = ("bernoulli", "gaussian") if trials.count < ATTACK.long else tuple(FAMILIES)
+    children = 1 if trials.count < ATTACK.long else os.cpu_count() or 1
+    seed = trials.luck.getrandbits(32)
+    found = main(trials.count, seed, families=families, children=children)
     trials.done += found["refused"] + found["equal"]
     trials.found += found["failures"]
 
 
 ATTACK = Attack(
     "state files",
-    "saved agents, dispatchers and snapshots with hostile values in them, checksums made anew",
+    "saved agents of every kind, dispatchers, snapshots and weights documents with hostile values "
+    "in them, checksums made anew",
     "a clear error, or an agent that is what the file says and plays on",
     run,
     short=60,
-    long=20_000,
-    seconds=600.0,
+    long=1_000_000,
+    seconds=3_600.0,
 )
 
 
 if __name__ == "__main__":
     how_many, with_seed = int(sys.argv[1]), int(sys.argv[2])
     how = sys.argv[3] if len(sys.argv) > 3 else "never"
-    result = main(how_many, with_seed, how, sys.argv[4:] or tuple(FAMILIES))
+    laws = sys.argv[4:] or tuple(FAMILIES)
+    result = main(how_many, with_seed, how, laws, children=os.cpu_count() or 1)
     print({"refused": result["refused"], "equal": result["equal"]})
     print(f"{len(result['failures'])} failures", *result["failures"][:20], sep="\n")
     sys.exit(bool(result["failures"]))

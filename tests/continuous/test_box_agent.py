@@ -128,7 +128,7 @@ def test_settings_that_are_none_are_refused():
         belman.BoxAgent({"price": (5, 20)})
     with pytest.raises(SettingError, match="neither True nor False"):
         belman.BoxAgent(PRICES, minimise="yes")
-    with pytest.raises(SettingError, match="no level"):
+    with pytest.raises(SettingError, match="makes no interval"):
         belman.BoxAgent(PRICES).beliefs([{"price": 6}], level=1)
     assert len(belman.BoxAgent(PRICES).beliefs([])) == 0
 

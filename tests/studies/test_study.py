@@ -424,3 +424,31 @@ def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
     asked = study.ask(5)
     assert [ticket.id for ticket in study.tickets()] == [ticket.id for ticket in asked]
     assert [ticket.id for ticket in opened(arms=None).tickets()] == [one.id for one in asked]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda study: study.give_back(5), "tickets=5 is no list"),
+        (lambda study: study.record(None), "rewards=None is no list"),
+        (lambda study: study.correct_rows(0.5, "why"), "rows=0.5 is no list"),
+        (lambda study: study.correct_rows([("u", [1], "a", 1.0, 0.0)], "why"), "unhashable"),
+        (lambda study: study.correct_rows([([], None, "a", 1.0, 0.0)], "why"), "unhashable"),
+        (lambda study: study.publish(10, every=10**400), "is no time"),
+        (lambda study: study.observe({"arm": 1}), "column of outcomes=1 is no list"),
+        (
+            lambda study: study.observe(
+                [{"version": [], "arm": "a", "n": 1, "sum": 1.0, "squares": 1.0}], key="k"
+            ),
+            "row 1: unhashable",
+        ),
+        (lambda study: study.publish(10**400), "asks for too many"),
+        (lambda study: study.report(by=["device"]), "no attribute"),
+        (lambda study: study.ship(np.zeros(0)), "unknown arm"),
+    ],
+)
+def test_what_is_none_of_its_kind_is_refused_in_words(opened, call, words):
+    study = opened()
+    with pytest.raises(errors.BelmanError, match=words):
+        call(study)
+    assert study.status()["events"] == 1

@@ -27,6 +27,8 @@ FARTHEST = 1e12
 MOST_ARMS = 1_000_000
 #: How many asks a batch may have: each is a decision, and all are held at once.
 MOST_ASKED = 10_000_000
+#: How many decisions may be counted, which are not held: floats have every whole number up to it.
+MOST_COUNTED = 2**53
 
 
 def check_names(arms: Iterable[Hashable], option: str) -> list[Hashable]:
@@ -102,9 +104,19 @@ def check_count(n: Any, asked: str | None = None) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
         what = f"{asked or f'ask({n!r})'} asks for no arm"
         raise SettingError(f"{what}: n must be a whole number from 1 up")
-    if asked is None and n > MOST_ASKED:
-        raise SettingError(f"ask({reprlib.repr(n)}) asks for too many: at most {MOST_ASKED:,}")
+    most = MOST_ASKED if asked is None else MOST_COUNTED
+    if n > most:
+        what = f"ask({reprlib.repr(n)})" if asked is None else asked[:40]
+        raise SettingError(f"{what} asks for too many: at most {most:,}")
     return int(n)
+
+
+def check_list(given: Any, option: str, give: str) -> list[Any]:
+    """All that somebody gave, of what can be gone through."""
+    try:
+        return list(given)
+    except TypeError:
+        raise SettingError(f"{option}={reprlib.repr(given)} is no list: give {give}") from None
 
 
 def check_level(level: float, option: str = "level") -> float:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,12 @@ def _article(kind: str) -> str:
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
-    canonical = json.dumps(document, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(_text(document).encode()).hexdigest()
+
+
+def _text(content: Any) -> str:
+    """Equal texts are equal values, and of the same kinds."""
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
 def plain(value: Any) -> Any:
@@ -90,6 +94,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def check_kept(content: Mapping[str, Any], again: str, anew: Collection[str] = ()) -> None:
+    """Raise StateError where what was made of a file would not be written as it was, but for what
+    every release writes `anew`.
+    """
+    kept = json.loads(again)
+    for name in sorted(content.keys() | kept.keys() - {"checksum"}):
+        same = name in content and name in kept and _text(content[name]) == _text(kept[name])
+        if not same and name not in ("belman", *anew):
+            raise StateError(f"{name!r} does not say what would be written")
 
 
 def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable
 from datetime import timedelta
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from .messages import arm_out, raise_problem
+from .messages import Found, arm_out, found_in, raise_problem
 from .remote_study import RemoteStudy
-from .transport import Transport
+from .transport import Answer, Transport
 
 
 class Client:
@@ -56,20 +55,23 @@ class Client:
         self.call("POST", "/api/studies", body)
         return RemoteStudy(self, name)
 
-    def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
+    def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Found:
         """The JSON that a route answers with; raises what the study would have raised.
 
         A change carries an idempotency key, this one or one of its own.
         """
-        status, kind, content, _ = self._transport.send(method, path, body, key)
-        if kind.endswith("json"):
-            found = json.loads(content)
-            if status >= 400:
-                raise_problem(status, found)
-            return found
-        if status >= 400:
-            raise_problem(status, {})
-        return content
+        return found_in(self._answer(method, path, body, key).content)
+
+    def text(self, path: str) -> bytes:
+        """What a route answers with that is no JSON."""
+        return self._answer("GET", path, None, None).content
+
+    def _answer(self, method: str, path: str, body: Any, key: str | None) -> Answer:
+        answer = self._transport.send(method, path, body, key)
+        if answer.status >= 400:
+            is_json = answer.kind.endswith("json")
+            raise_problem(answer.status, found_in(answer.content) if is_json else {})
+        return answer
 
     @staticmethod
     def described(value: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Any, NamedTuple
 
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
 from .hashing import prefix_of
-from .refusals import WeightsError
+from .refusals import BelmanError, WeightsError
 
 FORMAT = "belman-weights/1"
+
+_NAME = re.compile("[^\0\ud800-\udfff]+")
 
 Arm = str | int | float | bool | None
 
@@ -141,10 +144,11 @@ class Weights:
     def from_json(cls, text: str | bytes) -> Weights:
         """The weights of a document; where it comes from is not checked (`verify` does that)."""
         try:
-            found = json.loads(text)
+            return cls.from_described(json.loads(text))
+        except BelmanError:
+            raise
         except (ValueError, RecursionError) as error:
             raise WeightsError(f"this is no weights document: {error}") from None
-        return cls.from_described(found)
 
     @classmethod
     def from_described(cls, found: Any) -> Weights:
@@ -185,8 +189,8 @@ def schema() -> dict[str, Any]:
 
 
 def _is_number(value: object) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value)  # type: ignore[arg-type]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) <= 1e300  # type: ignore[arg-type]
 
 
 def _is_whole(value: object, least: int) -> bool:
@@ -214,8 +218,9 @@ def _check(made: Weights) -> None:
     """Refuse a document that assigns nothing, or not what it says."""
     for name in ("study", "salt"):
         value = getattr(made, name)
-        if not isinstance(value, str) or not value or "\0" in value:
-            raise WeightsError(f"{name}={value!r} is no {name}: give text, without a NUL")
+        if not isinstance(value, str) or not value or not _NAME.fullmatch(value):
+            words = "give text, without a NUL or half of a surrogate pair"
+            raise WeightsError(f"{name}={value!r} is no {name}: {words}")
     if made.segment is not None and not isinstance(made.segment, str):
         raise WeightsError(f"segment={made.segment!r} is none: give text, or None for all units")
     if not _is_whole(made.version, 1):

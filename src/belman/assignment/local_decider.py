@@ -18,6 +18,7 @@ from .assign import assign
 from .documents import Arm, Weights
 from .fetching import Service
 from .hashing import Unit
+from .messages import finite
 from .outbox import Counts, Outbox, Row
 from .refusals import BelmanError, WeightsError
 from .signatures import check_current, verify
@@ -130,7 +131,7 @@ class LocalDecider:
             "unit": decision.unit,
             "version": decision.version,
             "arm": decision.arm,
-            "reward": float(reward),
+            "reward": finite(reward),
             "time": decision.time,
         }
         if attributes is not None:

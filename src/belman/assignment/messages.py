@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
 from .refusals import SENT, BelmanError, RewardError, ServiceError
+
+_STRANGER = "is something else at the address of the service?"
 
 
 class RemoteTicket(NamedTuple):
@@ -20,6 +24,42 @@ class RemoteTicket(NamedTuple):
     context: dict[str, Any] | None = None
     candidate: dict[str, Any] | None = None
     ranking: list[Any] | None = None
+
+
+class Found(dict[str, Any]):
+    """A JSON object of an answer; what should be in it and is not is an error of the service."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise ServiceError(f"an answer lacks {name!r}: {_STRANGER}")
+
+    def count(self, name: str) -> int:
+        """A whole number that is in it."""
+        if type(self[name]) is not int:
+            raise ServiceError(f"{name!r} of an answer is no count: {_STRANGER}")
+        found: int = self[name]
+        return found
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """What an answer holds is not of the kind that it should be: an error of the service."""
+    try:
+        yield
+    except (TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, BelmanError):
+            raise
+        raise ServiceError(f"an answer is not understood ({error}): {_STRANGER}") from None
+
+
+def found_in(content: bytes) -> Found:
+    """The JSON object that an answer is."""
+    try:
+        found = json.loads(content, object_hook=Found)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, Found):
+        raise ServiceError(f"an answer is {content[:40]!r}, and no JSON object: {_STRANGER}")
+    return found
 
 
 def arm_in(arm: Any) -> Hashable:
@@ -39,7 +79,8 @@ def number_in(cell: Any) -> Any:
 
 def tickets_in(answer: Mapping[str, Any]) -> list[RemoteTicket]:
     """The tickets of an ask."""
-    return [RemoteTicket(**{**one, "arm": arm_in(one["arm"])}) for one in answer["tickets"]]
+    with understood():
+        return [RemoteTicket(**{**one, "arm": arm_in(one["arm"])}) for one in answer["tickets"]]
 
 
 def told_in(answer: Mapping[str, Any]) -> bool | BelmanError:

@@ -64,6 +64,7 @@ class Prefetched:
         self._stock: deque[tuple[float, RemoteTicket]] = deque()  # and until when each is fresh
         self._stale: list[RemoteTicket] = []
         self._size, self._is_wanted = 1, False
+        self._is_too_much = False  # some of the last fetch were taken by nobody
         self._fetches = 0  # that were begun
         self._refused = 0  # the last fetch that was, counted from 1, and why
         self._failure: BelmanError | None = None
@@ -107,7 +108,8 @@ class Prefetched:
         now = self._clock()
         while self._stock and self._stock[0][0] <= now:
             self._stale.append(self._stock.popleft()[1])
-            self._size = max(1, self._size // 2) if len(self._stale) == 1 else self._size
+            if not self._is_too_much:
+                self._size, self._is_too_much = max(1, self._size // 2), True
 
     @property
     def counts(self) -> Counts:
@@ -138,17 +140,24 @@ class Prefetched:
                 self._give_back(stale)  # or once more, when the service is back
 
     def _fetch(self, wanted: int) -> None:
-        failure, found = None, list[RemoteTicket]()
+        failure: BelmanError | None = None
+        found = list[RemoteTicket]()
         try:
             found = self.study.ask(wanted, attributes=self._attributes)
         except BelmanError as error:
             failure = error
+        except Exception as error:  # or whoever asks would wait for a thread that is no more
+            failure = ServiceError(f"asking ahead failed: {error!r}")
         with self._changed:
             until = self._clock() + self.oldest
             self._stock.extend((until, ticket) for ticket in found)
             if failure is not None:
                 self._refused, self._failure = self._fetches, failure
-            self._size = min(2 * self._size, self.ahead) if found else 1
+            if not found:
+                self._size = 1
+            elif not self._is_too_much:
+                self._size = min(2 * self._size, self.ahead)
+            self._is_too_much = False
             self._changed.notify_all()
 
     def _give_back(self, tickets: list[RemoteTicket]) -> bool:

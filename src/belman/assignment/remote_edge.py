@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from .documents import Weights
+from .messages import understood
 from .refusals import SettingError
 from .transport import own_key
 
@@ -55,7 +56,8 @@ class RemoteEdge:
     def public_key(self) -> dict[str, bytes]:
         """The public key of signed weights by its id, as `verify` takes it."""
         found = self.client.call("GET", f"{self._path}/weights/key")
-        return {found["id"]: base64.b64decode(found["public"])}
+        with understood():
+            return {found["id"]: base64.b64decode(found["public"])}
 
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
@@ -73,7 +75,7 @@ class RemoteEdge:
             chunk = given[i * _CHUNK : (i + 1) * _CHUNK]
             kind = "sums" if "n" in chunk[0] else "rows"
             path, body = f"{self._path}/observations", {kind: chunk}
-            count += int(self.client.call("POST", path, body, key=f"{own}/{i}")["observed"])
+            count += self.client.call("POST", path, body, key=f"{own}/{i}").count("observed")
         return count
 
     def correct_rows(
@@ -90,7 +92,7 @@ class RemoteEdge:
         given = [_row(row, i, _CORRECTION) for i, row in enumerate(rows, start=1)]
         body = {"rows": given, "reason": reason}
         path = f"{self._path}/observations/correct"
-        return int(self.client.call("POST", path, body, key=key)["corrected"])
+        return self.client.call("POST", path, body, key=key).count("corrected")
 
 
 def _row(

@@ -18,6 +18,7 @@ from .messages import (
     tell_out,
     tickets_in,
     told_in,
+    understood,
 )
 from .prefetched import MOST, Prefetched
 from .refusals import BelmanError
@@ -123,14 +124,14 @@ class RemoteStudy(RemoteEdge):
         return [told_in(answer) for answer in answers]
 
     def give_back(self, tickets: Iterable[str | RemoteTicket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
-        out. It is as if they had not been asked for.
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
+        given back, so that the same request has the same answer.
         """
         given = [id_of(ticket) for ticket in tickets]
         count = 0
         for i in range(0, len(given), MOST):
-            body = {"tickets": given[i : i + MOST]}
-            count += int(self.client.call("POST", f"{self._path}/tickets/return", body)["returned"])
+            path, body = f"{self._path}/tickets/return", {"tickets": given[i : i + MOST]}
+            count += self.client.call("POST", path, body).count("returned")
         return count
 
     def prefetched(
@@ -206,8 +207,7 @@ class RemoteStudy(RemoteEdge):
     def exported(self, format: str = "csv") -> bytes:
         """The log as the content of a file, csv or parquet."""
         query = urlencode({"format": format})
-        found: bytes = self.client.call("GET", f"{self._path}/export?{query}")
-        return found
+        return self.client.text(f"{self._path}/export?{query}")
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
         """Decide nothing until resumed."""
@@ -266,7 +266,7 @@ class RemoteStudy(RemoteEdge):
         count of events.
         """
         found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
-        return int(found["deleted"])
+        return found.count("deleted")
 
     def _rows(self, what: str) -> Rows:
         columns, _ = self._columns(what)
@@ -276,10 +276,11 @@ class RemoteStudy(RemoteEdge):
         """A table of the service as its columns, and its title."""
         found = self.client.call("GET", f"{self._path}/{what}")
         cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
-        columns = {
-            name: list(map(cells_in.get(name, number_in), cells))
-            for name, cells in found["columns"].items()
-        }
+        with understood():
+            columns = {
+                name: list(map(cells_in.get(name, number_in), cells))
+                for name, cells in found["columns"].items()
+            }
         return columns, found["title"]
 
     def __repr__(self) -> str:

@@ -111,9 +111,10 @@ def verify(
         payload, name = found["payload"], found["key"]
         signature = base64.b64decode(found["signature"], validate=True)
         content = payload.encode()
+        is_known = name in keys
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise WeightsError("this is no signed weights document") from None
-    if name not in keys:
+    if not is_known:
         raise WeightsError(f"this document is signed with the key {name!r}, which is not trusted")
     from cryptography.exceptions import InvalidSignature
 

@@ -106,10 +106,10 @@ class BoxAgent:
 
     def beliefs(self, points: Sequence[Mapping[str, float]], level: float = 0.95) -> Table:
         """The expected reward at these points, with its credible interval."""
-        if not 0.0 < level < 1.0:
-            raise SettingError(f"level={level!r} is no level: it lies between 0 and 1")
-        places = np.array([self.space.place(point) for point in points])
-        columns = {name: [float(point[name]) for point in points] for name in self.space.sides}
+        doors.check_level(level)
+        given = doors.check_list(points, "points", "a list of them")
+        places = np.array([self.space.place(point) for point in given])
+        columns = {name: [float(point[name]) for point in given] for name in self.space.sides}
         if not len(places):
             return Table({**columns, "expected": [], "low": [], "high": []})
         moments = self._processes.moments(places)
@@ -153,6 +153,10 @@ class BoxAgent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that the next turn needs, atomically."""
+        state_file.keep(path, self.to_json())
+
+    def to_json(self) -> str:
+        """The whole state as text."""
         content = {
             "belman": __version__,
             "space": {name: list(side) for name, side in self.space},
@@ -161,37 +165,40 @@ class BoxAgent:
             "places": self._processes.places,
             "rewards": self._processes.rewards,
         }
-        state_file.keep(path, state_file.write(content, _FORMAT))
+        return state_file.write(content, _FORMAT)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BoxAgent:
         """The agent of a state file: it goes on where it was, to the last bit."""
-        source = os.fspath(path)
-        content = state_file.read(state_file.fetch(path), source, _FORMAT)
-        try:
-            space = Box(**{name: tuple(side) for name, side in content["space"].items()})
-            shift, rewards = (state_file.floats(content[name]) for name in ("shift", "rewards"))
-            places = state_file.floats(content["places"]).reshape(-1, len(space))
-            minimise = content["minimise"]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise StateError(f"{source} does not hold a whole agent: {error}") from None
-        _check_state(source, space, minimise, shift, places, rewards)
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path))
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "the state") -> BoxAgent:
+        """The agent of a text that `to_json` gave."""
+        content = state_file.read(text, source, _FORMAT)
+        return state_file.trusted(lambda: cls._rebuilt(content), source, _FORMAT)
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any]) -> BoxAgent:
+        space = Box(**{name: tuple(side) for name, side in content["space"].items()})
+        shift, rewards = (state_file.floats(content[name]) for name in ("shift", "rewards"))
+        places = state_file.floats(content["places"]).reshape(-1, len(space))
+        _check_state(space, content["minimise"], shift, places, rewards)
         agent = cls.__new__(cls)
-        agent._begin(space, minimise, shift)
+        agent._begin(space, content["minimise"], shift)
         for place, reward in zip(places, rewards, strict=True):
             agent._processes.tell(place, float(reward))
+        state_file.check_kept(content, agent.to_json())
         return agent
 
 
-def _check_state(
-    source: str, space: Box, minimise: Any, shift: Floats, places: Floats, rewards: Floats
-) -> None:
+def _check_state(space: Box, minimise: Any, shift: Floats, places: Floats, rewards: Floats) -> None:
     inside = bool(((places >= 0.0) & (places <= 1.0)).all())
     small = bool((np.abs(rewards) <= _LARGEST_REWARD).all())
     fits = rewards.ndim == 1 and len(places) == len(rewards) <= MOST_REWARDS
     starts = shift.shape == (len(space),) and bool(((shift >= 0.0) & (shift <= 1.0)).all())
     if not (isinstance(minimise, bool) and inside and small and fits and starts):
-        raise StateError(f"{source} does not hold an agent of a box: its numbers do not fit")
+        raise StateError("its numbers are not those of an agent of this box")
 
 
 def _evenly(count: int, shift: Floats) -> Floats:

@@ -260,22 +260,24 @@ class Family(ABC):
 
     def check_belief(self, belief: ArrayLike) -> tuple[float, ...]:
         """The coordinates as floats; raises PriorError where they make no proper belief."""
-        wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
-        shown = reprlib.repr(belief)
         try:
             if np.asarray(belief).dtype.kind in "US":
                 raise TypeError
-            values = tuple(float(value) for value in np.asarray(belief, dtype=np.float64).ravel())
+            values = tuple(np.asarray(belief, dtype=np.float64).ravel().tolist())
         except (TypeError, ValueError, OverflowError):
-            raise PriorError(f"prior {shown} is not a list of numbers: {wanted}") from None
+            raise self._refused(belief, "is not a list of numbers") from None
         values = self.completed(values)
         if len(values) != self.dimension:
-            raise PriorError(f"prior {shown} has {len(values)} numbers: {wanted}")
+            raise self._refused(belief, f"has {len(values)} numbers")
         if not all(map(math.isfinite, values)) or not self.proper(values):
-            raise PriorError(f"prior {shown} is not proper: {wanted}")
+            raise self._refused(belief, "is not proper")
         if (why := self.beyond_reach(values)) is not None:
-            raise PriorError(f"prior {shown} learns nothing: {why}")
+            raise PriorError(f"prior {reprlib.repr(belief)} learns nothing: {why}")
         return values
+
+    def _refused(self, belief: ArrayLike, why: str) -> PriorError:
+        wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"
+        return PriorError(f"prior {reprlib.repr(belief)} {why}: {wanted}")
 
     def beyond_reach(self, belief: ArrayLike) -> str | None:
         """Which coordinate is too large (or no number) to learn from a reward, or None.

@@ -96,6 +96,10 @@ class Linear(Model):
         if not is_number or not 1e-9 <= self.noise <= 1e9:
             allowed = "it must be a number from 1e-9 to 1e9"
             raise FamilyError(f"noise={self.noise!r} makes no model: {allowed}")
+        if not isinstance(self.unknown, bool):
+            raise FamilyError(
+                f"unknown={self.unknown!r} makes no model: it is neither True nor False"
+            )
 
     @property
     def setting(self) -> float:

@@ -19,12 +19,16 @@ ONE_BY_ONE = 16
 
 
 @kernel
-def _imagined_rewards(family, law, ledger, arm):
-    """The reward, and its square, of an outstanding ask: the averages so far."""
+def _imagined_rewards(family, law, ledger, arm, before):
+    """The reward, and its square, of an outstanding ask: the averages so far, or what the belief
+    expected `before`; where that was infinite, what it expects since it imagined one.
+    """
     plays = ledger.plays[arm]
     if plays > 0.0:
         return ledger.sums[arm] / plays, ledger.squares[arm] / plays
-    average = family.expected_reward(law, ledger.beliefs[arm])
+    average = before
+    if not np.isfinite(average):
+        average = family.expected_reward(law, ledger.beliefs[arm])
     average = average if np.isfinite(average) else 0.0
     return average, average * average
 
@@ -35,7 +39,7 @@ def imagine_at_once(family, law, ledger, arm, count, scratch):
     negative number takes asks back.
     """
     belief = ledger.beliefs[arm]
-    average, square = _imagined_rewards(family, law, ledger, arm)
+    before = np.inf if ledger.plays[arm] > 0.0 else family.expected_reward(law, belief)
     if count == 1.0:
         family.imagine(law, belief)
     else:
@@ -46,6 +50,7 @@ def imagine_at_once(family, law, ledger, arm, count, scratch):
         for i in range(start.size):
             start[i] += count * (once[i] - start[i])
         family.belief.from_natural(law, start, belief)
+    average, square = _imagined_rewards(family, law, ledger, arm, before)
     ledger.plays[arm] += count
     ledger.sums[arm] += count * average
     ledger.squares[arm] += count * square

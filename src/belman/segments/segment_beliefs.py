@@ -139,9 +139,13 @@ class SegmentBeliefs:
         self.pooling.evidence[:] = evidence
         self.all = self._learnt(content["all"])
         self.own = {}
+        if not isinstance(content["segments"], list) or len(content["segments"]) > MOST_SEGMENTS:
+            raise StateError("its segments are no list of them, or too many")
         for values, rows in content["segments"]:
             decoded = [state_file.decode_arm(value, source) for value in values]
             key = self.key(dict(zip(self.names, decoded, strict=True)))
+            if key in self.own:
+                raise StateError(f"segment {key!r} is there twice")
             self.own[key] = self._learnt(rows)
 
     def _learnt(self, rows: Any) -> dict[Hashable, Learnt]:

@@ -7,6 +7,7 @@ each, where they differ each speaks for itself, and a small segment borrows more
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -144,13 +145,13 @@ class SegmentedAgent:
         return self._agents[key]
 
     def _refreshed(self, key: Segment, *, seen: bool = False) -> Agent:
-        """The agent of a segment with all that it may believe now; looking at one that was never
-        seen leaves no trace.
-        """
-        known = seen or key in self._agents
+        """The agent of a segment with all that it may believe now; looking leaves no trace."""
+        is_new = key not in self._agents
         agent = self._agent(key)
-        if not known:
-            del self._agents[key], self._beliefs.own[key]
+        if not seen:
+            agent = copy.deepcopy(agent)
+            if is_new:
+                del self._agents[key], self._beliefs.own[key]
         for arm in self.arms:
             agent.relearn(arm, self._beliefs.believed(key, arm))
         return agent
@@ -159,6 +160,10 @@ class SegmentedAgent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that the next turn needs, atomically."""
+        state_file.keep(path, self.to_json())
+
+    def to_json(self) -> str:
+        """The whole state as text."""
         content = {
             "belman": __version__,
             "names": list(self._beliefs.names),
@@ -166,20 +171,36 @@ class SegmentedAgent:
             "beliefs": self._beliefs.plain(),
             "agents": [json.loads(self._agents[key].to_json()) for key in self._beliefs.own],
         }
-        state_file.keep(path, state_file.write(content, _FORMAT))
+        return state_file.write(content, _FORMAT)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SegmentedAgent:
         """The agent of a state file: it goes on where it was, to the last bit."""
-        source = os.fspath(path)
-        content = state_file.read(state_file.fetch(path), source, _FORMAT)
+        return cls.from_json(state_file.fetch(path), source=os.fspath(path))
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "the state") -> SegmentedAgent:
+        """The agent of a text that `to_json` gave."""
+        content = state_file.read(text, source, _FORMAT)
+        return state_file.trusted(lambda: cls._rebuilt(content, source), source, _FORMAT)
+
+    @classmethod
+    def _rebuilt(cls, content: dict[str, Any], source: str) -> SegmentedAgent:
         agent = cls.__new__(cls)
-        try:
-            agent._blank = Agent.from_json(json.dumps(content["blank"]))
-            agent._begin(check_names(content["names"]))
-            agent._beliefs.take(content["beliefs"], source)
-            for key, one in zip(agent._beliefs.own, content["agents"], strict=True):
-                agent._agents[key] = Agent.from_json(json.dumps(one))
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise StateError(f"{source} does not hold a whole agent: {error}") from None
+        agent._blank = Agent.from_json(json.dumps(content["blank"]))
+        agent._begin(check_names(content["names"]))
+        agent._beliefs.take(content["beliefs"], source)
+        for key, one in zip(agent._beliefs.own, content["agents"], strict=True):
+            agent._agents[key] = agent._alike(Agent.from_json(json.dumps(one)))
+        state_file.check_kept(content, agent.to_json(), ("blank", "agents"))
+        return agent
+
+    def _alike(self, agent: Agent) -> Agent:
+        """The agent of a segment, which plays as that of any other does."""
+        mine, other = (
+            [*map(state_file.encode_arm, one.arms), one.scale, one.policy, one.control]
+            for one in (self._blank, agent)
+        )
+        if mine != other:
+            raise StateError("the agent of a segment plays otherwise than the others")
         return agent

@@ -230,7 +230,7 @@ class ReturnBody(_Model):
 
 
 class ReturnedOut(BaseModel):
-    """How many of the tickets were out."""
+    """How many of the tickets are given back, now or before."""
 
     returned: int
 

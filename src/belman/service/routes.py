@@ -173,7 +173,7 @@ async def correct(
     "/{name}/tickets/return", response_model=models.ReturnedOut, **requires(Role.PLAY, 409)
 )
 async def give_back(request: Request, study: Decider, body: models.ReturnBody) -> Response:
-    """Give tickets back that were used for nobody; sent again, it changes nothing."""
+    """Give tickets back that were used for nobody; sent again, it has the same answer."""
     charge(request.scope, len(body.tickets) - 1)
     count = await registry_of(request).change(study.give_back, body.tickets)
     return json_response({"returned": count})

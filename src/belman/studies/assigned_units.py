@@ -63,7 +63,10 @@ def check_arm(arm: Any, known: Mapping[Hashable, int]) -> None:
 def check_unit(unit: UnitOfWork, name: object, version: Any, arm: Any) -> None:
     """Refuse a unit that cannot have this arm under this version."""
     versions = Versions(unit)
-    _ = Places(unit, versions)[version, arm]
+    try:
+        _ = Places(unit, versions)[version, arm], hash(name)
+    except TypeError as error:
+        raise SettingError(str(error)) from None
     _check_arm_of(name, version, arm, versions)
 
 

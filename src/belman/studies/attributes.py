@@ -62,10 +62,10 @@ def _check_value(name: object, value: Any) -> str:
 
 def check_known(name: object, known: Set[str]) -> str:
     """An attribute that some ticket or row has."""
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         there = f"there are {listing(sorted(known))}{nearest(name, known)}" if known else "none is"
         raise SettingError(f"by={str(name)[:80]!r} is no attribute of a ticket or row: {there}")
-    return str(name)
+    return name
 
 
 def given_in(event: Event) -> Attributes:

@@ -2,9 +2,11 @@
 
 The belief is as if the ticket had counted at its time as it is corrected now; under a discount what
 is left of it is corrected. In natural parameters a conjugate belief is a sum, η = η₀ + Σ T(x), so
-that T(x) is taken out and T(x′) put in, whatever the length of the log. Where rounding could then
-be seen (a slip of the pen of 10¹² leaves nothing of what it was added to), and under a discount,
-the arm is folded anew from the log. The writer does either, and the event keeps what came of it.
+that T(x) is taken out and T(x′) put in, whatever the length of the log; one that follows from the
+sums of rewards and of their squares follows from the new ones. Where rounding could then be seen (a
+slip of the pen of 10¹² leaves nothing of what it was added to), for other beliefs, and under a
+discount, the arm is folded anew from the log. The writer does any, and the event keeps what came of
+it.
 """
 
 from __future__ import annotations
@@ -107,14 +109,31 @@ def swapped(family: Family, learnt: Learnt, old: float | None, new: float | None
     noise = _EPSILON * max(learnt.squares, out * out)
     if noise > _UNSEEN_SQUARES * max(squares, unit):
         return None
-    belief = _swapped_belief(family, learnt, old, new)
-    if belief is None:
-        return None
     plays = learnt.plays - (old is not None) + (new is not None)
-    total = learnt.sum - out + into
-    return learnt._replace(
-        belief=belief, plays=plays, sum=total, squares=max(squares, 0.0), tells=tells
+    after = learnt._replace(
+        plays=plays, sum=learnt.sum - out + into, squares=max(squares, 0.0), tells=tells
     )
+    if family.conjugate:
+        belief = _swapped_belief(family, learnt, old, new)
+    else:
+        belief = _belief_by_sums(family, after) if _is_by_sums(family, learnt) else None
+    return None if belief is None else after._replace(belief=belief)
+
+
+def _is_by_sums(family: Family, learnt: Learnt) -> bool:
+    """Whether the belief follows from sums of rewards and of their squares."""
+    belief = _belief_by_sums(family, learnt)
+    return belief is not None and np.allclose(belief, learnt.belief, rtol=1e-9, atol=1e-9)
+
+
+def _belief_by_sums(family: Family, learnt: Learnt) -> tuple[float, ...] | None:
+    if learnt.plays != learnt.tells:  # it faded
+        return None
+    try:
+        belief = family.update_many(learnt.prior, learnt.tells, learnt.sum, learnt.squares)
+    except RewardError:
+        return None
+    return tuple(map(float, belief))
 
 
 def _swapped_belief(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from belman.agent import doors
 from belman.errors import SettingError, listing, nearest, needing
 
 ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".arrow", ".feather")
@@ -53,6 +54,12 @@ Given = (
 )
 
 
+def in_row(number: int, error: Exception) -> Exception:
+    """What is wrong with a row; names that are not hashable are none."""
+    kind = SettingError if isinstance(error, TypeError) else type(error)
+    return kind(f"row {number}: {error}")
+
+
 def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
     """What somebody brought, as columns; in a file an arm is found by its name as text.
 
@@ -63,11 +70,8 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
         return _with_arms(_kind(_read(Path(given)), str(given)), arms())
     if isinstance(given, Mapping):
         return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
-    try:
-        rows: list[Any] = list(given)
-    except TypeError:
-        give = f"give rows ({', '.join(Rows._fields)}), columns, or the path of a file"
-        raise SettingError(f"{str(given)[:80]!r} are no outcomes: {give}") from None
+    give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
+    rows = doors.check_list(given, "outcomes", give)
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _kind(_transposed(rows), "the rows")
     return _of_tuples(rows)
@@ -75,8 +79,8 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
 
 def _listed(column: Any) -> list[Any]:
     """A column as a list of Python's own numbers."""
-    found: list[Any] = column.tolist() if hasattr(column, "tolist") else list(column)
-    return found
+    given = column.tolist() if hasattr(column, "tolist") else column
+    return doors.check_list(given, "a column of outcomes", "one value a row")
 
 
 def count(batch: Rows | Sums) -> int:

@@ -8,7 +8,7 @@ from belman.agent.scale import Scale
 from belman.assignment import Weights
 from belman.errors import ArmError, RewardError, SettingError, StudyError
 from belman.studies.assigned_units import Places, Versions
-from belman.studies.observed_rows import Sums
+from belman.studies.observed_rows import Sums, in_row
 from belman.studies.outcomes import Group, Side
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def of_sums(
                 _check_segment(versions[version], segment)
             group = Group(version, place, n, total, squares)
             side = inward_sums(group, scale)
-        except (SettingError, ArmError, RewardError) as error:
-            raise type(error)(f"row {i}: {error}") from None
+        except (SettingError, ArmError, RewardError, TypeError) as error:
+            raise in_row(i, error) from None
         groups.append(group)
         sides[place] = side if place not in sides else sides[place].joined(side)
     return groups, sides

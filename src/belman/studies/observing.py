@@ -17,7 +17,7 @@ from belman.studies.assigned_units import Places, Versions, check_times, check_u
 from belman.studies.attributes import Attributes
 from belman.studies.contexts import asked_in
 from belman.studies.event_log import Kind
-from belman.studies.observed_rows import Rows, Sums
+from belman.studies.observed_rows import Rows, Sums, in_row
 from belman.studies.observed_sums import inward_sums, of_sums
 from belman.studies.open_rows import OpenRow, OpenRows
 from belman.studies.outcomes import After, Group, Outcomes, Side, learn
@@ -114,8 +114,7 @@ def _of_rows(
             values.append(inward[reward])
             seen += 1
     except (SettingError, ArmError, RewardError, TypeError) as error:
-        kind = SettingError if isinstance(error, TypeError) else type(error)
-        raise kind(f"row {seen + 1}: {error}") from None
+        raise in_row(seen + 1, error) from None
     check_units(rows, versions)
     check_times(unit, rows)
     attributes = checked(rows.attributes, unit.state.attribute_names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from belman.agent import doors
 from belman.agent.learnt import Learnt
 from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
 from belman.studies import change_keys, corrections
@@ -38,13 +39,12 @@ class RowCorrection(NamedTuple):
 
 def brought(given: Given) -> list[RowCorrection]:
     """What somebody brought."""
-    found = []
-    for i, row in enumerate(given, start=1):
+    found, give = [], "(unit, version, arm, was, reward), or with attributes behind"
+    for i, row in enumerate(doors.check_list(given, "rows", give), start=1):
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
         except TypeError:
-            give = "give (unit, version, arm, was, reward), or with attributes behind"
-            raise SettingError(f"row {i} is {repr(row)[:80]}: {give}") from None
+            raise SettingError(f"row {i} is {repr(row)[:80]}: give {give}") from None
         found.append(one)
     return found
 

@@ -153,7 +153,11 @@ class Settings:
         """Refuse settings that `settings` would not have given; the agent checks its own."""
         if doors.check_seed(self.seed) is None:
             raise StateError("a study has a seed")
-        check_share(self.uniform_share)
+        if check_share(self.uniform_share) != self.uniform_share:
+            raise StateError("a study has a uniform share, which may be 0")
+        if check_then(self.then, self.stop_when) != self.then:
+            raise StateError("a study says what follows its rule to stop by")
+        self._check_floors()
         for name in ("expire_after", "window"):
             check_seconds(getattr(self, name), name)
         for name in ("minimise", "accumulate", "early"):
@@ -167,6 +171,13 @@ class Settings:
             raise StateError("a study has arms, each of a name that a log can keep")
         for place, _ in self.priors:
             checks.whole(place, "the arm of a prior", 0, len(self.arms) - 1)
+
+    def _check_floors(self) -> None:
+        given = dict(self.floor) if isinstance(self.floor, tuple) else self.floor
+        if check_floor(given, self.arms) != self.floor:
+            raise StateError("the floors of a study are not in the order of its arms")
+        check_control_share(self.control_share, check_control(self.control, self.arms))
+        floors.check_sum(floors.shares(self.arms, self.floor, self.control, self.control_share))
 
 
 def settings(

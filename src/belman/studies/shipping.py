@@ -67,7 +67,7 @@ def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
         now = state.register[state.shipped]
         raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")
     chosen = standing(state).leader.arm if arm is None else arm
-    if chosen not in state.agent.arms:
+    if not isinstance(chosen, Hashable) or chosen not in state.agent.arms:
         arms = state.agent.arms
         plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
         raise ArmError(f"unknown arm {chosen!r}: {plays}")

@@ -153,11 +153,12 @@ class Study(Looking):
         return self._replica.transact(lambda unit: unit.correct(request, reason))
 
     def give_back(self, tickets: Iterable[str | Ticket]) -> int:
-        """Give tickets back that were asked for ahead, and used for nobody: how many of them were
-        out. It is as if they had not been asked for; those that are not out any more are left
-        alone, and one that was told raises TicketError, and then none goes.
+        """Give tickets back that were asked for ahead, and used for nobody: how many of them are
+        given back, so that the same request has the same answer. It is as if they had not been
+        asked for; those that have expired are left alone, and one that was told raises
+        TicketError, and then none goes.
         """
-        given = list(tickets)
+        given = doors.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
@@ -184,7 +185,7 @@ class Study(Looking):
         if isinstance(rewards, (str, os.PathLike)):
             rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
-            rows = list(rewards)
+            rows = doors.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
         return self._replica.transact(lambda unit: unit.record(rows, reason, key))
 
     # Deciding elsewhere, by published weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import reprlib
 from datetime import timedelta
 
 from belman.agent.scale import Scale
@@ -10,6 +10,8 @@ from belman.errors import RewardError, SettingError
 
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
 SHORTEST_EARLY = 1e-3
+#: Seconds of any length of time, to which a time can be added.
+LONGEST = 1e300
 
 
 def check_seconds(given: float | timedelta | None, name: str) -> float | None:
@@ -18,9 +20,9 @@ def check_seconds(given: float | timedelta | None, name: str) -> float | None:
         return None
     seconds = given.total_seconds() if isinstance(given, timedelta) else given
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not is_number or not 0.0 < seconds < math.inf:
+    if not is_number or not 0.0 < seconds <= LONGEST:
         allowed = "give seconds above 0, a timedelta, or None for none"
-        raise SettingError(f"{name}={given!r} is no time: {allowed}")
+        raise SettingError(f"{name}={reprlib.repr(given)} is no time: {allowed}")
     return float(seconds)
 
 

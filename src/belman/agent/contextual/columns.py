@@ -8,7 +8,7 @@ counted at its old centre goes to the column without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,7 @@ class Columns:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def wanted(self, context: Slots, features: Slots, arms: int) -> Iterable[Column]:
+    def wanted(self, context: Slots, features: Slots, arms: int) -> Iterator[Column]:
         """All columns for the slots and arms there are."""
         several = self.pooling != "disjoint"
         for i in range(len(context) if several else 1):

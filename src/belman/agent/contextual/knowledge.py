@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class Knowledge:
 
     def grow(self, arms: int) -> None:
         """Give columns to what is new, of so many arms."""
-        self._check_size(self.context, self.features, arms)
+        self.check_size(self.context, self.features, arms)
         self.arms = arms
         fresh = self.columns.grow(self.context, self.features, arms)
         if fresh:
@@ -70,7 +71,7 @@ class Knowledge:
             trial_context.meet(context)
             for candidate in candidates:
                 trial_features.meet(candidate)
-            self._check_size(trial_context, trial_features, self.arms)
+            self.check_size(trial_context, trial_features, self.arms)
         for changed in self.context.meet(context, count):
             reexpressed(self.belief, self.columns.change(changed, True))
         for candidate in candidates:
@@ -80,10 +81,11 @@ class Knowledge:
             self.grow(self.arms)
         return new
 
-    def _check_size(self, context: Slots, features: Slots, arms: int) -> None:
-        size = sum(1 for _ in self.columns.wanted(context, features, arms))
-        if size > MOST_FEATURES:
-            raise SettingError(f"{size:,} features are too many: at most {MOST_FEATURES:,}")
+    def check_size(self, context: Slots, features: Slots, arms: int) -> None:
+        """Refuse more columns than a belief can have."""
+        wanted = self.columns.wanted(context, features, arms)
+        if next(islice(wanted, MOST_FEATURES, None), None) is not None:
+            raise SettingError(f"these features are too many: at most {MOST_FEATURES:,}")
 
     @property
     def layout(self) -> Layout:

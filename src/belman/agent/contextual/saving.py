@@ -68,6 +68,8 @@ def _rebuilt(kind: type[ContextualAgent], content: dict[str, Any], source: str) 
     context = Slots.of(content["context"], True, "context")
     features = Slots.of(content["features"], False, "features")
     rows = [features.check(row) for row in content["rows"]]
+    if any(map(features.news, rows)):
+        raise StateError("an arm has features that no column is for")
     names = features.names
     given: Any = dict(zip(arms, rows, strict=True)) if arms and names else None
     agent = kind(
@@ -102,15 +104,17 @@ def _rebuilt(kind: type[ContextualAgent], content: dict[str, Any], source: str) 
         agent._asks.open[ticket] = asked
     agent._mind[:] = checks.words(content["mind"])
     agent._grow()
+    state_file.check_kept(content, to_text(agent), ("model", "policy"))
     return agent
 
 
 def _take_columns(agent: ContextualAgent, content: Any) -> None:
     """The columns in the order in which they came: those that the slots make, each once."""
-    columns = [tuple(column) for column in content]
     parts = (agent._learnt.context, agent._learnt.features, len(agent._arms))
-    wanted = list(agent._learnt.columns.wanted(*parts))
-    if len(columns) != len(wanted) or set(columns) != set(wanted):
+    agent._learnt.check_size(*parts)
+    wanted = {column: column for column in agent._learnt.columns.wanted(*parts)}
+    columns = [wanted.pop(tuple(column)) for column in content if tuple(column) in wanted]
+    if wanted or len(columns) != len(content):
         raise StateError("columns are not those of the context and the features")
     agent._learnt.columns.take(columns)
 

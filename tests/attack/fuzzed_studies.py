@@ -1,0 +1,185 @@
+"""Studies that are given whatever comes: an error of ours changes nothing, and the log stays whole.
+
+Tickets, rows in bulk, corrections, weights, arms and settings are right or odd by chance; after
+its life a study is the fold of its log, can be opened anew, looked at, and asked.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import belman
+from belman.assignment import Weights, assign
+from belman.engine.tiers import interpreted
+from belman.errors import BelmanError
+from belman.studies import Storage, Study, open_study
+from tests.attack.fuzzed_agents import ODD
+from tests.attack.harness import Attack, Trials
+
+LIFE = 40  # operations of one study
+KINDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"window": 50.0},
+    {"window": 50.0, "accumulate": True, "family": "gaussian"},
+    {"drift": "auto"},
+    {"family": "gaussian"},
+    {"family": "geometric"},
+    {"family": "gaussian", "drift": "auto"},
+    {"range": (0, 10)},
+    {"uniform_share": 0.2},
+    {"control": "a", "stop_when": belman.Sure(0.95), "then": "ship"},
+    {"guard": {"cost": "< 5"}},
+    {"discount": 0.9},
+    {"policy": belman.Thompson(), "floor": 0.05},
+)
+
+
+class Life:
+    """A study, its clock, the tickets that it gave, and the weights that it published."""
+
+    def __init__(self, storage: Storage, name: str, luck: random.Random) -> None:
+        self.luck, self.time = luck, 1_000.0
+        self.tickets: list[Any] = []
+        self.weights: Weights | None = None
+        more: Any = {"storage": storage, "clock": lambda: self.time, "seed": 1}
+        self.study: Study = open_study(name, ["a", "b", "c"], **luck.choice(KINDS), **more)
+
+    def some(self, *right: Any, odd: float = 0.3) -> Any:
+        """One of these, or now and then something else."""
+        return self.luck.choice(ODD if self.luck.random() < odd else right)
+
+    def arm(self) -> Any:
+        return self.some("a", "b", "c")
+
+    def reward(self) -> Any:
+        return self.some(0, 1, 0.5, odd=0.5)
+
+    def ticket(self) -> Any:
+        return self.some(*self.tickets) if self.tickets else self.some(None)
+
+    def key(self) -> Any:
+        return self.some(None, None, None, None, "k1", "k2", odd=0.1)
+
+    def version(self) -> Any:
+        return self.some(None, 1, 2, None if self.weights is None else self.weights.version)
+
+    def row(self) -> list[Any]:
+        """A row of outcomes, mostly one that the weights say."""
+        unit = self.some("u1", "u2", 3, odd=0.1)
+        time = self.some(self.time, self.time - 60.0, odd=0.1)
+        row = [unit, self.version(), self.arm(), self.reward(), time]
+        if self.weights is not None and isinstance(unit, str) and self.luck.random() < 0.7:
+            row[1:3] = [self.weights.version, assign(self.weights, unit).arm]
+        return row
+
+    def sums(self) -> dict[str, Any]:
+        n = self.some(1, 5, 2**53)
+        named = {"version": self.version(), "arm": self.arm(), "n": n}
+        return {**named, "sum": self.reward(), "squares": self.reward()}
+
+    def ask(self) -> None:
+        count, given = self.some(None, None, 2), self.some(None, {"d": "x"}, {"d": self.reward()})
+        found = self.study.ask(count, attributes=given, key=self.key())
+        self.tickets += found if isinstance(found, list) else [found]
+
+    def publish(self) -> None:
+        count, segment = self.some(10, 1_000), self.some(None, None, "x")
+        plan = {"every": self.some(None, 60.0), "valid_for": self.some(100.0, None)}
+        self.weights = self.study.publish(count, **plan, segment=segment, key=self.key())
+
+    def wait(self) -> None:
+        self.time += self.luck.choice((0.1, 10.0, 100.0))
+
+    def operations(self) -> dict[str, Callable[[], object]]:
+        """All that may be done, in one transaction each."""
+        study, some = self.study, self.some
+        return {
+            "ask": self.ask,
+            "tell": lambda: study.tell(
+                self.ticket(), self.reward(), metrics=some(None, {"cost": 1.0}), key=self.key()
+            ),
+            "correct": lambda: study.correct(self.ticket(), self.reward(), some("r")),
+            "give back": lambda: study.give_back(some([self.ticket()], [self.ticket()] * 2)),
+            "record": lambda: study.record(some([(self.arm(), self.reward())]), key=self.key()),
+            "publish": self.publish,
+            "observe": lambda: study.observe(
+                some([self.row()], [self.row(), self.row()], [self.sums()]), key=self.key()
+            ),
+            "correct rows": lambda: study.correct_rows(
+                some([[*self.row()[:4], self.reward()]]), some("r"), key=self.key()
+            ),
+            "pause": lambda: study.pause(some("why"), key=self.key()),
+            "resume": lambda: study.resume(some("why")),
+            "add an arm": lambda: study.add_arm(some("d", "e"), some(None, (1, 1))),
+            "retire an arm": lambda: study.retire_arm(some("d", "e"), key=self.key()),
+            "policy": lambda: study.set_policy(some(belman.BelMan(), belman.Thompson())),
+            "ship": lambda: study.ship(self.arm()),
+            "unship": study.unship,
+            "weights": lambda: study.weights(some(None, "x")),
+            "report": lambda: study.report(some(0.95), by=some(None, "d")),
+            "beliefs": lambda: study.beliefs(some(0.9)),
+            "wait": self.wait,
+        }
+
+
+def run(trials: Trials) -> None:
+    """A trial is an operation; a study lives through some, and is then gone through."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        interpreted(),
+        warnings.catch_warnings(),
+        closing(Storage(f"sqlite:///{folder}/studies.db?synchronous=normal")) as storage,
+    ):
+        warnings.simplefilter("error")
+        life, left = None, 0
+        for number in trials:
+            if life is None or not left:
+                life, left = Life(storage, f"study {number}", trials.luck), LIFE
+            left -= 1
+            _try_one(trials, life)
+            if not left:
+                _go_through(trials, life, storage)
+
+
+def _try_one(trials: Trials, life: Life) -> None:
+    name, operation = trials.luck.choice(list(life.operations().items()))
+    before = life.study.status()["events"]
+    try:
+        operation()
+    except BelmanError as error:
+        unchanged = life.study.status()["events"] == before
+        trials.expect(unchanged, f"{name}: refused, and changed something: {error}")
+    except Exception as error:
+        trials.found.append(f"{name}, {life.study.settings.family.name}: {error!r}")
+
+
+def _go_through(trials: Trials, life: Life, storage: Storage) -> None:
+    """What has to hold of any study, whatever was tried on it."""
+    try:
+        life.study.check()
+        again = open_study(life.study.name, storage=storage, clock=lambda: life.time)
+        if again.status()["paused"]:
+            again.resume()
+        again.ask()
+        again.beliefs()
+        again.report()
+        trials.expect(len(list(again.events())) == again.status()["events"], "events are missing")
+    except Exception as error:
+        trials.found.append(f"at the end of a life: {error!r}")
+
+
+ATTACK = Attack(
+    "fuzzed studies",
+    "studies of many kinds, with tickets, rows, corrections, weights, keys and arms of any kind",
+    "an answer, or an error of ours that changes nothing; the state is the fold of the log, and "
+    "the study can be opened, asked and looked at",
+    run,
+    short=120,
+    long=20_000,
+    seconds=1_800.0,
+)

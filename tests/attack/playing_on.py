@@ -1,0 +1,116 @@
+"""What was loaded is used: agents ask and tell, studies go on, weights assign."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from functools import singledispatch
+from typing import Any
+
+from belman import Agent, BoxAgent, ContextualAgent, SegmentedAgent
+from belman.assignment import Weights, assign
+from belman.dispatch import Dispatcher
+from belman.errors import BelmanError, RewardError
+from belman.studies.event_log import Event, Kind
+from belman.studies.state import State
+
+
+@singledispatch
+def play_on(found: Any, rng: random.Random, turns: int) -> None:
+    """Use it for some turns; what its beliefs leave no room for may be refused."""
+    raise TypeError(f"{found!r} is nothing to play")
+
+
+@play_on.register
+def _(agent: Agent, rng: random.Random, turns: int) -> None:
+    play(agent, rng, turns)
+    agent.beliefs()
+
+
+def play(agent: Agent, rng: random.Random, turns: int) -> None:
+    """Ask, and mostly tell a reward that its family can have."""
+    numbers = {
+        "bernoulli": (0.0, 1.0), "poisson": (0.0, 3.0), "geometric": (1.0, 4.0), "beta": (0.2, 0.7),
+        "bounded-exponential": (0.2, 0.7),
+    }.get(agent.scale.base.name, (0.5, 2.0))  # fmt: skip
+    for _ in range(turns):
+        arm = agent.ask()
+        if rng.random() < 0.9:
+            reward = rng.choice(numbers)
+            if agent.scale.range is not None:
+                low, high = agent.scale.range
+                reward = low + (high - low) * reward
+            try:
+                agent.tell(arm, reward)
+            except BelmanError:  # a law may be so narrow, or a belief so far, that none is left
+                agent.cancel(arm)
+
+
+@play_on.register
+def _(agent: ContextualAgent, rng: random.Random, turns: int) -> None:
+    for _ in range(turns):
+        context = {
+            name: "ab"[rng.randrange(2)] if kind == "category" else rng.random()
+            for name, kind in agent._learnt.context.kinds.items()
+        }
+        rows = [
+            {
+                name: "a" if kind == "category" else rng.random()
+                for name, kind in agent._learnt.features.kinds.items()
+            }
+            for _ in range(2)
+        ]
+        arm = agent.ask(context, candidates=None if agent.arms else rows)
+        agent.tell(arm, rng.randrange(2), ticket=agent.ticket)
+    if agent.arms:
+        agent.beliefs()
+    agent.coefficients()
+
+
+@play_on.register
+def _(agent: SegmentedAgent, rng: random.Random, turns: int) -> None:
+    for _ in range(turns):
+        context = dict.fromkeys(agent._names, rng.choice("ab"))
+        with suppress(RewardError):
+            agent.tell(agent.ask(context), rng.randrange(2), context)
+    agent.beliefs(context)
+
+
+@play_on.register
+def _(agent: BoxAgent, rng: random.Random, turns: int) -> None:
+    for _ in range(min(turns, 3)):
+        agent.tell(agent.ask(), rng.random())
+    agent.best()
+
+
+@play_on.register
+def _(weights: Weights, rng: random.Random, turns: int) -> None:
+    for _ in range(turns):
+        assign(weights, str(rng.random()))
+
+
+@play_on.register
+def _(dispatcher: Dispatcher, rng: random.Random, turns: int) -> None:
+    roster = dispatcher._roster
+    for queue in roster.agents:
+        for _ in range(turns if roster.free(draw=True) and roster.limit in (None, 9) else 0):
+            server = dispatcher.assign(queue)
+            dispatcher.completed(server, time=0.5)
+
+
+@play_on.register
+def _(state: State, rng: random.Random, turns: int) -> None:
+    """Asks and tells, some before their windows close and some never."""
+    now = state.tickets.time
+    for _ in range(turns):
+        now += rng.choice((0.0, 1.0, 60.0))
+        state.close(now)
+        state.count_early(now)
+        ((arm, draw, chance),) = state.decide(1)
+        asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
+        state.fold(asked, decided=True)
+        if rng.random() < 0.7:
+            told = {"arm": arm, "ticket": asked.number, "reward": float(rng.random() < 0.5)}
+            state.fold(Event(state.number + 1, int(Kind.TOLD), now + 0.5, **told))
+            now += 0.5
+    state.status()
