@@ -3,6 +3,8 @@
 Coins at 10 % and a lift of 10 %, looked at after every reward, under BelMan, Thompson and a fixed
 split. The prior is what `belman plan` would take: arms around the baseline that differ by about the
 lift. Limits on errors are held against the upper end of a 99 % interval (Clopper and Pearson).
+
+`python -m benchmarks.verdict [RUNS [PART …]]`, with parts out of separated, calibrated, ratio_test.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from benchmarks.claim import Claim, report
 RUNS, SEED = 2_000, 17
 BASELINE, LIFT, DELTA, LEVEL = 0.1, 0.1, 0.05, 0.95
 NULL_TURNS, LIFT_TURNS, PRIOR_TURNS = 30_000, 40_000, 10_000
-STUDIES, TICKETS, BATCH = 4_000, 20_000, 200
+TICKETS, BATCH = 20_000, 200
 PLAYERS = {
     "fixed split": belman.Uniform(),
     "BelMan": belman.BelMan(),
@@ -72,7 +74,7 @@ def _ratio(mine: np.ndarray, other: np.ndarray) -> float:
 def calibrated(runs: int) -> tuple[list[Claim], dict[str, str]]:
     """Of decisions by `Sure`, how many are right when truths are drawn from the prior."""
     claims, notes, split = [], {}, None
-    problem = RandomStationary(FAMILY, 2, FAMILY.prior)
+    problem, runs = RandomStationary(FAMILY, 2, FAMILY.prior), 2 * runs
     for name, player in PLAYERS.items():
         found = watch(player, problem, belman.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
         right = float(found.right[found.decided].mean())
@@ -100,9 +102,9 @@ def alarm(rng: np.random.Generator, lost: float, plan: list[tuple[float, float]]
     return False
 
 
-def ratio_test(studies: int) -> tuple[list[Claim], dict[str, str]]:
+def ratio_test(runs: int) -> tuple[list[Claim], dict[str, str]]:
     """False alarms of the sample-ratio test, and what it finds."""
-    rng = np.random.default_rng(SEED)
+    rng, studies = np.random.default_rng(SEED), 2 * runs
     claims, notes = [], {}
     plans = {"even": [(0.5, 0.5)], "changing": [(0.5, 0.5), (0.8, 0.2), (0.3, 0.7)]}
     for name, plan in plans.items():
@@ -124,10 +126,14 @@ def ratio_test(studies: int) -> tuple[list[Claim], dict[str, str]]:
     return claims, notes
 
 
+PARTS = {"separated": separated, "calibrated": calibrated, "ratio_test": ratio_test}
+
+
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     claims, notes = [], {}
-    for part in (separated(runs), calibrated(2 * runs), ratio_test(STUDIES * runs // RUNS)):
+    for name in sys.argv[2:] or PARTS:
+        part = PARTS[name](runs)
         claims += part[0]
         notes |= part[1]
     report(f"verdicts, {runs:,} experiments each, looked at after every reward", claims, notes)
