@@ -64,7 +64,7 @@ def _size(value: float, relative: bool) -> str:
     if not relative:
         return f"{abs(value):.4g}"
     hundredths = abs(100.0 * value)
-    return f"{hundredths:.0f} %" if hundredths >= 1.5 else f"{hundredths:.2g} %"
+    return f"{hundredths:,.0f} %" if hundredths >= 1.5 else f"{hundredths:.2g} %"
 
 
 def verdict(report: Report) -> str:
