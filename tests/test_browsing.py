@@ -1,4 +1,4 @@
-"""A test of a page cannot hang: neither a script that never ends nor a browser that never closes."""
+"""A test of a page cannot hang, neither by a script without end nor by a browser that stays."""
 
 from __future__ import annotations
 
