@@ -37,7 +37,7 @@ export class Verdict {
     if (this.state.textContent !== title) refill(this.state, term(shipped === null ? state : "shipped", title));
     this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is likeliest the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
-    this.why.replaceChildren(...coded(alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : ""));
+    this.why.replaceChildren(...coded(unbroken(alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "")));
     this.figures.hidden = this.why.hidden = state === "waiting";
     const best = report?.arms[0] ?? view.arms[0];
     const rows = [];
