@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import hypothesis
+import numpy as np
 import pytest
 
+from belman.engine import tiers
 from tests.leaks import nothing_left_behind
 
 hypothesis.settings.register_profile(
@@ -25,3 +27,16 @@ def _module_leaves_nothing() -> Iterator[None]:
 def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
     with nothing_left_behind(in_use=True):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where a test is marked `interpreted`, kernels are run by Python: they choose the same, words
+    overflow as they should, and nothing is compiled, which takes seconds for each policy at each
+    family.
+    """
+    if request.node.get_closest_marker("interpreted") is None:
+        yield
+    else:
+        with tiers.interpreted(), np.errstate(all="ignore"):
+            yield

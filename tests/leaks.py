@@ -75,6 +75,16 @@ def _opened(before: dict[str, str]) -> set[str]:
     return files | (sockets & _connections() if sockets else set())
 
 
+def _resources(grown: bool) -> set[str]:
+    """What garbage says that still holds something open, where more is open than was."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ResourceWarning)
+        if grown:
+            gc.collect()
+    gc.unfreeze()
+    return {str(one.message) for one in heard if issubclass(one.category, ResourceWarning)}
+
+
 @contextmanager
 def nothing_left_behind(in_use: bool = False) -> Iterator[None]:
     """Fail if what is done in between leaves anything behind.
@@ -84,13 +94,11 @@ def nothing_left_behind(in_use: bool = False) -> Iterator[None]:
     replaced one of its own.
     """
     threads, processes, descriptors = _threads(), _processes(), _descriptors()
-    yield
-    left: set[str] = set()
-    if len(_descriptors()) > len(descriptors):
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always", ResourceWarning)
-            gc.collect()
-        left = {str(one.message) for one in heard if issubclass(one.category, ResourceWarning)}
+    gc.freeze()  # what is older is not looked through, which would take a second and more
+    try:
+        yield
+    finally:
+        left = _resources(len(_descriptors()) > len(descriptors))
     end = time.monotonic() + _PATIENCE
     while True:
         now = _processes()

@@ -13,7 +13,6 @@ from belman import ContextualAgent
 from belman.agent import state_file
 from belman.agent.contextual import knowledge
 from belman.agent.contextual.saving import FORMAT
-from belman.engine import tiers
 from belman.errors import (
     ArmError,
     FamilyError,
@@ -30,12 +29,8 @@ from belman.policies.dependent import GLMUCB, LinTS
 COLOURS = {"blue": {"price": 5.0, "tone": "cold"}, "red": {"price": 7.0, "tone": "warm"},
            "green": {"price": 6.0, "tone": "cold"}}  # fmt: skip
 
-
-@pytest.fixture(autouse=True)
-def _interpreted():
-    """Compiling takes longer than all of these tests; what is compiled decides the same."""
-    with tiers.interpreted():
-        yield
+#: Compiling takes longer than all of these tests; what is compiled decides the same.
+pytestmark = pytest.mark.interpreted
 
 
 def visitor(rng):

@@ -71,6 +71,7 @@ def test_a_billion_counts_beside_a_thousandth(policy):
     check_finite(agent)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", CLOSED)
 def test_tiny_priors_in_every_family(name):
     family = member(name)

@@ -14,11 +14,8 @@ from belman.measures.lift import Units
 
 START = {"blue": (10_000, 300), "green": (10_000, 381)}
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """A few looks are no reason to compile; examples run the compiled code."""
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+#: A few looks are no reason to compile; examples run the compiled code.
+pytestmark = pytest.mark.interpreted
 
 
 def test_a_report_is_what_the_beliefs_say():

@@ -40,13 +40,8 @@ TOLD = {
     "phases": {"turns": 50},
 }
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _interpreted():
-    """Compiling thirty policies takes minutes; the default's weights are found compiled too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BELMAN_COMPILE", "never")
-        yield
+#: Compiling every policy takes minutes; the default's weights are found compiled too.
+pytestmark = pytest.mark.interpreted
 
 
 def asked_shares(agent: Agent, n: int) -> np.ndarray:
@@ -105,7 +100,9 @@ def test_other_policies_are_asked_in_fluid_form(policy):
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "oracle"])
-def test_every_policy_has_weights(name):
+def test_every_policy_has_weights(name, monkeypatch):
+    if name == "gittins":  # its table is long in the making, interpreted
+        monkeypatch.setenv("BELMAN_COMPILE", "first")
     agent = learnt(4, 30, 1, policy=POLICIES[name](**TOLD.get(name, {})))
     before = agent.to_json()
     for n in (1, 7, 10**3, 10**12):

@@ -19,11 +19,8 @@ from belman.measures import Units, expected_losses, lift
 
 COSTS = Units(0.0, -1.0)
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Each family would be compiled for a handful of calls; examples run the compiled code."""
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+#: Each family would be compiled for a handful of calls; examples run the compiled code.
+pytestmark = pytest.mark.interpreted
 
 
 def test_normal_beliefs_have_a_normal_difference():

@@ -20,11 +20,8 @@ from belman.measures.segments import partial_pooling, segments
 from belman.measures.sentences import percent, plain
 from belman.measures.soundness import Finding
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Each family would be compiled for a handful of calls; examples run the compiled code."""
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+#: Each family would be compiled for a handful of calls; examples run the compiled code.
+pytestmark = pytest.mark.interpreted
 
 
 def coins(**counts):

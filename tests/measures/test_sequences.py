@@ -33,11 +33,8 @@ from belman.measures import (
 from belman.measures.learnt import learnt
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Each family would be compiled for a handful of calls; examples run the compiled code."""
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+#: Each family would be compiled for a handful of calls; examples run the compiled code.
+pytestmark = pytest.mark.interpreted
 
 
 REWARDS = {

@@ -15,11 +15,8 @@ from belman.families import Bernoulli, GaussianUnknown
 from belman.measures import Drift, SampleRatio, told_shares
 from belman.measures.soundness import _WORTH
 
-
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch):
-    """Each family would be compiled for a handful of calls; examples run the compiled code."""
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+#: Each family would be compiled for a handful of calls; examples run the compiled code.
+pytestmark = pytest.mark.interpreted
 
 
 def test_batches_do_not_matter_where_chances_stay():

@@ -13,7 +13,7 @@ from belman.errors import PolicyError
 from belman.policies import EXP3P, TsallisINF
 from tests.policies.interpreted_play import Seat
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 
 def tsallis_weights(losses, rate):

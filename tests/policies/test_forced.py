@@ -62,6 +62,7 @@ def test_the_published_policies():
     )
 
 
+@pytest.mark.interpreted
 def test_an_agent_may_wear_it_and_remembers_it(tmp_path):
     for policy in (belman.qbelman(), Forced(belman.KLUCB(c=1.0), exponent=1.0)):
         agent = Agent(["a", "b", "c"], policy=policy, seed=3)

@@ -19,7 +19,7 @@ from belman.policies.empirical import CELLS
 from belman.policies.whole_grid import SEEN, SUM, bootstrap_mean, sub_sample_mean
 from tests.policies.interpreted_play import Seat, taught
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 LEVEL = 1e-6
 

@@ -36,6 +36,9 @@ from belman.policies import (
 )
 from belman.policies.policy import pick
 
+#: What is compiled chooses the same; a hundred policies at families would take minutes.
+pytestmark = pytest.mark.interpreted
+
 HORIZON = 5_000
 MEANS: dict[str, list[float]] = {
     "gaussian": [-0.5, 0.0, 0.4],

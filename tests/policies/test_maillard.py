@@ -23,7 +23,7 @@ from belman.policies import (
 from belman.policies.drawn_chances import chances_of_largest
 from tests.policies.interpreted_play import Seat, lost, taught
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 
 REWARDS = [[1, 0, 1, 1, 0], [0, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1], [0]]

@@ -16,7 +16,7 @@ from belman.policies.ucboost import boosted_bound
 from tests.policies.interpreted_play import Seat, taught
 from tests.policies.test_maillard import kl
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 REWARDS = [[1, 0, 1, 1, 0], [0, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1], [0, 1]]
 MEANS = np.array([np.mean(row) for row in REWARDS])

@@ -13,7 +13,7 @@ from belman.policies import FiniteGittins, NormalGittins
 from belman.policies.finite_gittins import lift
 from tests.policies.interpreted_play import Seat, taught
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 
 def worth_of_playing(mean, n, turns, discount=1.0):

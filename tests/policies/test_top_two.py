@@ -26,7 +26,7 @@ from belman.policies.lucb_plus_plus import radius
 from belman.policies.ttei import log_improvement
 from tests.policies.interpreted_play import Seat
 
-pytestmark = pytest.mark.usefixtures("interpreted_kernels")
+pytestmark = pytest.mark.interpreted
 
 MEANS = [0.5, 0.4, 0.0, -0.5]
 
