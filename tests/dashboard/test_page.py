@@ -30,7 +30,7 @@ def test_axe_looks_at_the_pages_below():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _interpreted():
+def _no_compiler():
     """What is seen of so few arms needs no compiler, and no page waits for one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BELMAN_COMPILE", "never")

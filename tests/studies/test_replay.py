@@ -140,8 +140,8 @@ def test_with_floors_every_interval_covers_what_a_uniform_policy_earns(storage):
     assert (held >= 18).all()
 
 
-def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(storage, monkeypatch):
-    monkeypatch.setenv("BELMAN_COMPILE", "never")
+@pytest.mark.interpreted
+def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(storage):
     rule = {"floor": 0.15, "storage": storage, "seed": 4}
     ends = []
     for name, scale, options in (("own", 1, {}), ("scaled", 50, {"range": (0.0, 50.0)})):
