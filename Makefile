@@ -66,7 +66,7 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 		$(BIN)/python -m benchmarks.$$(basename $$file .py) || status=1; done; exit $$status
 
 # RUNS, HORIZON and FAMILIES (all for every one) say how much of the validation suite is played.
-leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md, .html and .json (minutes)
+leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md and .json (minutes)
 	@$(BIN)/python docs/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
 
 compare: $(READY) ## measure belman beside other libraries, what has changed alone, and draw docs/compare.md (under 30 minutes)
@@ -79,6 +79,7 @@ images: report ## redraw the pictures and the summary of README and docs/ from t
 	@$(BIN)/python docs/summary.py report
 	@$(BIN)/python docs/examples/dispatch.py 10000 docs/images/dispatch.png
 	@$(BIN)/python docs/examples/price.py 200 docs/images/price.png
+	@$(BIN)/python docs/examples/shared_direction.py 12 docs/images/shared-direction.png
 
 page-images: $(TOOLS) ## redraw the pictures of the page, in Chromium
 	@$(BIN)/python docs/page.py

@@ -3,7 +3,9 @@
 `python -m benchmarks.bounded [runs [horizon …]]`. Every kind is drawn anew for every ten runs, ten
 arms each. A ratio is of mean regrets, with its 95 % interval over the problems (delta method on
 logarithms). Rivals with a guarantee are NPTS, IMED by K_inf, empirical KL-UCB, and Thompson by two
-moments or as if rewards were coins. The cost of a turn is CPU time in the lab, of one run.
+moments or as if rewards were coins. BESA and RB-SDA, which have none that holds for all of these
+kinds, stand beside them: where they lose less than BelMan, and where more than twice as much. The
+cost of a turn is CPU time in the lab, of one run.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 import belman
 from belman.families import Bounded
 from belman.lab import simulate
-from belman.policies import NPTS, IMEDKinf, KLUCBEmpirical
+from belman.policies import BESA, NPTS, RBSDA, IMEDKinf, KLUCBEmpirical
 from belman.policies.policy import Policy
 from belman.problems import SHAPES, Tables, shaped
 from belman.table import Table
@@ -33,6 +35,7 @@ RIVALS: dict[str, Policy] = {
     "NPTS": NPTS(),
     "KL-UCB emp.": KLUCBEmpirical(),
 }
+UNGUARDED: dict[str, Policy] = {"BESA": BESA(), "RB-SDA": RBSDA()}
 COIN = {"coin BelMan": belman.BelMan(), "coin Thompson": belman.Thompson()}
 GUARDED = (*RIVALS, "coin Thompson")
 
@@ -52,10 +55,11 @@ def regrets(kind: str, horizon: int, runs: int) -> dict[str, Floats]:
     """Of every player, the regret of each drawn problem, averaged over its runs."""
     rng = np.random.default_rng([SEED, list(SHAPES).index(kind)])
     found: dict[str, list[float]] = {}
+    lawless = {"BelMan": belman.BelMan(), **RIVALS, **UNGUARDED}
     for number in range(runs // EACH):
         problem = shaped(kind, ARMS, rng)
         as_coins = Tables(Bounded(moments=1), problem.laws)
-        for players, played in (({"BelMan": belman.BelMan(), **RIVALS}, problem), (COIN, as_coins)):
+        for players, played in ((lawless, problem), (COIN, as_coins)):
             result = simulate(players, played, horizon, EACH, number, progress=False)
             for name in players:
                 lost = result.regret.sel(player=name).isel(turn=-1).mean()
@@ -70,15 +74,28 @@ def ratio(own: Floats, other: Floats) -> Ratio:
     return Ratio(value, value * math.exp(-error), value * math.exp(error))
 
 
-def table(horizon: int, runs: int) -> tuple[list[Ratio], list[str]]:
-    """Print the regrets of every kind; the ratios to the best rival with a guarantee of each."""
+class Outcome(NamedTuple):
+    """Of every kind the ratio to its best rival with a guarantee, and of rivals without one to
+    BelMan; and the kinds of coins that are not played as by the Bernoulli default.
+    """
+
+    to_best: list[Ratio]
+    unguarded: dict[str, dict[str, Ratio]]
+    not_as_coins: list[str]
+
+
+def table(horizon: int, runs: int) -> Outcome:
+    """Print the regrets of every kind."""
     columns: dict[str, list[object]] = {"rewards": []}
     ratios, same = [], []
+    unguarded: dict[str, dict[str, Ratio]] = {name: {} for name in UNGUARDED}
     for kind in SHAPES:
         found = regrets(kind, horizon, runs)
         best = min(GUARDED, key=lambda name: float(found[name].mean()))
         ratios.append(ratio(found["BelMan"], found[best]))
         columns["rewards"].append(kind)
+        for name, ratios_of in unguarded.items():
+            ratios_of[kind] = ratio(found[name], found["BelMan"])
         for name, values in found.items():
             columns.setdefault(name, []).append(round(float(values.mean()), 1))
         columns.setdefault("to the best", []).append(f"{ratios[-1]} {best}")
@@ -86,7 +103,14 @@ def table(horizon: int, runs: int) -> tuple[list[Ratio], list[str]]:
             same.append("coins are not played as by the Bernoulli default")
     print(Table(columns, f"regret at T = {horizon:,}, {ARMS} arms, {runs} runs"))
     print()
-    return ratios, same
+    return Outcome(ratios, unguarded, same)
+
+
+def wins_and_failures(ratios: dict[str, Ratio]) -> str:
+    """Where a rival surely lost less than BelMan, and where it lost more than twice as much."""
+    wins = [f"{kind} {found.value:.2f}" for kind, found in ratios.items() if found.high < 1.0]
+    fails = [f"{kind} {found.value:.1f}" for kind, found in ratios.items() if found.low > 2.0]
+    return f"less on {', '.join(wins) or 'none'}; over twice on {', '.join(fails) or 'none'}"
 
 
 def turn_cost(problem: belman.problems.Problem, policy: Policy, turns: int = 20_000) -> float:
@@ -103,7 +127,7 @@ def main(runs: int = 40, *horizons: int) -> None:
     claims: list[Claim] = []
     notes: dict[str, str] = {}
     for horizon in horizons or (1_000,):
-        ratios, same = table(horizon, runs)
+        ratios, unguarded, same = table(horizon, runs)
         middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
         worst = max(ratios, key=lambda found: found.value)
         error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
@@ -113,6 +137,8 @@ def main(runs: int = 40, *horizons: int) -> None:
         claims.append(Claim(f"{what}: coins not as the Bernoulli default", len(same), 0, "kinds"))
         ends = f"{middle * math.exp(-error):.3f} to {middle * math.exp(error):.3f}"
         notes[f"95 % interval of the mean at {what}"] = ends
+        for name, against in unguarded.items():
+            notes[f"{name} to BelMan at {what}"] = wins_and_failures(against)
     rng = np.random.default_rng(SEED)
     beta = shaped("beta", 20, rng)
     coins = belman.problems.bernoulli(rng.uniform(size=20).tolist())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import belman
 from belman import chance
 from belman.engine import kernel
-from belman.families import Family
+from belman.families import BetaRewards, ChiSquared, Family
 from belman.families.tally import beliefs_after
 from belman.table import Table
 
@@ -30,17 +30,20 @@ WARNED = 10**9  # rewards from which a pair holds that the guide warns of
 TRIALS = 2_000
 LOW, HIGH, EQUAL = 0.93, 0.97, 0.10
 _CELLS = 2_000_000  # rewards that are drawn at a time
-_DRAWS = 4_000  # of a pair of arms, for P(best)
+_FEW_DRAWS = 400  # where beliefs are integrated; where P(best) is right, so few bias nothing
 
 
 class Kind(NamedTuple):
-    """A kind of rewards: a family for it, a law to draw from, its mean, and from how many on."""
+    """A kind of rewards: a family for it, a law to draw from, its mean, from how many rewards on it
+    holds, and how many draws of a pair of arms tell P(best).
+    """
 
     what: str
     family: Family
     draw: Draw
     mean: float
     holds_from: int = SIZES[0]
+    draws: int = 4_000
 
 
 def money(share: float, amounts: Draw) -> Draw:
@@ -73,8 +76,10 @@ def prices(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 def kinds() -> list[Kind]:
     """Every pair that the guide advises, and some that it warns of."""
     shop, anything = belman.Money(typical=10.0), belman.Money("any", typical=10.0)
+    timed_out, late = belman.BoundedExponential(bound=60.0), cut_mean(30.0, 60.0)
     wide = belman.GaussianUnknown(prior=(0.0, 0.01, 1.0, 1.0))
     small = belman.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.05))
+    tiny = belman.GaussianUnknown(prior=(0.5, 0.01, 1.0, 0.0025))
     found = [
         Kind("clicks, 3 %", belman.Bernoulli(), coin(0.03), 0.03),
         Kind("clicks, 40 %", belman.Bernoulli(), coin(0.4), 0.4),
@@ -85,9 +90,15 @@ def kinds() -> list[Kind]:
         Kind("waiting times, log-normal, σ = 1", belman.LogNormal(), log_normal(1.0), ln(1.0)),
         Kind("waiting times, log-normal, σ = 1.5", belman.LogNormal(), log_normal(1.5), ln(1.5)),
         Kind("waiting times, gamma, shape 2", belman.Positive(), gamma(2.0), 30.0),
+        Kind("waiting times, gamma, shape 2", belman.GammaKnownShape(2.0), gamma(2.0), 30.0),
+        Kind("waiting times, time-out at 60", timed_out, cut_exponential(30.0, 60.0), late),
+        Kind("sums of squares, χ², 5 degrees", ChiSquared(), squares, 5.0, draws=_FEW_DRAWS),
+        Kind("shares, Beta(3, 1)", BetaRewards(), shares, 0.75, draws=_FEW_DRAWS),
         Kind("ratings in [0, 1]", small, ratings, 2.0 / 3.0),
+        Kind("narrow in [0, 1]", tiny, narrow, 0.4),
         *bounded_kinds(),
-        Kind("measurements, Gaussian", wide, lambda r, s: r.normal(1.0, 2.0, s), 1.0),
+        Kind("measurements, Gaussian", wide, measured, 1.0),
+        Kind("measurements, Gaussian, σ known", belman.Gaussian(2.0), measured, 1.0),
         Kind("measurements, t with 3 degrees", wide, lambda r, s: r.standard_t(3, s), 0.0),
     ]
     for sigma in (0.5, 1.0, 1.5):
@@ -97,10 +108,13 @@ def kinds() -> list[Kind]:
         found.append(Kind(what, anything, draw, mean, 10_000 if sigma > 1.0 else 1_000))
     paid = money(0.03, log_normal(1.0))
     gammas, listed = money(0.03, gamma(2.0)), money(0.03, prices)
+    often, by_shape = money(0.4, log_normal(1.0)), belman.Money("gamma", 10.0, 2.0)
     return [
         *found,
         Kind("money, 3 % buy, gamma, shape 2", anything, gammas, 0.9, 1_000),
         Kind("money, 3 % buy, price list", anything, listed, 0.03 * float(PRICES.mean()), 1_000),
+        Kind("money, 40 % buy, log-normal, σ = 1", anything, often, 0.4 * ln(1.0)),
+        Kind("money, 3 % buy, gamma, shape 2", by_shape, gammas, 0.9, 1_000),
         Kind("money, 3 % buy, gamma, shape 0.5", shop, money(0.03, gamma(0.5)), 0.9, WARNED),
         Kind(
             "money, 3 % buy, log-normal, σ = 1", belman.Exponential(), paid, 0.03 * ln(1.0), WARNED
@@ -119,16 +133,36 @@ def bounded_kinds() -> list[Kind]:
         Kind("clicks, 3 %", family, coin(0.03), 0.03),
         Kind("ratings in [0, 1]", family, ratings, 2.0 / 3.0),
         Kind("five stars", family, lambda r, s: r.integers(0, 5, s) / 4.0, 0.5),
-        Kind("uniform from 0.2 to 0.6", family, lambda r, s: r.uniform(0.2, 0.6, s), 0.4),
-        Kind("narrow in [0, 1]", family, lambda r, s: r.beta(40.0, 60.0, s), 0.4, 1_000),
-        Kind("exponential cut at 1", family, cut_exponential, 0.3 * -math.expm1(-1.0 / 0.3)),
+        Kind("uniform from 0.2 to 0.6", family, lambda r, s: r.uniform(0.2, 0.6, s), 0.4, 1_000),
+        Kind("narrow in [0, 1]", family, narrow, 0.4, 1_000),
+        Kind("exponential cut at 1", family, cut_exponential(0.3, 1.0), cut_mean(0.3, 1.0)),
         Kind("nothing, or a share", family, either, 1.0 / 3.0),
         Kind("revenue, 10 % buy", family, spent, 0.04, 1_000),
     ]
 
 
-def cut_exponential(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.minimum(rng.exponential(0.3, shape), 1.0)
+def cut_exponential(mean: float, bound: float) -> Draw:
+    return lambda rng, shape: np.minimum(rng.exponential(mean, shape), bound)
+
+
+def cut_mean(mean: float, bound: float) -> float:
+    return mean * -math.expm1(-bound / mean)
+
+
+def narrow(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.beta(40.0, 60.0, shape)
+
+
+def shares(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.beta(3.0, 1.0, shape)
+
+
+def squares(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.chisquare(5.0, shape)
+
+
+def measured(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return rng.normal(1.0, 2.0, shape)
 
 
 def ln(sigma: float) -> float:
@@ -160,17 +194,17 @@ def ratings(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 
 @kernel
-def _look(family, law, beliefs, mean, mind, below, better):
+def _look(family, law, beliefs, mean, draws, mind, below, better):
     """The chance of a mean below the true one, and that of being better than the arm before."""
     for i in range(below.size):
         below[i] = family.mean_cdf(law, beliefs[i], mean)
         if i % 2 == 1:
             wins = 0.0
-            for _ in range(_DRAWS):
+            for _ in range(draws):
                 own = family.sample_mean(law, beliefs[i], mind)
                 if own > family.sample_mean(law, beliefs[i - 1], mind):
                     wins += 1.0
-            better[i // 2] = wins / _DRAWS
+            better[i // 2] = wins / draws
 
 
 def measure(kind: Kind, size: int, trials: int, seed: int) -> tuple[float, float]:
@@ -185,6 +219,7 @@ def measure(kind: Kind, size: int, trials: int, seed: int) -> tuple[float, float
         _look,
         beliefs=np.array(beliefs),
         mean=float(kind.mean),
+        draws=kind.draws,
         mind=chance.generator(seed, size),
         below=below,
         better=better,

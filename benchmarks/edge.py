@@ -3,8 +3,9 @@ service is killed in the middle and started again.
 
 `python -m benchmarks.edge [MINUTES]` (ten, unless you say otherwise). Two processes decide for new
 units all the time, and learn the reward of one unit in twenty; the service has a SQLite file and
-publishes weights every two seconds. Afterwards every assignment is held against the version of the
-weights in the log that it names, and what the log counted against what was acknowledged.
+publishes weights every two seconds, for which they ask every second. Afterwards every assignment is
+held against the version of the weights in the log that it names, and what the log counted against
+what was acknowledged.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def work(address: str, worker: int, seconds: float, told: Connection) -> None:
     """Assign new units at a steady rate, in a process of its own."""
     places = {arm: place for place, arm in enumerate(ARMS)}
     arms, versions, ages = list[int](), list[int](), list[tuple[float, float]]()
-    decider = LocalDecider(address, "edge", fallback=ARMS[0], refresh=EVERY, flush=0.5)
+    decider = LocalDecider(address, "edge", fallback=ARMS[0], refresh=0.5 * EVERY, flush=0.5)
     told.send("ready")
     while decider.weights is None:
         time.sleep(STEP)
@@ -93,6 +94,24 @@ def started(storage: str, port: int) -> subprocess.Popen[str]:
     return server
 
 
+def warm_up(address: str) -> None:
+    """Have the service publish and learn in another study: what is measured begins in its midst."""
+    with belman.Client(address, retries=30) as client:
+        client.create("warm", ARMS)
+        study = client.study("warm")
+        study.publish(10)
+        study.observe([("user", None, ARMS[0], 1.0)])
+        study.publish(10)
+
+
+def published_anew(address: str, last: int) -> float:
+    """When the service, killed and started again, has learnt and published."""
+    with belman.Client(address, retries=30) as client:
+        while client.study("edge").weights().version <= last:
+            time.sleep(STEP)
+    return time.time()
+
+
 def wrong_arms(study: belman.Study, worker: int, found: Worked) -> int:
     """Assignments that are not those of the version that they name."""
     events = {event.number: event for event in study.events()}
@@ -116,6 +135,7 @@ def main() -> None:
         free.close()
         study = belman.open_study("edge", ARMS, storage=storage, seed=1, floor=0.01)
         server, address = started(storage, port), f"http://127.0.0.1:{port}"
+        warm_up(address)
         context, pipes, workers = multiprocessing.get_context("spawn"), [], []
         for worker in range(WORKERS):
             mine, theirs = context.Pipe(duplex=False)
@@ -129,12 +149,10 @@ def main() -> None:
         time.sleep(0.5 * seconds)
         server.send_signal(signal.SIGKILL)
         server.wait()
-        killed = time.time()
+        killed, last = time.time(), study.weights().version
         time.sleep(AWAY)
         server = started(storage, port)
-        with belman.Client(address, retries=30) as client:
-            client.study("edge").weights()
-        back = time.time() + 2.0 * EVERY  # it answers, and deciders had the time to ask
+        back = published_anew(address, last) + EVERY  # deciders have the time to ask
         found = [pipe.recv() for pipe in pipes]
         for process in workers:
             process.join()
@@ -159,8 +177,8 @@ def main() -> None:
     notes = {
         "counted": f"{sent:,} outcomes of {sum(len(one.arms) for one in found):,} assignments by "
         f"{versions} versions; the state is the fold of the log",
-        "without the service": f"{back - killed:.1f} s until it was back and deciders had asked; "
-        f"weights were at most {ages[:, 0].max():.1f} s old",
+        "without the service": f"{back - killed:.1f} s until it had published anew and deciders "
+        f"had asked; weights were at most {ages[:, 0].max():.1f} s old",
         "machine": f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}",
     }
     report(f"At the edge for {seconds / 60.0:g} minutes", claims, notes)

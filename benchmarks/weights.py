@@ -34,7 +34,7 @@ def milliseconds(policy: belman.Policy, arms: int, plays: int) -> list[float]:
 
 def main() -> None:
     claims, notes = [], {}
-    for policy in (belman.BelMan(), belman.Thompson()):
+    for policy in (belman.BelMan(), belman.Thompson(), belman.IMED(), belman.KLUCBPlus()):
         for arms, plays, most in HELD:
             taken = milliseconds(policy, arms, plays)
             claims.append(Claim(f"{policy.name}, {arms:,} arms, worst N", max(taken), most, "ms"))
@@ -42,10 +42,6 @@ def main() -> None:
             notes[f"{policy.name}, {arms:,} arms"] = ", ".join(
                 f"N = {n:,}: {spent:.2f} ms" for n, spent in every
             )
-    for policy in (belman.IMED(), belman.KLUCBPlus()):
-        for arms, plays, _ in HELD:
-            worst = max(milliseconds(policy, arms, plays))
-            notes[f"{policy.name}, {arms:,} arms (by asks)"] = f"{worst:.2f} ms at the worst N"
     report("Weights of the next N decisions", claims, notes)
 
 

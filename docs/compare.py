@@ -3,8 +3,9 @@
     python docs/compare.py [--seconds 6] [--folder .venv/peers] [--draw]
 
 Each library is installed from the package index into an environment of its own and runs through
-docs/peers/peer_NAME.py. What was measured is kept with the library's version and the digest of what
-measures it, and measured again only if one of these changed. `--draw` measures nothing.
+docs/peers/peer_NAME.py. What was measured is kept with the digest of what was measured, a version
+or belman's own sources, and of what measures it; it is measured again only if one of these changed.
+`--draw` measures nothing.
 """
 
 from __future__ import annotations
@@ -32,24 +33,35 @@ OURS = "belman"
 _BIN = "Scripts" if os.name == "nt" else "bin"
 
 
+def _contents(package: str) -> str:
+    """What is installed: a version from the index, or the sources of a checkout by their digest."""
+    if not Path(package).is_dir():
+        return package
+    digest = hashlib.sha256(Path(package, "pyproject.toml").read_bytes())
+    for file in sorted(Path(package, "src").rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def _environment(folder: Path, name: str, package: str) -> Path:
     """The Python of a library's own environment; raises CalledProcessError if it cannot be."""
     python = folder / name / _BIN / "python"
     ready = folder / name / ".ready"
-    if not ready.exists() or ready.read_text(encoding="utf-8") != package:
+    contents = _contents(package)
+    if not ready.exists() or ready.read_text(encoding="utf-8") != contents:
         print(f"== installing {package}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder / name], check=True)
         install = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
         wanted = [package] if Path(package).is_dir() else package.split()
         subprocess.run([*install, *wanted], check=True, capture_output=True, text=True)
-        ready.write_text(package, encoding="utf-8")
+        ready.write_text(contents, encoding="utf-8")
     return python
 
 
-def _digest(name: str, seconds: float, version: str) -> str:
+def _digest(name: str, seconds: float, package: str) -> str:
     files = [DOCS / "peers" / "measure.py", DOCS / "peers" / f"peer_{name}.py"]
     text = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(text + f"{seconds} {version}".encode()).hexdigest()[:16]
+    return hashlib.sha256(text + f"{seconds} {_contents(package)}".encode()).hexdigest()[:16]
 
 
 def _version(python: Path, package: str) -> str:
@@ -75,11 +87,11 @@ def measured(name: str, package: str, folder: Path, seconds: float, kept: Any) -
     """What is known of a library, measured unless nothing has changed since."""
     try:
         python = _environment(folder, name, package)
-        version = _version(python, OURS if name == OURS else package.split()[0])
+        version = _version(python, OURS if name == OURS else package.split("==")[0])
     except subprocess.CalledProcessError as error:
         told = (error.stderr or error.stdout or "").strip().splitlines()
         return {"failed": "does not install", "words": told[-1] if told else str(error)}
-    digest = _digest(name, seconds, version)
+    digest = _digest(name, seconds, package)
     if kept.get("digest") == digest:
         print(f"== {name} {version}: as measured before", flush=True)
         return kept
@@ -181,7 +193,7 @@ def markdown(data: dict[str, Any]) -> str:
         "",
         "## Features",
         "",
-        "As we read their documentation; what is wrong here is a mistake, and not meant.",
+        "As we read their documentation and code at these versions; an error here is a mistake.",
         "",
         *_table(
             ["", *ABOUT["features"]["names"]],

@@ -38,6 +38,7 @@ html_title = f"belman {release}"
 html_favicon = "../src/belman/dashboard/static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["filters.js"]
 html_show_sphinx = False
 html_show_sourcelink = False
 html_copy_source = False

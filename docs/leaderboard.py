@@ -1,15 +1,14 @@
-"""Play every policy over the validation suite and draw docs/leaderboard.md, .html and .json.
+"""Play every policy over the validation suite and draw docs/leaderboard.md and .json.
 
     python docs/leaderboard.py [--runs 100] [--horizon 1000] [--families bernoulli] [--folder DIR]
 
 What the same code played is kept in the folder, so that an interrupted call goes on. `--draw` draws
-the pages again from leaderboard.json.
+the page again from leaderboard.json. On the site static/filters.js lets it be sorted and filtered.
 """
 
 from __future__ import annotations
 
 import argparse
-import html
 import json
 import time
 import tomllib
@@ -38,7 +37,7 @@ Floats = NDArray[np.float64]
 DOCS = Path(__file__).parent
 CLAIMS = tomllib.loads((DOCS / "leaderboard.toml").read_text(encoding="utf-8"))
 #: Policies that are told the truth, wrap another, or are made for queues.
-LEFT_OUT = ("oracle", "phases", "forced", "forgetting", "drift", "explore-then-commit")
+LEFT_OUT = ("oracle", "phases", "forced", "forgetting", "clipping", "drift", "explore-then-commit")
 EXPLORERS = ("top-two-thompson", "track-and-stop", "ugape", "lil-ucb", "lucb++", "anytime-halving")
 TWENTY = next(c for c in suite().cells if c.kind == "paper-20").problem
 COLUMNS = {
@@ -64,7 +63,7 @@ def needs(name: str, player: Policy) -> str:
         return str(CLAIMS["needs"][name])
     if isinstance(player, SubGaussian):
         return "deviation"
-    return "range" if isinstance(player, Bounded) else "law"
+    return "range" if isinstance(player, Bounded) else "distribution"
 
 
 def knows_horizon(name: str) -> bool:
@@ -153,10 +152,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "cells": len(found),
                 "cost": round(cost(name, player), 2),
                 "horizon": "yes" if knows_horizon(name) else "no",
-                "needs": needs(name, player),
                 "histories": "yes" if player.learns else "no",
                 "for": "the best arm" if explores(name, player) else "reward",
-                "proven": CLAIMS["proven"].get(name, "–"),
             }
         )
     rows.sort(key=lambda row: row["mean"])
@@ -186,15 +183,17 @@ def markdown(data: dict[str, Any]) -> str:
         "",
         words(data),
         "",
-        "[The same table, to sort and filter in a browser](leaderboard.html), and "
-        "[its data](leaderboard.json). `make leaderboard` plays it anew (`RUNS=1000` for more "
+        "[The data](leaderboard.json). `make leaderboard` plays it anew (`RUNS=1000` for more "
         "runs, `HORIZON=1000000` for the long cells, `FAMILIES=all` for every family).",
         "",
-        "In short: `belman` where the law is known, `belman-until` where the horizon is as well; "
-        "`besa` or `imed-k-inf` for rewards in a range without a law, `rb-sda` without even that; "
-        "`tsallis-inf` where rewards may be false, and `light-tailed` where large losses must be "
-        "rare, for what is proven and not for what is measured here; `med` or `kl-ms` for a log "
-        "with chances. Policies made for the best arm are not judged at that by regret.",
+        "In short: `belman` where the distribution of rewards is known (yes or no, counts, …), "
+        "`belman-until` where the horizon is as well; `besa` or `imed-k-inf` for any rewards in a "
+        "known range, `rb-sda` without even that; `tsallis-inf` where rewards may be false, and "
+        "`light-tailed` where large losses must be rare, for what is proven and not for what is "
+        "measured here; `med` or `kl-ms` for a log with the chance of every choice. Policies made "
+        "for finding the best arm are not judged at that by regret.",
+        "",
+        '<div id="filters"></div>',
         "",
         "| " + " | ".join(COLUMNS.values()) + " |",
         "|" + "---|" * len(COLUMNS),
@@ -204,94 +203,13 @@ def markdown(data: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Cells: {cells}.", ""])
 
 
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Which policy, when</title>
-<meta name="description" content="Every policy on the validation suite beside Thompson sampling.">
-<style>
-:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
-body { margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
-label { margin-right: 1.2rem; white-space: nowrap; }
-table { border-collapse: collapse; width: 100%; margin-top: 1rem; }
-th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-th button { font: inherit; font-weight: 600; background: none; border: 0; padding: 0;
-  color: inherit; cursor: pointer; text-align: left; }
-</style>
-<h1>Which policy, when</h1>
-<p>@words@ <button id="save">Save the data</button></p>
-<p id="filters"></p>
-<p aria-live="polite" id="count"></p>
-<div style="overflow-x:auto">
-<table><thead><tr id="head"></tr></thead><tbody id="body"></tbody></table>
-</div>
-<script type="application/json" id="data">@data@</script>
-<script>
-const data = JSON.parse(document.getElementById("data").textContent);
-const columns = @columns@;
-document.getElementById("save").addEventListener("click", () => {
-  const link = document.createElement("a"), kind = {type: "application/json"};
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(data, null, 1)], kind));
-  link.download = "leaderboard.json"; link.click(); URL.revokeObjectURL(link.href);
-});
-const filters = {horizon: "", needs: "", histories: "", for: "", policy: ""};
-let order = "mean", up = true;
-const make = (tag, text) => {
-  const found = document.createElement(tag);
-  if (text !== undefined) found.textContent = text;
-  return found;
-};
-for (const name of Object.keys(filters)) {
-  const label = make("label", columns[name] + " "), text = name === "policy";
-  const field = make(text ? "input" : "select");
-  if (!text) for (const value of ["", ...new Set(data.rows.map(row => row[name]))]) {
-    const option = make("option", value || "any"); option.value = value; field.append(option);
-  }
-  field.addEventListener("input", () => { filters[name] = field.value; draw(); });
-  label.append(field); document.getElementById("filters").append(label);
-}
-for (const [name, words] of Object.entries(columns)) {
-  const cell = make("th"), button = make("button", words);
-  button.addEventListener("click", () => {
-    up = order === name ? !up : true; order = name; draw();
-  });
-  cell.append(button); document.getElementById("head").append(cell);
-}
-function draw() {
-  const rows = data.rows.filter(row => Object.entries(filters).every(([name, wanted]) =>
-    name === "policy" ? row.policy.includes(wanted.trim().toLowerCase())
-      : !wanted || row[name] === wanted));
-  rows.sort((a, b) => (a[order] < b[order] ? -1 : a[order] > b[order] ? 1 : 0) * (up ? 1 : -1));
-  document.getElementById("body").replaceChildren(...rows.map(row => {
-    const line = make("tr");
-    for (const name of Object.keys(columns)) {
-      const cell = make("td", row[name]);
-      if (typeof row[name] === "number") cell.className = "number";
-      line.append(cell);
-    }
-    return line;
-  }));
-  document.getElementById("count").textContent =
-    rows.length + " of " + data.rows.length + " policies";
-}
-draw();
-</script>
-</html>
-"""
-
-
-def page(data: dict[str, Any]) -> str:
-    """The page in the browser: one file, nothing fetched."""
-    kept = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
-    filled = PAGE.replace("@words@", html.escape(words(data)))
-    return filled.replace("@columns@", json.dumps(COLUMNS)).replace("@data@", kept)
-
-
 def draw(data: dict[str, Any], folder: Path = DOCS) -> None:
-    """Write the data and both pages."""
+    """Write the data, with what is needed and proven, and the page."""
+    for row in data["rows"]:
+        row["needs"] = needs(row["policy"], parse.policy(row["policy"], 1_000))
+        row["proven"] = CLAIMS["proven"].get(row["policy"], "–")
     write_atomically(folder / "leaderboard.json", json.dumps(data, ensure_ascii=False, indent=1))
     write_atomically(folder / "leaderboard.md", markdown(data))
-    write_atomically(folder / "leaderboard.html", page(data))
 
 
 def main() -> None:

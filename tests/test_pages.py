@@ -38,7 +38,6 @@ def read(name):
 def test_the_leaderboard_is_drawn_from_its_data(leaderboard):
     data = json.loads(read("leaderboard.json"))
     assert read("leaderboard.md") == leaderboard.markdown(data), "python docs/leaderboard.py --draw"
-    assert read("leaderboard.html") == leaderboard.page(data), "python docs/leaderboard.py --draw"
     assert {row["policy"] for row in data["rows"]} <= {*POLICIES, *spec.PRESETS}
     thompson = next(row for row in data["rows"] if row["policy"] == "thompson")
     assert thompson["mean"] == thompson["tail"] == 1.0
@@ -54,18 +53,12 @@ def test_what_a_policy_needs(leaderboard):
         return leaderboard.needs(name, leaderboard.parse.policy(name, 100))
 
     assert [needs(name) for name in ("thompson", "ucb1", "mots", "lb-sda")] == [
-        *("law", "range", "deviation", "nothing")
+        *("distribution", "range", "deviation", "nothing")
     ]
     assert leaderboard.knows_horizon("mots")
     assert leaderboard.knows_horizon("gittins")
     assert not leaderboard.knows_horizon("imed")
     assert leaderboard.explores("eb-tc", leaderboard.parse.policy("eb-tc", 100))
-
-
-def test_nothing_in_the_data_ends_the_script(leaderboard):
-    row = dict.fromkeys(leaderboard.COLUMNS, "</script>")
-    drawn = leaderboard.page({"runs": 1, "cells": [], "seed": 0, "rows": [row]})
-    assert drawn.count("</script>") == 2
 
 
 def test_the_comparison_is_drawn_from_its_data(compare):
@@ -104,3 +97,17 @@ def test_a_better_peer_comes_first(compare):
     assert "quick, T 1" in told
     assert "- broken does not install: `no such file`" in compare.markdown(data)
     assert compare.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
+
+
+def test_what_has_not_changed_is_not_measured_again(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "_environment", lambda *given: tmp_path / "python")
+    monkeypatch.setattr(compare, "_version", lambda *given: "1.0")
+    kept = {"digest": compare._digest("river", 1.0, "river==1.0")}
+    assert compare.measured("river", "river==1.0", tmp_path, 1.0, kept) is kept
+    (tmp_path / "src").mkdir()
+    (tmp_path / "pyproject.toml").write_text("")
+    digests = set()
+    for text in ("one = 1", "one = 2"):
+        (tmp_path / "src" / "own.py").write_text(text)
+        digests.add(compare._digest("belman", 1.0, str(tmp_path)))
+    assert len(digests | {kept["digest"]}) == 3

@@ -33,7 +33,8 @@ def simulate(means: Any, horizon: int) -> dict[str, float]:
     """Turns per CPU-second of `belman.simulate`, on one thread."""
     rates, runs = {}, 200
     problem = belman.problems.bernoulli(means)
-    for name, policy in (("Thompson", belman.Thompson()), ("KL-UCB", belman.KLUCB())):
+    policies = {"BelMan": belman.BelMan(), "Thompson": belman.Thompson(), "KL-UCB": belman.KLUCB()}
+    for name, policy in policies.items():
         belman.simulate({name: policy}, problem, horizon, 1, workers=1, progress=False)
         times = []
         for _ in range(3):

@@ -4,7 +4,7 @@
     ├─ ArmError            an arm that this agent does not play, or plays already
     ├─ RewardError         a reward outside the support of the family
     ├─ PriorError          a prior that is not a proper belief
-    ├─ FamilyError         a family that does not exist, or whose parameters make no law
+    ├─ FamilyError         a family that does not exist, or whose parameters make no distribution
     ├─ PolicyError         a policy that does not exist, or does not fit the family
     ├─ ExposureError       an exposure whose parameters make no schedule
     ├─ SettingError        any other option outside what is allowed

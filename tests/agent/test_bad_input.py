@@ -457,12 +457,12 @@ MAKES = {
     "no variance": (
         lambda: Gaussian(sigma=0.0),
         FamilyError,
-        r"sigma=0.0 makes no gaussian law: it must be a positive number",
+        r"sigma=0.0 makes no gaussian distribution: it must be a positive number",
     ),
     "no bound": (
         lambda: BoundedExponential(bound=math.inf),
         FamilyError,
-        r"bound=inf makes no bounded-exponential law",
+        r"bound=inf makes no bounded-exponential distribution",
     ),
 }
 

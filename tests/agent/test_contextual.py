@@ -108,7 +108,7 @@ def test_a_change_of_scale_leaves_predictions_as_they_were():
     probe = [{"age": 35.0}, {"age": 55.0}]
     before = [agent.beliefs(context)["expected reward"] for context in probe]
     spread = agent._learnt.context.moments["age"].spread
-    agent._meet({"age": 90.0}, [])  # the sixteenth value
+    agent.meet(agent.check({"age": 90.0}))  # the sixteenth value
     assert agent._learnt.context.moments["age"].spread != spread
     after = [agent.beliefs(context)["expected reward"] for context in probe]
     np.testing.assert_allclose(after, before, rtol=1e-9)
@@ -335,3 +335,33 @@ def test_interactions_by_a_list():
     labels = agent.coefficients()["feature"]
     assert "country=FR × tone=cold" in labels
     assert not any("age ×" in label for label in labels)
+
+
+def test_costs_are_minimised():
+    """Costs of 0 or 1: the arm that costs less is played most, and is said to cost little."""
+    agent = ContextualAgent(["cheap", "dear"], context=["age"], minimise=True, seed=4)
+    luck = np.random.default_rng(1)
+    arms = []
+    for _ in range(120):
+        arms.append(agent.ask({"age": 40.0}))
+        agent.tell(arms[-1], int(luck.random() < (0.1 if arms[-1] == "cheap" else 0.9)))
+    found = agent.beliefs({"age": 40.0})
+    assert arms[60:].count("cheap") > 50
+    assert found["expected cost"][0] < 0.3 < found["expected cost"][1]
+    assert all(low <= high for low, high in zip(found["low"], found["high"], strict=True))
+    again = ContextualAgent.from_json(agent.to_json())
+    assert again.beliefs({"age": 40.0}).columns == found.columns
+    with pytest.raises(SettingError, match="poisson"):
+        ContextualAgent(["a"], context=["age"], model="poisson", minimise=True)
+
+
+def test_a_batch_spreads_and_leaves_the_belief_alone():
+    agent = ContextualAgent([f"arm {i}" for i in range(6)], context=["age"], model="linear", seed=4)
+    before = agent._learnt.belief.mean.copy(), agent._learnt.belief.root.copy()
+    arms = agent.ask({"age": 40.0}, 6)
+    assert len(set(arms)) == 6
+    assert (agent._learnt.belief.mean[:, :7] == before[0]).all()
+    assert (agent._learnt.belief.root[:, :7, :7] == before[1]).all()
+    assert len(agent.open_tickets) == 6
+    with pytest.raises(SettingError, match="not both"):
+        agent.ask({"age": 40.0}, 2, top=2)

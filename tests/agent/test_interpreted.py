@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from belman import Agent, BelMan, Thompson
+from belman import Agent, BelMan, Drift, Thompson
 from tests.members import CLOSED, INTEGRATED, member, random_rewards
 from tests.waiting import HANG
 
@@ -31,7 +31,8 @@ LIVES = {
     "natural evidence": ("bernoulli", BelMan(reading="natural"), {}, 300),
     "thompson": ("bernoulli", Thompson(), {}, 600),
     "costs": ("exponential", BelMan(), {"minimise": True}, 200),
-    "drift": ("bernoulli", BelMan(), {"discount": 0.98}, 300),
+    "discount": ("bernoulli", BelMan(), {"discount": 0.98}, 300),
+    "drift": ("bernoulli", Drift(), {}, 150),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import belman
 from belman.assignment import LocalDecider, WeightsError, assign
+from belman.assignment.fetching import Service
 from belman.errors import ServiceError, SettingError
 from belman.studies import Storage, Study, open_study
 from tests.service.running import running
@@ -45,8 +47,9 @@ def test_it_assigns_as_the_weights_say_and_every_outcome_counts(service, study):
         wait_until(lambda: mine.weights is not None)
         found = [mine.decide(unit) for unit in UNITS]
         assert [one.arm for one in found] == [assign(study.weights(), unit).arm for unit in UNITS]
-        assert all(mine.observe(one, 1.0) for one in found)
+        assert all(mine.observe(one, 1.0, {"device": "phone"}) for one in found)
         wait_until(lambda: mine.counts.sent == len(UNITS))
+        assert study.report(by="device").segments.names == ("phone",)
         study.retire_arm("green")
         wait_until(lambda: mine.weights.arms == ("blue",))
     told = {arm: study.agent().learnt(arm).tells for arm in study.arms}
@@ -73,6 +76,44 @@ def test_without_weights_it_falls_back_and_says_why(service, study):
     assert "gone" in gone.problem
     assert gone.decide(7).arm == "red"
     gone.close()
+
+
+def test_weights_do_not_wait_for_outcomes_that_are_slow_to_be_taken(service, study, monkeypatch):
+    asked, taken, gone = threading.Event(), threading.Event(), []
+
+    def slow(*batch):
+        asked.set()
+        taken.wait(HANG)
+        gone.append(batch)
+
+    monkeypatch.setattr(Service, "observe", slow)
+    rule = {"start": True, "flush": 0.01, "refresh": 0.02}
+    with decider(service, **rule) as mine:
+        wait_until(lambda: mine.weights is not None)
+        mine.observe(mine.decide("user-1"), 1.0)
+        assert asked.wait(HANG)
+        study.retire_arm("green")
+        wait_until(lambda: mine.weights.arms == ("blue",))
+        assert not gone
+        taken.set()
+
+
+def test_coroutines_decide_and_observe(service, study):
+    mine = decider(service)
+    mine.fetch()
+
+    async def visit(unit):
+        decision = mine.decide(unit)
+        await asyncio.sleep(0)
+        mine.observe(decision, 1.0)
+        return decision.arm
+
+    async def visits():
+        return await asyncio.gather(*map(visit, UNITS))
+
+    assert asyncio.run(visits()) == [assign(study.weights(), unit).arm for unit in UNITS]
+    assert mine.close()
+    assert study.status()["told"] == len(UNITS)
 
 
 def test_it_believes_only_signed_weights_where_it_has_keys(service, study):

@@ -133,15 +133,19 @@ def _check_counts(study: Study) -> None:
     agent = study.agent()
     for arm in study.arms:
         own = [x for ticket, x in told.items() if arms[ticket] == arm and x is not None]
-        assert agent.belief(arm) == (1.0 + sum(own), 1.0 + len(own) - sum(own)), arm
+        learnt = (1.0 + sum(own), 1.0 + len(own) - sum(own))
+        assert agent.learnt(arm).belief == learnt, arm
 
 
-def survive(storage: str, rounds: int, window: float = WINDOW, seed: int = 0) -> Toll:
+def survive(
+    storage: str, rounds: int, window: float = WINDOW, seed: int = 0, drift: str | None = None
+) -> Toll:
     """Kill the writers `rounds` times, and look after each."""
     luck = random.Random(seed)
     unit_of_work.SNAPSHOT_EVERY = 100  # so that some are killed while they write one
     place = Storage(storage)
     chosen: dict[str, Any] = {"seed": seed, "uniform_share": 0.1, "window": window or None}
+    chosen["drift"] = drift
     study = open_study("survivor", ARMS, storage=place, **chosen)
     study.ask(4)  # compiles
     counts, unnoted = Counter[str](), 0
@@ -185,33 +189,36 @@ def main() -> None:
     rounds, storage = int(sys.argv[1]), sys.argv[2]
     window = float(sys.argv[3]) if len(sys.argv) > 3 else WINDOW
     seed = int(sys.argv[4]) if len(sys.argv) > 4 else 0
-    print(json.dumps(survive(storage, rounds, window, seed)._asdict()))
+    drift = sys.argv[5] if len(sys.argv) > 5 else None
+    print(json.dumps(survive(storage, rounds, window, seed, drift)._asdict()))
 
 
 # The attack
 
 
 def run(trials: Trials, place: Callable[[], AbstractContextManager[str]]) -> None:
-    """A trial is a kill of all writers; a study lives through some, with a window and without."""
-    batch = max(min(trials.count // 2, AT_ONCE), 1)
+    """A trial is a kill of all writers; a study lives through some, with a window and without, and
+    in a world that changes.
+    """
+    batch = max(min(trials.count // 3, AT_ONCE), 1)
     todo = iter(trials)
     for number in count():
         kills = sum(1 for _ in islice(todo, batch))
         if not kills:
             break
-        window = (WINDOW, 0.0)[number % 2]
+        window, *drift = ((WINDOW,), (0.0,), (0.0, "auto"))[number % 3]
         with place() as url:
             command = [sys.executable, "-m", "tests.attack.killed_writers"]
             seed = str(trials.luck.getrandbits(30))
             done = subprocess.run(
-                [*command, str(kills), url, str(window), seed],
+                [*command, str(kills), url, str(window), seed, *drift],
                 capture_output=True,
                 text=True,
                 timeout=HANG,
                 check=False,
             )
         words = done.stderr.strip().splitlines()[-1:] or ["without a word"]
-        trials.expect(done.returncode == 0, f"seed {seed}, window {window}: {words[0]}")
+        trials.expect(done.returncode == 0, f"seed {seed}, window {window} {drift}: {words[0]}")
         toll = json.loads(done.stdout) if done.returncode == 0 else {}
         noted = [toll.get(f"{what}_noted") for what in ("asks", "tells")]
         trials.expect(all(noted), f"writers wrote nothing: {noted}")

@@ -103,17 +103,21 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
                 dispatcher.completed(server, time=0.5)
         plain = _of_dispatcher(dispatcher)
         found.append(Sample(name, plain, _signed_dispatcher, _dispatcher, _of_dispatcher))
-    at_once, windowed = (
-        State(settings(["a", "b", "c"], seed=5)),
-        State(settings(["a", "b", "c"], seed=5, window=100.0)),
-    )
-    for state, body in ((at_once, None), (windowed, metrics_body({"cost": 2.5}))):
+    snapshots: dict[str, dict[str, Any]] = {
+        "snapshot": {},
+        "snapshot with a window": {"window": 100.0},
+        "snapshot in a world that changes": {"drift": "auto"},
+    }
+    for name, chosen in snapshots.items():
+        state = State(settings(["a", "b", "c"], seed=5, **chosen))
+        body = metrics_body({"cost": 2.5}) if "window" in chosen else None
         for number, arm in enumerate((0, 1, 2, 2), start=1):
             state.fold(Event(number, int(Kind.ASKED), 1.0, arm=arm))
         state.fold(Event(5, int(Kind.TOLD), 2.0, arm=0, ticket=1, reward=1.0, body=body))
         state.fold(Event(6, int(Kind.ARM_RETIRED), 3.0, arm=2))
-        plain, name = _of_snapshot(state), "snapshot" if body is None else "snapshot with a window"
-        found.append(Sample(name, plain, _signed_snapshot, State.from_text, _of_snapshot))
+        found.append(
+            Sample(name, _of_snapshot(state), _signed_snapshot, State.from_text, _of_snapshot)
+        )
     return found
 
 

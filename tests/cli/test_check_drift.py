@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from belman import plots
 from belman.cli import app
 from belman.errors import SettingError
 from belman.measures.drift_check import check_drift
@@ -41,6 +42,19 @@ def test_table_and_json(data):
     assert len(first["evidence"]) == first["rewards"] == 800
     assert abs(first["changes"][0]["after"] - 400) < 30
     assert second["changes"] == []
+
+
+def test_picture(data, tmp_path):
+    path = tmp_path / "evidence.png"
+    run(data, "--column", "click", "--arm", "page", "--plot", path)
+    assert path.read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(SettingError, match="no picture"):
+        run(data, "--column", "click", "--plot", tmp_path / "evidence.txt")
+    found = check_drift([1.0] * 60 + [0.0] * 60)
+    (ax,) = plots.drift_check(found).axes
+    evidence, *marks = ax.lines
+    assert evidence.get_ydata().tolist() == list(found.arms[0].evidence)
+    assert [mark.get_xdata()[0] for mark in marks] == [60]
 
 
 def test_numbers_of_any_scale():

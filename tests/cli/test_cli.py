@@ -120,11 +120,11 @@ def test_a_config_file_is_read_and_the_line_wins(tmp_path):
         (["run", "--means", "a,b"], SettingError, "list of numbers"),
         (["run"], SettingError, "--means"),
         (["run", "--means", "0.5", "--random-arms", "3"], SettingError, "either"),
-        (["run", "--means", "0.5", "--window", "3"], SettingError, "both a law and its window"),
+        (["run", "--means", "0.5", "--window", "3"], SettingError, "both delays and a window"),
         (
             ["run", "--means", "0.5", "--window", "3", "--delays", "soon"],
             SettingError,
-            "no law of SciPy",
+            "no distribution of SciPy",
         ),
         (
             ["run", "--means", "0.5", "--family", "bernouli"],

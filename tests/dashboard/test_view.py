@@ -326,3 +326,21 @@ def test_a_study_that_cannot_be_opened_here_hides_no_other(tmp_path, monkeypatch
         refused = service.send("GET", "/api/studies/theirs")
         assert refused.status == 409
         assert "import elsewhere_module first" in refused.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "table", "column"),
+    [
+        ({"segments": ["country"]}, "segments", "arm"),
+        ({"context": ["country"]}, "coefficients", "of"),
+    ],
+)
+def test_a_view_shows_what_is_known_by_context(storage, settings, table, column):
+    study = open_study("seen", ["a", "b"], storage=storage, seed=1, **settings)
+    for country in ("fr", "de") * 5:
+        ticket = study.ask(context={"country": country})
+        study.tell(ticket, int((ticket.arm == "a") == (country == "fr")))
+    found = Feed(study).view()["contexts"][table]
+    assert len(set(map(len, found.values()))) == 1
+    assert "a" in found[column]
+    assert "contexts" not in Feed(open_study("plain", ["a"], storage=storage)).view()

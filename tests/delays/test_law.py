@@ -40,7 +40,8 @@ class Twin:
             risk = sum(
                 (delay <= s) * (1.0 if age > s else 0.5 if age == s else 0.0) for age, delay in told
             )
-            hazard = (events + PRIOR / CELLS) / (max(risk, events) + PRIOR * (s + 1) / CELLS)
+            below, above = math.sqrt(s / CELLS), math.sqrt((s + 1) / CELLS)
+            hazard = (events + PRIOR * (above - below)) / (max(risk, events) + PRIOR * above)
             found.append(found[-1] * (1.0 - hazard))
         return np.array([0.0, *found[::-1]])
 
@@ -143,14 +144,16 @@ def test_an_arm_more():
 
 @pytest.mark.parametrize("window", [0.0, -1.0, math.inf, math.nan, "1"])
 def test_windows_that_are_none(window):
-    with pytest.raises(SettingError, match="makes no law of delays: it must be a positive number"):
+    with pytest.raises(
+        SettingError, match="makes no distribution of delays: it must be a positive number"
+    ):
         DelayLaw(window, 2)
 
 
 def test_damaged_data_is_refused():
     plain = DelayLaw(60.0, 1).to_plain()
     del plain["silent"]
-    with pytest.raises(StateError, match="a law of delays is damaged"):
+    with pytest.raises(StateError, match="a distribution of delays is damaged"):
         DelayLaw.from_plain(plain)
 
 
@@ -171,7 +174,7 @@ def test_damaged_data_is_refused():
 )
 def test_counts_that_kernels_would_follow_out_of_bounds_are_refused(name, packed):
     plain = DelayLaw(60.0, arms=2).to_plain()
-    with pytest.raises(StateError, match="a law of delays is damaged"):
+    with pytest.raises(StateError, match="a distribution of delays is damaged"):
         DelayLaw.from_plain(plain | {name: packed})
 
 

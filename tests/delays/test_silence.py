@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from belman.delays.counts import CELLS, Counts
-from belman.delays.silence import count_silence, share, widened
+from belman.delays.silence import count_silence, share
 
 CDF = -np.expm1(-np.arange(CELLS + 1) / 64.0)
 CDF /= CDF[-1]
@@ -70,10 +70,3 @@ def test_beliefs_stay_proper_at_the_edges(prior):
     assert np.isfinite(more).all()
     assert prior[0] + more[0] > 0.0
     assert 0.0 <= more[1] <= 10_000.0 * (CELLS + 1)
-
-
-def test_doubt_is_added_to_the_variance_of_the_logarithm():
-    wide = widened(np.array([[30.0, 970.0]]), np.array([0.05]))[0]
-    assert wide[0] / wide.sum() == pytest.approx(0.03)
-    spread = np.log(np.random.default_rng(1).beta(*wide, 400_000)).var()
-    assert spread == pytest.approx(1.0 / 30.0 + 0.05, rel=0.15)  # ln is straight to first order

@@ -124,11 +124,34 @@ def test_no_row_of_the_reference_is_empty():
                 assert cells[3 if len(cells) == 4 else 1], row
 
 
+@pytest.fixture
+def browser():
+    with browsing.browser() as found, limited(TEST_HANG):
+        yield found
+
+
 @browsed
-def test_the_search_works_from_the_built_files(site):
-    with browsing.browser() as browser, limited(TEST_HANG):
-        page = browser.new_page()
-        page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
-        page.wait_for_selector("#search-results li a", timeout=1_000 * PAGE_HANG)
-        found = page.locator("#search-results li a").all_inner_texts()
+def test_the_search_works_from_the_built_files(site, browser):
+    page = browser.new_page()
+    page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
+    page.wait_for_selector("#search-results li a", timeout=1_000 * PAGE_HANG)
+    found = page.locator("#search-results li a").all_inner_texts()
     assert any("Studies" in title for title in found)
+
+
+@browsed
+def test_the_leaderboard_can_be_filtered_and_sorted(site, browser):
+    page = browser.new_page()
+    page.goto((site.root / "leaderboard.html").as_uri())
+    rows = page.locator(".content table tbody tr:visible")
+    everyone = rows.count()
+    assert everyone > 60
+    page.get_by_label("keeps rewards").select_option("yes")
+    assert 0 < rows.count() < everyone
+    page.get_by_label("keeps rewards").select_option("")
+    page.get_by_label("policy").fill("kl-ucb")
+    assert all("kl-ucb" in text for text in rows.all_inner_texts())
+    page.get_by_role("button", name="µs a turn").click()
+    costs = [float(row.split("\t")[7]) for row in rows.all_inner_texts()]
+    assert costs == sorted(costs)
+    assert page.locator("a[href$='leaderboard.json']").count() == 1

@@ -208,9 +208,9 @@ def test_doors() -> None:
         ([], []),
         ([0.5], [0.5, 0.5]),
     ):
-        with pytest.raises(FamilyError, match="make no law"):
+        with pytest.raises(FamilyError, match="make no distribution"):
             atoms.table(values, chances)
-    with pytest.raises(FamilyError, match="list of laws is empty"):
+    with pytest.raises(FamilyError, match="the list is empty"):
         bounded([])
     with pytest.raises(SettingError, match="did you mean 'revenue'"):
         shaped("revenues", 3, np.random.default_rng(1))

@@ -91,6 +91,21 @@ def test_arms_are_kept_apart():
     assert not check(values).recommendation.startswith("Use belman.Poisson()")
 
 
+def test_zeros_and_ones_are_coins():
+    """Also where, by the steps of a binomial law, their coverage in resamples is not 95 %."""
+    found = check([1.0] * 3 + [0.0] * 97)
+    assert rows(found)["bernoulli"].worst > 0.025
+    assert found.recommendation.startswith("Use belman.Bernoulli(): rewards of 0 and 1")
+
+
+def test_shares_have_a_family_without_a_law():
+    values = np.random.default_rng(9).integers(0, 5, 300) / 4.0
+    fit = rows(check(values))["bounded"]
+    assert fit.use == "belman.Bounded()"
+    assert fit.worst < 0.04  # 400 resamples: some three deviations
+    assert "none of numbers from 0 to 1" in rows(check(4.0 * values))["bounded"].why_not
+
+
 def test_the_same_data_gives_the_same_answer():
     values = np.random.default_rng(8).exponential(4.0, 300)
     first, second = check(values), check(values)

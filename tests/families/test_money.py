@@ -112,6 +112,13 @@ def test_rewards_are_nothing_or_an_amount():
     assert (amounts.mean(), amounts.std()) == pytest.approx((theta[1], 0.8), abs=2e-3)
 
 
+@pytest.mark.parametrize("shape", [0.5, 1.0, 2.0, 8.0])
+def test_the_prior_of_gamma_amounts_has_the_typical_one_in_its_middle(shape):
+    """Their mean is no middle: a prior of few amounts is so skewed that it lies far above it."""
+    amount = Money("gamma", typical=30.0, shape=shape).amount
+    assert amount.mean_cdf(amount.prior, 30.0) == pytest.approx(0.5, abs=0.02)
+
+
 @pytest.mark.parametrize("amounts", ["log-normal", "gamma", "any"])
 def test_expected_reward_is_the_chance_times_the_amount(amounts):
     family = Money(amounts, typical=30.0, shape=2.0)
@@ -182,7 +189,9 @@ def test_lower_bounds_know_the_variance():
 
 
 def test_doors():
-    with pytest.raises(FamilyError, match=r"law of amounts 'lognormal'.*did you mean 'log-normal'"):
+    with pytest.raises(
+        FamilyError, match=r"distribution of amounts 'lognormal'.*did you mean 'log-normal'"
+    ):
         Money("lognormal")
     with pytest.raises(FamilyError, match=r"share=1\.5 is no chance"):
         Money(share=1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,17 @@ def test_late_rewards_come_in_batches_too():
     found = played(batched(late, 50), runs=5)
     assert (found.plays.sum("arm") == 600).all()
     assert batched(late, 50).told == "early"
+
+
+def test_a_look_shows_nothing_to_a_policy_in_the_midst_of_a_batch():
+    """With rewards told at once to nobody but whoever looks, arms are drawn as without looks."""
+    late = delayed(bernoulli(MEANS), stats.expon(scale=1.0), 2.0, told="window", looks=1)
+    players = {"Thompson": belman.Thompson()}
+    unseen, seen = (
+        played(batched(replace(late, looks=looks), 200), players, horizon=400, runs=20).plays
+        for looks in (1, 40)
+    )
+    assert (unseen == seen).all()
 
 
 def test_a_batched_problem_is_plain_data():

@@ -15,9 +15,9 @@ from belman.agent import Agent
 from belman.errors import PolicyError, SettingError
 from belman.families import Bernoulli, Gaussian, Poisson
 from belman.lab import simulate
-from belman.policies import Drift, Forgetting, fading_bank, run_lengths
-from belman.policies.run_lengths import BEGAN, WEIGHT
-from belman.problems import bernoulli, piecewise, random_walk
+from belman.policies import Drift, Forgetting, GLRTest, Restarting, fading_bank, run_lengths
+from belman.policies.run_lengths import BEGAN, PARTITION, WEIGHT
+from belman.problems import bernoulli, coming_and_going, piecewise, random_walk
 
 PIECEWISE = piecewise(
     [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.7, 0.5, 0.1)], 1_000
@@ -47,6 +47,10 @@ def test_reference_values() -> None:
     assert weights[began >= 18].sum() == pytest.approx(0.99583532, abs=1e-8)
     assert weights[0] == pytest.approx(2.112427e-4, rel=1e-6)
     assert weights @ means == pytest.approx(0.09189618, abs=1e-8)
+    ones = told(Bernoulli(), [1] * 20).runs[PARTITION, 1, 0, 0]
+    partitions = bank.runs[PARTITION, 1, 0, :count]
+    changed = ones + partitions[began == 20] - partitions[0]
+    assert changed == pytest.approx(15.20977681, abs=1e-8)
 
 
 @pytest.mark.parametrize("family", [Bernoulli(), Poisson(), Gaussian(prior=(0.0, 1.0))])
@@ -144,7 +148,8 @@ def test_agent_notices_changes_and_believes_what_is_now() -> None:
     assert seen["from"][0] > 0.7
     assert seen["to"][0] < seen["from"][0] - 0.2
     row = agent.beliefs().row("a")
-    assert row["high"] < 0.7
+    assert row["high"] < 0.8  # as it was, it is not any more
+    assert row["expected reward"] < 0.5
     assert agent.recommend() == "b"
 
 
@@ -280,6 +285,26 @@ def test_arms_come_and_go() -> None:
     assert agent.beliefs().row("c")["expected reward"] < 0.15
     agent.relearn("c", agent.learnt("b"))
     assert agent.ask() in ("b", "c", "d")
+
+
+def test_arms_that_are_not_there_are_not_played() -> None:
+    """One arm of three at a time: plays are as long as each is there, whoever plays."""
+    world = piecewise([[0.5, None, None], [None, 0.2, None], [None, None, 0.9]], [7, 5, 8])
+    players = {
+        "default": belman.BelMan(),
+        "drift": Drift(),
+        "window": Forgetting(belman.Thompson(), last=6),
+        "detector": Restarting(belman.Thompson(), GLRTest()),
+    }
+    found = simulate(players, world, 20, 3, 1, progress=False)
+    assert (found.plays == np.array([7, 5, 8])).all()
+    assert (found.regret.isel(turn=-1) == 0.0).all()
+    later = coming_and_going(5, 400, seed=1)
+    assert simulate(players, later, 400, 2, 1, progress=False).regret.isel(turn=-1).min() > 0.0
+    with pytest.raises(SettingError, match="not all of them None"):
+        piecewise([[0.5, 0.2], [None, None]], 10)
+    with pytest.raises(SettingError, match="at_once"):
+        coming_and_going(2, 100, seed=1, at_once=3)
 
 
 def test_doors() -> None:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from belman import Bernoulli, Gaussian
 from belman.policies import FiniteGittins, NormalGittins
-from belman.policies.finite_gittins import lift
+from belman.policies.finite_gittins import correction, lift
 from tests.policies.interpreted_play import Seat, taught
 
 pytestmark = pytest.mark.interpreted
@@ -37,7 +37,7 @@ def worth_of_playing(mean, n, turns, discount=1.0):
 @pytest.mark.parametrize(("n", "k"), [(1, 5), (1, 20), (3, 10), (10, 20)])
 def test_the_finite_index_is_where_playing_is_worth_nothing(n, k):
     """Playing at the index below 0 is worth nothing, and a tenth of a deviation above it is not."""
-    found = lift(FiniteGittins(k).params(Gaussian()), float(n), float(k)) / math.sqrt(n)
+    found = lift(FiniteGittins(k).params(Gaussian()), math.log(k / n), correction(n)) / math.sqrt(n)
     error = 0.06 / math.sqrt(n)
     assert worth_of_playing(-found - error, n, k) < 0.0
     assert worth_of_playing(-found + error, n, k) > 0.0
@@ -87,7 +87,7 @@ def test_indices_fall_with_the_turns_left():
 
 def test_a_long_horizon_goes_on_past_the_table():
     params = FiniteGittins(10).params(Gaussian())
-    lifts = [lift(params, 1.0, k) for k in (100.0, 1e4, 1e6, 1e9, 1e15)]
+    lifts = [lift(params, math.log(k), correction(1.0)) for k in (100.0, 1e4, 1e6, 1e9, 1e15)]
     assert (np.diff(lifts) > 0.0).all()
     assert lifts[-1] < stats.norm.isf(1e-15) + 2.0
 

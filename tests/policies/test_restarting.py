@@ -191,6 +191,6 @@ def test_doors() -> None:
     ):
         with pytest.raises(PolicyError):
             make()
-    with pytest.raises(PolicyError, match="does not fix their law"):
+    with pytest.raises(PolicyError, match="does not fix their distribution"):
         Agent(["a"], GaussianUnknown(), Restarting())
     assert belman.spec.build(belman.spec.describe(Restarting())) == Restarting()

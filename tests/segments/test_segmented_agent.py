@@ -29,9 +29,9 @@ def play(agent, turns, luck, chances=CHANCES):
 
 def certain(agent, strength):
     """Make an agent sure of one strength, whatever it sees."""
-    agent._pooling.evidence[:] = -np.inf
-    agent._pooling.evidence[STRENGTHS.index(strength)] = 0.0
-    agent._pooling.learn = lambda *_: None
+    agent._beliefs.pooling.evidence[:] = -np.inf
+    agent._beliefs.pooling.evidence[STRENGTHS.index(strength)] = 0.0
+    agent._beliefs.pooling.learn = lambda *_: None
     return agent
 
 
@@ -122,13 +122,14 @@ def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"evidence": [0.0]},
-        {"evidence": ["nan"] * len(STRENGTHS)},
+        {"beliefs": {"evidence": [0.0]}},
+        {"beliefs": {"evidence": ["nan"] * len(STRENGTHS)}},
         {"names": "country"},
         {"names": []},
-        {"all": []},
-        {"segments": [{"values": ["de"]}]},
-        {"segments": 3},
+        {"beliefs": {"all": []}},
+        {"beliefs": {"segments": [[["de"], []]]}},
+        {"beliefs": {"segments": 3}},
+        {"agents": []},
         {"blank": {}},
     ],
 )
@@ -136,7 +137,9 @@ def test_a_file_of_a_stranger_is_refused(tmp_path, change):
     agent = SegmentedAgent(ARMS, ("country",), seed=5)
     play(agent, 4, np.random.default_rng(6))
     agent.save(tmp_path / "segments.json")
-    content = {**json.loads((tmp_path / "segments.json").read_text()), **change}
+    content = json.loads((tmp_path / "segments.json").read_text())
+    inner = {"beliefs": content["beliefs"] | change.get("beliefs", {})}
+    content |= change | inner
     del content["checksum"]
     (tmp_path / "segments.json").write_text(state_file.write(content, segmented_agent._FORMAT))
     with pytest.raises(StateError):

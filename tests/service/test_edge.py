@@ -119,6 +119,19 @@ def test_rows_are_corrected_from_afar_once(study):
         study.correct_rows([(*row[:2], other, 1.0, 0.0)], "refund")
 
 
+def test_attributes_of_rows_come_from_afar_too(service, study):
+    weights = study.publish(100)
+    rows = [(*row, None, {"device": "phone"}) for row in rows_of(weights, 40)]
+    study.observe(rows, key="rows")
+    report = service.send("GET", f"{path(study)}/report?by=device").json
+    assert [row["plays"] for row in report["segments"]["rows"]] == [40]
+    study.correct_rows([(*rows[0][:4], None, rows[0][5])], "fraud", key="one")
+    report = service.send("GET", f"{path(study)}/report?by=device").json
+    assert [row["plays"] for row in report["segments"]["rows"]] == [39]
+    with pytest.raises(SettingError, match="row 1: 'a device' cannot name"):
+        study.observe([(*rows[0][:5], {"a device": "phone"})], key="other")
+
+
 def test_an_empty_batch_changes_nothing(service, study):
     assert service.send("POST", f"{path(study)}/observations", {"rows": []}).json == {"observed": 0}
 

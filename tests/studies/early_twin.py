@@ -41,7 +41,7 @@ class EarlyTwin:
         return math.floor(now / self.width) - math.floor(slip.asked / self.width)
 
     def law(self, now: float) -> tuple[list[float], list[float]]:
-        """F at the edges of the cells, and the variance of its logarithm."""
+        """F at the edges of the cells, and ln(1 + v), v its variance over its square."""
         told = [slip for slip in self.slips.values() if slip.reward == 1.0]
         delays = [min(int((slip.told - slip.asked) / self.width), CELLS - 1) for slip in told]
         cdf, doubt = [1.0] * (CELLS + 1), [0.0] * (CELLS + 1)
@@ -51,11 +51,13 @@ class EarlyTwin:
                 age = self._age(slip, now) if self.is_open(slip, now) else math.inf
                 risk += 0.0 if delay > s or age < s else 0.5 if age == s else 1.0
             events = delays.count(s)
-            risk = max(risk, events) + PRIOR * (s + 1) / CELLS
-            hazard = (events + PRIOR / CELLS) / risk
-            cdf[s] = cdf[s + 1] * (1.0 - hazard)
-            doubt[s] = doubt[s + 1] + (hazard / (risk * (1.0 - hazard)) if hazard < 1.0 else 0.0)
-        cdf[0] = 0.0
+            risk = max(risk, events) + PRIOR * math.sqrt((s + 1) / CELLS)
+            events += PRIOR * (math.sqrt((s + 1) / CELLS) - math.sqrt(s / CELLS))
+            cdf[s] = cdf[s + 1] * (1.0 - events / risk)
+            if s > 0:  # the hazard is Beta(events, risk − events)
+                square = (risk - events) * (risk - events + 1.0) / (risk * (risk + 1.0))
+                doubt[s] = doubt[s + 1] + math.log(square / (1.0 - events / risk) ** 2)
+        cdf[0], doubt[0] = 0.0, doubt[1]
         return cdf, doubt
 
     def counts(self, arm: Any, now: float) -> tuple[float, float, float]:
@@ -82,7 +84,9 @@ class EarlyTwin:
             p = (won + less) / (won + less + lost + more)
         worth = won + less + lost + more
         spread = sum(
-            _between(cdf, age) * math.sqrt(_between(doubt, age)) for age in ages if age < CELLS
+            _between(cdf, age) * math.sqrt(math.expm1(_between(doubt, age)))
+            for age in ages
+            if age < CELLS
         )
         return told + less, more, (spread / worth) ** 2
 

@@ -11,7 +11,7 @@ import pytest
 
 from belman import Agent, BelMan, Thompson, errors
 from belman.exposure import Constant, Evidence, Infinite, Schedule
-from belman.families import Bernoulli
+from belman.families import Bernoulli, Bounded
 from belman.policies import Forced, Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
 from belman.studies.open_or_create import create
@@ -254,6 +254,24 @@ def test_a_cost_between_two_ends(opened):
     table = study.beliefs()
     assert table.row("b")["plays"] > table.row("a")["plays"]
     assert study.check() == opened(arms=None).check()
+
+
+def test_rewards_beyond_the_range(opened):
+    """They are refused, or clipped and counted, as was said at the creation."""
+    study = opened(arms=["a", "b"], range=(0.0, 10.0))
+    assert study.settings.family == Bounded()
+    with pytest.raises(errors.RewardError, match="range is from 0 to 10"):
+        study.tell(study.ask().id, 11.0)
+    clipping = opened(name="clipped", arms=["a", "b"], range=(0.0, 10.0), clip=True)
+    for reward in (11.0, -3.0, 5.0):
+        clipping.tell(clipping.ask().id, reward)
+    assert clipping.status()["clipped"] == 2
+    assert sum(clipping.agent().learnt(arm).sum for arm in "ab") == pytest.approx(1.5)
+    again = opened(name="clipped", arms=None)
+    assert again.settings.clip is True
+    assert again.check() == clipping.check()
+    with pytest.raises(errors.SettingError, match="created with clip=True"):
+        opened(name="clipped", arms=["a", "b"], clip=False)
 
 
 @pytest.mark.parametrize(

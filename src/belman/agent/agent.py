@@ -325,7 +325,7 @@ class Agent:
         They stand for outstanding asks of which something is known before their reward is:
         decisions, beliefs and advice count them, and imagine only what is left of these asks. For
         rewards of 0 and 1; set {arm: (successes, failures)}, and all other arms have none. A third
-        number is a doubt that is common to all arms, as a variance of the logarithm of the chance:
+        number is a doubt that is common to all arms, the relative variance of what they count:
         intervals take it in, and comparisons do not.
 
         >>> agent = Agent(["blue", "red"], seed=7)

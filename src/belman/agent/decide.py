@@ -7,12 +7,9 @@ the next decision, so that an ask followed by its tell refreshes an arm once.
 
 from __future__ import annotations
 
-import numpy as np
-
-from belman import chance
 from belman.engine import kernel
 from belman.policies.outstanding import count_provisional, renew_row
-from belman.policies.policy import pick, record
+from belman.policies.policy import any_open, choose_open, record
 
 
 @kernel
@@ -47,21 +44,6 @@ def renew(
 
 
 @kernel
-def any_open(closed, limited, mind):
-    """An arm that is not closed, drawn uniformly, and how many there are."""
-    count = 0
-    for a in range(closed.size):
-        count += not (limited and closed[a])
-    rank = chance.below(mind, count)
-    for a in range(closed.size):
-        if not (limited and closed[a]):
-            if rank == 0:
-                return a, count
-            rank -= 1
-    return 0, count
-
-
-@kernel
 def set_provisional(rows, provisional, stale):
     """Replace what counts provisionally, of every arm; arms of which it is new become stale."""
     for arm in range(len(rows)):
@@ -87,23 +69,20 @@ def decide(
 ):  # fmt: skip
     """Choose an arm that is not closed, mark it outstanding, and give the chance of the choice."""
     renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
-    for a in range(index.size):
-        index[a] = np.nan if limited and closed[a] else 0.0
+    shut = closed[: closed.size if limited else 0]
     if limited:
-        policy.indices(family, law, params, working, memory, turn, turn_value, mind, index)
-        for a in range(index.size):
-            if closed[a]:
-                index[a] = np.nan
-        arm, ties = pick(index, mind)
+        arm, ties = choose_open(
+            policy, family, law, params, working, memory, turn, turn_value, mind, index, closed
+        )
     else:
+        index[:] = 0.0
         arm, ties = policy.choose(
             policy, family, law, params, working, memory, turn, turn_value, mind, index
         )
     if ties == 0:  # no index is a number
-        arm, ties = any_open(closed, limited, mind)
+        arm, ties = any_open(index.size, shut, mind)
     pending[arm] += 1
     mark_stale(stale, arm)
-    shut = closed[: closed.size if limited else 0]
     return arm, policy.propensity(
         family, law, params, working, memory, turn, turn_value, shut, arm, ties
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from belman.agent import decide
-from belman.delays import widened
+from belman.delays import intervals
 from belman.engine import LATER, entry, leaves, with_leaves
 from belman.measures.best import best_probabilities
 from belman.policies.policy import Floats
@@ -21,8 +21,9 @@ def beliefs(agent: Agent, level: float) -> Table:
     """Per arm: plays, expected reward, credible interval and probability of being best."""
     rows = agent._seen().beliefs
     doubt = agent._provisional[:, 2]
-    wide = widened(rows, doubt) if doubt.any() else rows
-    ends = zip(*agent.family.mean_intervals(wide, 0.5 * (1.0 - level)), strict=True)
+    tail = 0.5 * (1.0 - level)
+    both = intervals(rows, doubt, tail) if doubt.any() else agent.family.mean_intervals(rows, tail)
+    ends = zip(*both, strict=True)
     shown = [sorted(map(agent.scale.outward, pair)) for pair in ends]
     return Table(
         {

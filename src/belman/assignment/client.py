@@ -42,11 +42,16 @@ class Client:
         study.status()
         return study
 
-    def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
+    def create(
+        self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any
+    ) -> RemoteStudy:
         """The study of that name, created with these settings of `belman.open_study` if new; a
-        family, policy or rule goes by its name, or by name and settings.
+        family, policy or rule goes by its name, or by name and settings. Without arms, names of
+        `features` make one whose arms are candidates that come with every ask.
         """
-        body = {"name": name, "arms": [arm_out(arm) for arm in arms]}
+        body: dict[str, Any] = {"name": name}
+        if arms is not None:
+            body["arms"] = [arm_out(arm) for arm in arms]
         body |= {key: self.described(value) for key, value in settings.items()}
         self.call("POST", "/api/studies", body)
         return RemoteStudy(self, name)

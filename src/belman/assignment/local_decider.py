@@ -1,17 +1,15 @@
 """Decide here, learn at home: a decider that assigns units by published weights, in this process.
 
-It needs the standard library alone. A thread of its own fetches weights and sends outcomes, so that
-no decision waits for a service: `decide` is a hash and a look-up.
+It needs the standard library alone. A thread of its own fetches weights, and another sends outcomes
+(`outbox.py`), so that no decision waits for a service, and no weights for outcomes that are slow to
+be taken: `decide` is a hash and a look-up.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -20,14 +18,9 @@ from .assign import assign
 from .documents import Arm, Weights
 from .fetching import Service
 from .hashing import Unit
-from .refusals import BelmanError, ServiceError, WeightsError
+from .outbox import Counts, Outbox, Row
+from .refusals import BelmanError, WeightsError
 from .signatures import check_current, verify
-
-#: Rows of one request, and rows that wait for a service that is away before new ones are dropped.
-BATCH, MOST_WAITING = 1_000, 1_000_000
-
-Row = dict[str, Any]
-Batch = tuple[str, list[Row]]  # under an idempotency key
 
 
 class Decision(NamedTuple):
@@ -38,15 +31,6 @@ class Decision(NamedTuple):
     chance: float | None
     version: int | None
     time: float
-
-
-class Counts(NamedTuple):
-    """What became of the outcomes: waiting here, sent and acknowledged, refused, dropped."""
-
-    waiting: int
-    sent: int
-    refused: int
-    dropped: int
 
 
 class LocalDecider:
@@ -98,18 +82,16 @@ class LocalDecider:
     def _begin(self) -> None:
         """What belongs to this process alone."""
         self._process = os.getpid()
-        self._lock, self._wake = threading.Lock(), threading.Event()
-        self._working = threading.Lock()  # held by whoever fetches or sends
-        self._order = itertools.count()
-        self._waiting: list[tuple[float, int, Row]] = []  # a heap, by when each may be sent
-        self._batches: deque[Batch] = deque()  # of which the first is on its way
-        self._sent = self._refused = self._dropped = 0
-        self._closing = False
+        self._fetching, self._closing = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
         self._service.close()
+        self._outbox = Outbox(self._service, self._say, self._flush, self._clock, self._starts)
         if self._starts:
-            self._thread = threading.Thread(target=self._work, name="belman-decider", daemon=True)
+            self._thread = threading.Thread(target=self._renew, name="belman-weights", daemon=True)
             self._thread.start()
+
+    def _say(self, problem: str) -> None:
+        self.problem = problem
 
     def _check_process(self) -> None:
         if self._process != os.getpid():
@@ -135,36 +117,30 @@ class LocalDecider:
         arm, chance, version = assign(found, unit)
         return Decision(unit, arm, chance, version, now)
 
-    def observe(self, decision: Decision, reward: float) -> bool:
+    def observe(
+        self, decision: Decision, reward: float, attributes: Mapping[str, Any] | None = None
+    ) -> bool:
         """Take the outcome of a decision, to be sent with others; False if it was dropped, since
         the service has been away for a million of them. Those of the fallback arm are sent too, and
-        say that nobody drew lots for them.
+        say that nobody drew lots for them. `attributes` of the unit, such as {"device": "phone"},
+        are for reports.
         """
         self._check_process()
-        row = {
+        row: Row = {
             "unit": decision.unit,
             "version": decision.version,
             "arm": decision.arm,
             "reward": float(reward),
             "time": decision.time,
         }
-        with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
-                self._dropped += 1
-                return False
-            due = decision.time + self._hold if self._hold else 0.0
-            heapq.heappush(self._waiting, (due, next(self._order), row))
-            full = len(self._waiting) % BATCH == 0
-        if full:
-            self._wake.set()
-        return True
+        if attributes is not None:
+            row["attributes"] = dict(attributes)
+        return self._outbox.put(row, decision.time + self._hold if self._hold else 0.0)
 
     @property
     def counts(self) -> Counts:
         """What became of the outcomes so far, in this process."""
-        with self._lock:
-            waiting = len(self._waiting) + sum(len(rows) for _, rows in self._batches)
-            return Counts(waiting, self._sent, self._refused, self._dropped)
+        return self._outbox.counts
 
     # Talking to the service
 
@@ -173,7 +149,7 @@ class LocalDecider:
         and is said by `problem`.
         """
         self._check_process()
-        with self._working:
+        with self._fetching:
             try:
                 answer = self._service.weights(self._tag)
                 if answer is None:
@@ -202,91 +178,25 @@ class LocalDecider:
         was lost is sent again under its own key, and counts once.
         """
         self._check_process()
-        sent: bool | None = True
-        while sent:
-            sent = self._send_batch()
-        return sent is None
+        return self._outbox.send()
 
-    def _send_batch(self) -> bool | None:
-        """Whether a batch was settled, of which the service is the judge; None if none waits."""
-        with self._working:
-            batch = self._next_batch()
-            if batch is None:
-                return None
-            try:
-                self._service.observe(*batch)
-            except ServiceError as error:
-                self.problem = str(error)
-                return False
-            except BelmanError as error:
-                self.problem = str(error)
-                self._is_refused(batch)
-            else:
-                with self._lock:
-                    self._batches.popleft()
-                    self._sent += len(batch[1])
-            return True
-
-    def _next_batch(self) -> Batch | None:
-        with self._lock:
-            if not self._batches:
-                now, rows = self._clock(), list[Row]()
-                while self._waiting and len(rows) < BATCH and self._waiting[0][0] <= now:
-                    rows.append(heapq.heappop(self._waiting)[2])
-                if rows:
-                    self._batches.append((os.urandom(16).hex(), rows))
-            return self._batches[0] if self._batches else None
-
-    def _is_full(self) -> bool:
-        """Whether the next batch need not wait for more."""
-        with self._lock:
-            due = bool(self._waiting) and self._waiting[0][0] <= self._clock()
-            return bool(self._batches) or (due and len(self._waiting) >= BATCH)
-
-    def _is_refused(self, batch: Batch) -> None:
-        """A batch counts as a whole or not at all: halve it until what is wrong is alone."""
-        rows = batch[1]
-        half = len(rows) // 2
-        with self._lock:
-            self._batches.popleft()
-            if half:
-                self._batches.appendleft((os.urandom(16).hex(), rows[half:]))
-                self._batches.appendleft((os.urandom(16).hex(), rows[:half]))
-            else:
-                self._refused += 1
-
-    def _work(self) -> None:
-        """Fetch and send until closed."""
-        next_fetch = 0.0
-        while not self._closing:
-            if time.monotonic() >= next_fetch:
-                self.fetch()
-                next_fetch = time.monotonic() + self._refresh
-            self._wake.clear()
-            sent = self._send_batch()
-            if (
-                sent and self._is_full()
-            ):  # and perhaps weights are to be fetched before the next one
-                continue
-            left = next_fetch - time.monotonic()
-            if not self._closing:
-                self._wake.wait(self._flush if sent is False else min(self._flush, max(left, 0.0)))
+    def _renew(self) -> None:
+        """Fetch weights until closed."""
+        closing = self._closing  # of this process
+        while not closing.is_set():
+            self.fetch()
+            closing.wait(self._refresh)
 
     # Its life
 
     def close(self, timeout: float = 10.0) -> bool:
         """Stop, and send what waits, for at most so many seconds: whether all of it was sent."""
         self._check_process()
-        self._closing = True
-        self._wake.set()
+        self._closing.set()
+        until = time.monotonic() + timeout
+        sent = self._outbox.close(timeout)
         if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(timeout)
-        until, sent = time.monotonic() + timeout, not self.counts.waiting
-        while not sent and time.monotonic() < until:
-            sent = self.send()
-            if not sent:
-                self._wake.clear()
-                self._wake.wait(min(0.1, timeout))
+            self._thread.join(max(until - time.monotonic(), 0.0))
         self._service.close()
         return sent
 

@@ -17,6 +17,9 @@ class RemoteTicket(NamedTuple):
     probability: float
     uniform: bool
     time: float
+    context: dict[str, Any] | None = None
+    candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
 
 
 def arm_in(arm: Any) -> Hashable:

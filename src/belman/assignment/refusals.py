@@ -28,7 +28,7 @@ class PriorError(BelmanError, ValueError):
 
 
 class FamilyError(BelmanError, ValueError):
-    """A family that does not exist, or whose parameters make no law."""
+    """A family that does not exist, or whose parameters make no distribution."""
 
 
 class PolicyError(BelmanError, ValueError):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .client import Client
 
 _CHUNK = 5_000  # rows of a request
-_ROW = ("unit", "version", "arm", "reward", "time")
-_CORRECTION = ("unit", "version", "arm", "was", "reward")
+_ROW = ("unit", "version", "arm", "reward", "time", "attributes")
+_CORRECTION = ("unit", "version", "arm", "was", "reward", "attributes")
 
 
 class RemoteEdge:
@@ -60,8 +60,8 @@ class RemoteEdge:
     def observe(
         self, rows: Iterable[Sequence[Any] | Mapping[str, Any]], *, key: str | None = None
     ) -> int:
-        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time behind, or
-        mappings, also of sums; the count.
+        """Learn many outcomes: rows (unit, version, arm, reward) with perhaps a time and attributes
+        behind, or mappings, also of sums; the count.
 
         A request holds 5,000 of them, and counts as a whole or not at all; sent again with the same
         `key`, all that was heard already is left alone.
@@ -84,7 +84,8 @@ class RemoteEdge:
         key: str | None = None,
     ) -> int:
         """Replace what rows of outcomes counted as, all or none: (unit, version, arm, was, reward),
-        where a reward of None forgets the row; at most a thousand. See `Study.correct_rows`.
+        perhaps with attributes behind, where a reward of None forgets the row; at most a thousand.
+        See `Study.correct_rows`.
         """
         given = [_row(row, i, _CORRECTION) for i, row in enumerate(rows, start=1)]
         body = {"rows": given, "reason": reason}

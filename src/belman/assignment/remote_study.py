@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 from urllib.parse import quote, urlencode
@@ -29,6 +30,16 @@ Given = Mapping[str, Any]
 Rows = Iterable[dict[str, Any]]
 
 
+def in_context(context: Given | None, **given: Any) -> str:
+    """What an address says of a look at a study in a context.
+
+    >>> in_context({"age": 31}, level=0.9)
+    'level=0.9&context=%7B%22age%22%3A+31%7D'
+    """
+    told = {} if context is None else {"context": json.dumps(dict(context))}
+    return urlencode({**given, **told})
+
+
 class RemoteStudy(RemoteEdge):
     """A study of a service."""
 
@@ -38,22 +49,51 @@ class RemoteStudy(RemoteEdge):
 
     @overload
     def ask(
-        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: None = None,
+        *,
+        attributes: Given | None = None,
+        key: str | None = None,
+        context: Given | None = None,
+        candidates: Iterable[Given] | None = None,
+        top: int | None = None,
     ) -> RemoteTicket: ...
     @overload
     def ask(
-        self, n: int, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: int,
+        *,
+        attributes: Given | None = None,
+        key: str | None = None,
+        context: Given | None = None,
+        candidates: Iterable[Given] | None = None,
+        top: int | None = None,
     ) -> list[RemoteTicket]: ...
     def ask(
-        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: int | None = None,
+        *,
+        attributes: Given | None = None,
+        key: str | None = None,
+        context: Given | None = None,
+        candidates: Iterable[Given] | None = None,
+        top: int | None = None,
     ) -> Any:
         """A ticket for the arm to try now, or a list of `n`; the same `key`, the same tickets.
 
-        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports.
+        `attributes` of whoever it is for, such as {"device": "phone"}, are kept for reports. What
+        decides is the `context`, in a study that has contexts, and `candidates` where these are its
+        arms; with `top` the ticket ranks so many.
         """
         body: dict[str, Any] = {"tickets": 1 if n is None else n}
         if attributes is not None:
             body["attributes"] = dict(attributes)
+        if context is not None:
+            body["context"] = dict(context)
+        if candidates is not None:
+            body["candidates"] = [dict(one) for one in candidates]
+        if top is not None:
+            body["top"] = top
         tickets = tickets_in(self.client.call("POST", f"{self._path}/ask", body, key=key))
         return tickets[0] if n is None else tickets
 
@@ -121,9 +161,18 @@ class RemoteStudy(RemoteEdge):
         found: dict[str, Any] = self.client.call("GET", self._path)
         return found
 
-    def beliefs(self, level: float = 0.95) -> Rows:
-        """Per arm: rewards told, expected reward, credible interval, P(best)."""
-        return self._rows(f"beliefs?{urlencode({'level': level})}")
+    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Rows:
+        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, where
+        the study has such.
+        """
+        return self._rows(f"beliefs?{in_context(context, level=level)}")
+
+    def contexts(self) -> dict[str, dict[str, list[Any]]]:
+        """What is known by context, as columns: `coefficients` of features, or the best arm of
+        every one of the `segments`; nothing in a study without contexts.
+        """
+        found: dict[str, dict[str, list[Any]]] = self.client.call("GET", f"{self._path}/contexts")
+        return found
 
     def report(
         self, level: float = 0.95, *, by: str | None = None, control: Hashable | None = None
@@ -140,9 +189,9 @@ class RemoteStudy(RemoteEdge):
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return self._rows(f"metrics?{urlencode({'level': level})}")
 
-    def explain(self) -> Rows:
+    def explain(self, *, context: Given | None = None) -> Rows:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return self._rows("explain")
+        return self._rows(f"explain?{in_context(context)}")
 
     def changes(self) -> Rows:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""

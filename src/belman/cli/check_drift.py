@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from belman.cli.check_family import columns
+from belman.cli.picture import write_picture
 from belman.cli.show import console
 from belman.measures.drift_check import check_drift as check
 
@@ -20,6 +21,9 @@ def check_drift(
         str | None, typer.Option(help="The column of the arms, where there are several.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw a picture too, into this PNG, SVG or PDF file.")
+    ] = None,
 ) -> None:
     """Say what rewards, in the order in which they came, tell for and against changes."""
     found = check(*columns(data, column, arm))
@@ -27,3 +31,7 @@ def check_drift(
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         console.print(str(found), soft_wrap=True, markup=False, highlight=False)
+    if plot is not None:
+        from belman import plots
+
+        write_picture(plot, lambda: plots.drift_check(found))

@@ -10,12 +10,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from belman.cli.picture import write_picture
 from belman.cli.show import console
 from belman.errors import SettingError, listing, nearest
 from belman.families import check
-from belman.files import replacing
-
-_PICTURES = ("png", "svg", "pdf")
 
 
 def check_family(
@@ -40,13 +38,7 @@ def check_family(
     if plot is not None:
         from belman import plots
 
-        kind = plot.suffix.lstrip(".").lower()
-        if kind not in _PICTURES:
-            raise SettingError(
-                f"plot={plot} is no picture: its name must end in {listing(_PICTURES)}"
-            )
-        with plots.style.theme(), replacing(plot) as path:
-            plots.style.save(plots.family_check(found), path, kind)
+        write_picture(plot, lambda: plots.family_check(found))
 
 
 def columns(

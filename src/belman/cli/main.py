@@ -140,8 +140,8 @@ def run(
     problem: Annotated[
         str | None,
         typer.Option(
-            help="Instead of means: a world that changes, drifting:arms=3,changes=4, random-walk "
-            "or sinusoid."
+            help="Instead of means: a world that changes, drifting:arms=3,changes=4, random-walk, "
+            "sinusoid or coming-and-going."
         ),
     ] = None,
     delays: Annotated[

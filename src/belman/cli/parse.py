@@ -303,7 +303,7 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:
-    """The problem with late rewards, if there are delays: `expon:scale=30`, a law of SciPy.
+    """The problem with late rewards, if there are delays: `expon:scale=30`, one of SciPy's.
 
     >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
     ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
@@ -312,7 +312,7 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
     """
     words, window = options["delays"], options["window"]
     if (words is None) != (window is None):
-        raise SettingError("late rewards need both a law and its window: --delays … --window …")
+        raise SettingError("late rewards need both delays and a window: --delays … --window …")
     if words is None:
         return problem
     from scipy import stats  # half a second, for those who ask
@@ -321,12 +321,12 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
     law: Any = getattr(stats, name, None)
     if not hasattr(law, "ppf"):
         raise SettingError(
-            f"delays={words!r} is no law of SciPy: write, for instance, expon:scale=30"
+            f"delays={words!r} is no distribution of SciPy: write, for instance, expon:scale=30"
         )
     try:
         frozen = law(**{key: value(text) for key, text in map(_setting, split(rest))})
     except TypeError as error:
-        raise SettingError(f"delays={words!r} is no law of SciPy: {error}") from None
+        raise SettingError(f"delays={words!r} is no distribution of SciPy: {error}") from None
     told, arrivals = options["told"], options["arrivals"]
     return delayed(problem, frozen, window, arrivals=arrivals, told=told)
 

@@ -27,7 +27,9 @@ def queue(
     arrivals: Annotated[
         str, typer.Option(help="Jobs per turn; one number a queue, separated by commas.")
     ],
-    arrival_law: Annotated[str, typer.Option(help="poisson or bernoulli.")] = "poisson",
+    arrival_law: Annotated[
+        str, typer.Option(help="The distribution of arrivals: poisson or bernoulli.")
+    ] = "poisson",
     service_law: Annotated[
         str, typer.Option(help="bernoulli, or geometric or exponential job sizes.")
     ] = "bernoulli",

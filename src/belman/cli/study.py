@@ -68,8 +68,9 @@ def create(
     name: Name,
     arms: Annotated[str, typer.Option(help="The names of the arms, separated by commas.")],
     family: Annotated[
-        str, typer.Option(help="What a reward is; `belman list` names the families.")
-    ] = "bernoulli",
+        str | None,
+        typer.Option(help="What a reward is (bernoulli, or bounded with --range); `belman list`."),
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(help="A constant of the family, such as sigma=2.0; may be repeated."),
@@ -81,6 +82,9 @@ def create(
     range: Annotated[
         str | None, typer.Option(help="The ends of bounded rewards on another scale: 0,5.")
     ] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Rewards beyond the range count as its ends.")
+    ] = False,
     minimise: Annotated[bool, typer.Option("--minimise", help="Rewards are costs.")] = False,
     discount: Annotated[
         float | None, typer.Option(help="Below 1, beliefs fade at every reward.")
@@ -152,12 +156,14 @@ def create(
     from belman.studies import open_study
 
     ends = None if range is None else parse.numbers(range, "range")
+    law = family or ("bernoulli" if range is None else "bounded")
     study = open_study(
         name,
         parse.split(arms),
-        spec.build({"name": family, **parse.family_settings(setting or [])}, Family),
+        spec.build({"name": law, **parse.family_settings(setting or [])}, Family),
         parse.policy(policy, horizon=10_000),
         range=ends,  # type: ignore[arg-type]
+        clip=clip or None,
         minimise=minimise,
         discount=discount,
         drift=parse.drift(drift),

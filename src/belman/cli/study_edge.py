@@ -43,7 +43,7 @@ def observe(
         Path,
         typer.Argument(
             help="A .csv, .ndjson, .parquet or .arrow file with columns unit, version, arm, reward "
-            "and perhaps time; or version, arm, n, sum, squares."
+            "and perhaps time and attributes; or version, arm, n, sum, squares."
         ),
     ],
     key: Annotated[

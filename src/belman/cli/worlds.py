@@ -8,12 +8,13 @@ from typing import Any
 
 from belman.errors import SettingError, listing, nearest
 from belman.families import Family
-from belman.problems import Drifting, changing, random_walk, sinusoid
+from belman.problems import Drifting, changing, coming_and_going, random_walk, sinusoid
 
 #: What makes each, and what it gets unless the user says otherwise.
 WORLDS: dict[str, tuple[Callable[..., Drifting], dict[str, Any]]] = {
     "drifting": (changing, {"arms": 3, "changes": 4, "seed": 1}),
     "random-walk": (random_walk, {"arms": 3, "step": 0.005, "seed": 1}),
+    "coming-and-going": (coming_and_going, {"arms": 6, "seed": 1}),
     "sinusoid": (sinusoid, {"arms": 3, "period": 1_000.0}),
 }
 

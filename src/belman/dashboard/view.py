@@ -42,6 +42,7 @@ class Snapshot:
         plays = np.array(self.table["plays"])
         self.order = [int(place) for place in np.lexsort((np.arange(len(best)), -plays, -best))]
         self._past: Past | None = None
+        self._contexts: dict[str, Any] | None = None
 
     def found(self, query: str, most: int) -> list[int]:
         """Places of arms whose name holds the words, the likeliest best first."""
@@ -59,6 +60,16 @@ class Snapshot:
         if self._past is None:
             self._past = Past(self.state.course, len(self.state.register))
         return self._past
+
+    @property
+    def contexts(self) -> dict[str, Any] | None:
+        """What is known by context, as tables, where the study has contexts."""
+        if self._contexts is None and self.state.contexts is not None:
+            self._contexts = {
+                title: {name: [short(cell) for cell in cells] for name, cells in columns.items()}
+                for title, columns in self.state.contexts.tables().items()
+            }
+        return self._contexts
 
     def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
@@ -105,6 +116,8 @@ class Snapshot:
             "earned": self.past.earnings(mean, wide),
             "changes": self.past.changes(self.state.register),
         }
+        if self.contexts is not None:
+            found["contexts"] = self.contexts
         if wanted.details:
             found["details"] = details(agent, self.table, drawn, ids)
         return found

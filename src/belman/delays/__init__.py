@@ -1,6 +1,6 @@
-"""Late rewards: the law of delays within a window, and what silence says of an open ticket."""
+"""Late rewards: how delays within a window are distributed, and what silence of a ticket says."""
 
+from belman.delays.doubt import chance_below, intervals
 from belman.delays.law import DelayLaw
-from belman.delays.silence import widened
 
-__all__ = ["DelayLaw", "widened"]
+__all__ = ["DelayLaw", "chance_below", "intervals"]

@@ -1,4 +1,4 @@
-"""The law of the delays within a window, learnt from what is told: `DelayLaw`."""
+"""The distribution of the delays within a window, learnt from what is told: `DelayLaw`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from belman.delays.counts import (
     count_told,
     delay_cell,
 )
+from belman.delays.doubt import relative_doubt
 from belman.delays.estimate import PRIOR, estimate
 from belman.delays.log_rank import CLOSED, difference_found
-from belman.delays.silence import count_silence, relative_doubt
+from belman.delays.silence import count_silence
 from belman.engine import LATER, entry, kernel
 from belman.errors import SettingError, StateError
 
@@ -38,12 +39,12 @@ def _count_open(counts, cdf, doubt, beliefs, out, part: float):
 
 
 class DelayLaw:
-    """The law F of the delays with which successes are told, for arms numbered from 0.
+    """The distribution F of the delays with which successes are told, for arms numbered from 0.
 
-    A success is told at most `window` seconds after its ask, a failure never. The law is pooled
-    over arms; delays that differ between arms are noticed, and then silence says nothing any more
-    (`alarm` says why). Times are seconds on any clock. What is kept are counts on a grid, so that
-    memory and time do not grow with the number of tickets.
+    A success is told at most `window` seconds after its ask, a failure never. The distribution is
+    pooled over arms; delays that differ between arms are noticed, and then silence says nothing any
+    more (`alarm` says why). Times are seconds on any clock. What is kept are counts on a grid, so
+    that memory and time do not grow with the number of tickets.
 
     >>> law = DelayLaw(window=7200.0, arms=2)
     >>> for second in range(100):
@@ -51,14 +52,14 @@ class DelayLaw:
     >>> law.told(0, 10.0, 600.0)
     >>> successes, failures, doubt = law.counts(1800.0, [(1.0, 1.0), (1.0, 1.0)])[0]
     >>> round(float(successes), 2), round(float(failures), 1)  # of arm 0: 1 told, 49 silent
-    (0.79, 9.5)
+    (0.92, 22.4)
     """
 
     def __init__(self, window: float, arms: int, prior: float = PRIOR) -> None:
         for name, value in (("window", window), ("prior", prior)):
             if not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
                 allowed = "it must be a positive number"
-                raise SettingError(f"{name}={value!r} makes no law of delays: {allowed}")
+                raise SettingError(f"{name}={value!r} makes no distribution of delays: {allowed}")
         self.window, self.prior = float(window), float(prior)
         self.alarm: str | None = None
         self._counts = Counts.blank(arms)
@@ -147,8 +148,8 @@ class DelayLaw:
         """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
 
         `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
-        variance of ln p that comes from not knowing F: it is common to all arms, so that it moves
-        what is expected of them, and hardly their order. All are 0 on an alarm.
+        relative variance of what they count that comes from not knowing F (`delays/doubt.py`). All
+        are 0 on an alarm.
         """
         self._out[:] = 0.0
         if self.alarm is None:
@@ -169,7 +170,7 @@ class DelayLaw:
     # As plain data
 
     def to_plain(self) -> dict[str, Any]:
-        """All that it knows, as JSON holds it; equal laws give equal data.
+        """All that it knows, as JSON holds it; equal distributions give equal data.
 
         >>> law = DelayLaw(60.0, arms=2)
         >>> law.asked(1, 5.0)
@@ -185,7 +186,7 @@ class DelayLaw:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> DelayLaw:
-        """The law of what `to_plain` gave."""
+        """The distribution of what `to_plain` gave."""
         try:
             law = cls(plain["window"], 0, plain["prior"])
             law.alarm = plain["alarm"]
@@ -195,7 +196,7 @@ class DelayLaw:
             )
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             what = f"{type(error).__name__}: {error}"
-            raise StateError(f"a law of delays is damaged: {what}") from None
+            raise StateError(f"a distribution of delays is damaged: {what}") from None
         law._hold()
         return law
 

@@ -9,13 +9,8 @@ weight F(1 − p)/(1 − pF).
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from belman.delays.estimate import between
 from belman.engine import kernel
-
-Floats = NDArray[np.float64]
 
 _STEPS = 100
 _SAME = 1e-10
@@ -62,32 +57,3 @@ def count_silence(counts, cdf, part, arm, won, lost, out):
             break
     out[0] = counts.successes[arm] + less
     out[1] = more
-
-
-@kernel
-def relative_doubt(counts, cdf, doubt, part, arm, worth):
-    """The variance of ln p that comes from not knowing F, for an arm worth so many rewards.
-
-    It is common to all arms: the doubt about F of one age is taken as that about all ages.
-    """
-    cells, head = counts.delays.size, counts.head[0]
-    total = 0.0
-    for d in range(cells):
-        number = counts.silent[arm, (head - d) % cells]
-        if number > 0:
-            age = middle_age(d, cells, part)
-            total += number * between(cdf, age) * between(doubt, age) ** 0.5
-    return (total / worth) ** 2
-
-
-def widened(beliefs: Floats, doubt: Floats) -> Floats:
-    """Beliefs (α, β) with the same means that also doubt the logarithm of the chance so much.
-
-    A Beta law worth n of mean p has a variance of ln p of (1 − p)/p/(n + 1): the doubt is added.
-
-    >>> [float(value) for value in widened(np.array([[3.0, 96.0]]), np.array([0.0]))[0]]
-    [3.0, 96.0]
-    """
-    worth = beliefs.sum(axis=-1)
-    odds = beliefs[..., 0] / beliefs[..., 1]
-    return np.asarray(beliefs / (1.0 + (worth + 1.0) * odds * doubt)[..., None])

@@ -10,7 +10,7 @@ from belman.agent import checks
 from belman.errors import SettingError, StateError
 from belman.special.beta_law import beta_survival
 
-#: What is believed of a server before its first job: a Beta law of its chance of failure.
+#: What is believed of a server before its first job: a Beta distribution of its chance of failure.
 PRIOR = (1.0, 4.0)
 
 

@@ -28,13 +28,13 @@ T = TypeVar("T")
 class Dispatcher(Desk):
     """Sends jobs to the servers that serve them best, which it finds out by sending them.
 
-    `learns='time'` judges servers by how long a job takes (an exponential law of unknown rate),
-    `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its own. At
-    most `limit` jobs are under way at once. A free server is never kept idle while a job waits and
-    the limit allows it: what is chosen is the best of the free ones, not a busy one that may be
-    worth waiting for. `policy` is Thompson sampling by default: its choice among the free servers
-    is the same whoever is busy, while evidence against a busy leader would make the free ones take
-    turns.
+    `learns='time'` judges servers by how long a job takes (an exponential distribution of unknown
+    rate), `learns='success'` by how often it succeeds. Every one of `queues` has beliefs of its
+    own. At most `limit` jobs are under way at once. A free server is never kept idle while a job
+    waits and the limit allows it: what is chosen is the best of the free ones, not a busy one that
+    may be worth waiting for. `policy` is Thompson sampling by default: its choice among the free
+    servers is the same whoever is busy, while evidence against a busy leader would make the free
+    ones take turns.
 
     A server takes one job at a time, or as many as `slots` says: a number, a mapping by server, or
     'learnt' (`LearntSlots(most=…)`) to find it out. A job over `time_limit` seconds has failed. A

@@ -48,7 +48,9 @@ def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:
     fits = places.ndim == 1 and places.shape == shares.shape and 1 <= places.size <= ATOMS
     if not fits or not inside or not abs(shares.sum() - 1.0) < 1e-9:
         allowed = f"1 to {ATOMS} values from 0 to 1 with chances that add up to 1"
-        raise FamilyError(f"values={values!r}, chances={chances!r} make no law: give {allowed}")
+        raise FamilyError(
+            f"values={values!r}, chances={chances!r} make no distribution: give {allowed}"
+        )
     order = np.argsort(places, kind="stable")
     shares = shares[order] / shares.sum()
     ends, found = np.ones(ATOMS), np.full(ATOMS, places.max())

@@ -206,13 +206,13 @@ KERNELS = _kernels()
 
 @dataclass(frozen=True)
 class Bounded(Family):
-    """Rewards from 0 to 1 of no particular law; the belief is by their first two moments.
+    """Rewards from 0 to 1 of no particular distribution; the belief is by their first two moments.
 
     It is (soft, alpha, beta), the sums of x(1 − x), x and 1 − x; by default (0, 1, 1), a reward of
     0 and one of 1. On rewards of 0 and 1 it is the Bernoulli family. `concentration` is that of the
-    Beta laws from which a simulation draws rewards (as tables of 64 atoms); a belief never reads
-    it. `belman.problems.bounded` draws from any other. `moments=1` keeps the mean alone, as if
-    rewards were coins, to compare with.
+    Beta distributions from which a simulation draws rewards (as tables of 64 atoms); a belief never
+    reads it. `belman.problems.bounded` draws from any other. `moments=1` keeps the mean alone, as
+    if rewards were coins, to compare with.
 
     >>> arm = Bounded()
     >>> belief = arm.prior
@@ -231,7 +231,7 @@ class Bounded(Family):
     coordinates = ("soft", "alpha", "beta")
     support = "numbers from 0 to 1"
     kernels = KERNELS
-    no_joint = "the normaliser E[exp(X/τ)] of rewards without a law is not known"
+    no_joint = "the normaliser E[exp(X/τ)] of rewards of any distribution is not known"
     parameters = atoms.NUMBERS
     conjugate = False
     plays_for_spread = 1.0

@@ -5,7 +5,7 @@ The log score is that of one-step-ahead prediction: every reward from those befo
 a cell as wide as the data's own resolution, so that laws of counts, of amounts and of both compare.
 Coverage is how often the 95 % interval after n rewards, drawn from the data with replacement, holds
 the mean of the data. The second decides: a law that predicts well and is sure of a wrong mean
-misleads.
+misleads. Rewards of 0 and 1 leave nothing to decide: whatever made them, each is a coin.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from belman.engine import kernel
 from belman.errors import RewardError
 from belman.families.bernoulli import Bernoulli
+from belman.families.bounded import Bounded
 from belman.families.exponential import Exponential
 from belman.families.family import Family, Floats
 from belman.families.gaussian_unknown import GaussianUnknown
@@ -108,8 +109,9 @@ def check(rewards: ArrayLike, arms: Sequence[Any] | None = None) -> FamilyCheck:
         _fit(name, family, use, values, scored, cell, drawn)
         for name, family, use in _candidates(values)
     ]
-    ranked = tuple(sorted(fits, key=_rank))
-    return FamilyCheck(ranked, sizes, len(values), _advice(ranked, sizes))
+    coins = bool(np.isin(values, (0.0, 1.0)).all())
+    ranked = tuple(sorted(fits, key=lambda fit: _rank(fit, coins)))
+    return FamilyCheck(ranked, sizes, len(values), _advice(ranked, sizes, coins))
 
 
 def _numbers(rewards: ArrayLike) -> Floats:
@@ -166,6 +168,7 @@ def _candidates(values: Floats) -> list[tuple[str, Family, str]]:
         ("poisson", Poisson(), "belman.Poisson()"),
         ("geometric", Geometric(), "belman.Geometric()"),
         ("exponential", Exponential(), "belman.Exponential()"),
+        ("bounded", Bounded(), "belman.Bounded()"),
         (
             "gaussian-unknown",
             GaussianUnknown(prior=wide),
@@ -214,8 +217,8 @@ def _why_not(family: Family, values: Floats) -> str:
 def _cell_score(family: Family, group: Floats, cell: float) -> float:
     """The log score in cells: densities times the width of one, masses as they are.
 
-    None where there is no law, where a coin shows a share of a side, and where cells are so wide
-    that a density is no chance.
+    None where there is no distribution, where a coin shows a share of a side, and where cells are
+    so wide that a density is no chance.
     """
     masses = family.name in ("bernoulli", "poisson", "geometric")
     shares = family.coin and bool(((group > 0.0) & (group < 1.0)).any())
@@ -238,23 +241,34 @@ def _coverage(family: Family, rows: Floats, means: Floats) -> float:
 
 
 def _holds(fit: Fit) -> bool:
-    return not fit.why_not and fit.worst <= _ERROR
+    """Whether intervals hold often enough at every size, and no longer too often at the largest:
+    a prior may be cautious while there is little to know.
+    """
+    if fit.why_not:
+        return False
+    return min(fit.coverage) >= _LEVEL - _ERROR and fit.coverage[-1] <= _LEVEL + _ERROR
 
 
-def _rank(fit: Fit) -> tuple[int, float, float]:
-    """Families whose intervals hold, by their log score; then others, by their worst coverage."""
+def _rank(fit: Fit, coins: bool) -> tuple[int, float, float]:
+    """The law of coins; families whose intervals hold, by their log score; then others, by their
+    worst coverage.
+    """
+    if coins and fit.family == "bernoulli":
+        return -1, 0.0, 0.0
     if fit.why_not:
         return 2, 0.0, 0.0
     score = math.inf if math.isnan(fit.log_score) else -fit.log_score
     return (0, score, fit.worst) if _holds(fit) else (1, fit.worst, score)
 
 
-def _advice(fits: tuple[Fit, ...], sizes: tuple[int, ...]) -> str:
+def _advice(fits: tuple[Fit, ...], sizes: tuple[int, ...], coins: bool) -> str:
     best = fits[0]
     if best.why_not:
         return "No family holds these rewards: scale them, or write a family of your own."
     size, share = sizes[-1], best.coverage[-1]
     held = f"its 95 % intervals hold the mean in {share:.0%} of {RESAMPLES} samples of {size:,}"
+    if coins:
+        return f"Use {best.use}: rewards of 0 and 1 have no other law; {held}."
     if not _holds(best):
         low = min(best.coverage)
         return (

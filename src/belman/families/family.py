@@ -91,7 +91,7 @@ class FamilyKernels(Bundle):
     def of(cls, belief: BeliefKernels, named: Mapping[str, Any]) -> FamilyKernels:
         """The kernels of these names in a module's globals or a function's locals, and the belief.
 
-        Without an own `spread` and `evidence` the mean fixes the law, and d is a Bregman
+        Without an own `spread` and `evidence` the mean fixes the distribution, and d is a Bregman
         divergence.
         """
         names = {part.name for part in fields(cls)} - {"belief"}
@@ -101,7 +101,7 @@ class FamilyKernels(Bundle):
 
 @kernel
 def unit_spread(law, belief):
-    """For families whose mean fixes the law."""
+    """For families whose mean fixes the distribution."""
     return 1.0
 
 
@@ -140,7 +140,7 @@ _DEFAULTS: dict[str, Kernel] = {
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """What a reward is: a law f_θ with an unknown θ per arm, and the conjugate belief on θ."""
+    """What a reward is: a distribution f_θ with an unknown θ per arm, and the belief on θ."""
 
     prior: tuple[float, ...] = field(default=(), kw_only=True)
 
@@ -155,7 +155,7 @@ class Family(ABC):
     #: Whether its kernels are formulas, and not integrals that take a compiler to be quick.
     closed_form: ClassVar[bool] = True
     #: Whether E_θ[X] has an expectation under the belief; else the expected reward is a finite
-    #: centre of its law, such as the median, and says so where it is defined.
+    #: centre of its distribution, such as the median, and says so where it is defined.
     mean_exists: ClassVar[bool] = True
     #: Whether a reward adds its statistic to the natural parameters, whatever was believed before:
     #: Bayes' theorem; else beliefs are by moments.
@@ -163,7 +163,7 @@ class Family(ABC):
     #: Rewards of an arm before its variance is believed, where a divergence needs one: that of two
     #: is far too often near 0, which only rewards within bounds allow.
     plays_for_spread: ClassVar[float] = 3.0
-    #: How many numbers a parameter θ of the reward law has.
+    #: How many numbers a parameter θ of the reward distribution has.
     parameters: ClassVar[int] = 1
     #: Whether a reward is the toss of a coin (0, 1, or a share of one) and the belief Beta(α, β)
     #: on its chance: some policies know closed forms for these.
@@ -185,10 +185,10 @@ class Family(ABC):
 
     @abstractmethod
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        """θ of the reward law with that mean; raises FamilyError where there is none."""
+        """θ of the reward distribution with that mean; raises FamilyError where there is none."""
 
     def proper(self, belief: Sequence[float]) -> bool:
-        """Whether finite coordinates make a law that integrates to one."""
+        """Whether finite coordinates make a distribution that integrates to one."""
         return all(value > 0.0 for value in belief)
 
     @property
@@ -217,7 +217,7 @@ class Family(ABC):
 
     @property
     def mean_range(self) -> tuple[float, float]:
-        """The infimum and the supremum of the means of reward laws.
+        """The infimum and the supremum of the means of reward distributions.
 
         >>> from belman.families import Bernoulli, Geometric
         >>> Bernoulli().mean_range, Geometric().mean_range
@@ -227,7 +227,7 @@ class Family(ABC):
 
     @property
     def mean_fixes_law(self) -> bool:
-        """Whether one reward law has that mean; else `d` needs a variance, the `spread`, too."""
+        """Whether one reward distribution has that mean; else `d` needs `spread`, a variance."""
         return self.kernels.spread is unit_spread
 
     @property
@@ -296,11 +296,11 @@ class Family(ABC):
         return "all positive"
 
     def _positive(self, **values: float) -> None:
-        """Refuse a constant of the law that is not a positive finite number."""
+        """Refuse a constant of the distribution that is not a positive finite number."""
         for name, value in values.items():
             number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
             if not number or not 1.0 / LARGEST_REWARD <= value <= LARGEST_REWARD:
-                what = f"{name}={value!r} makes no {self.name} law"
+                what = f"{name}={value!r} makes no {self.name} distribution"
                 raise FamilyError(f"{what}: it must be a positive number, from 1e-100 to 1e+100")
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
@@ -443,16 +443,16 @@ class Family(ABC):
         return float(self._run(self.kernels.mean_cdf, self._row(belief), float(x)))
 
     def reward_divergence(self, mean: float, other: float, spread: float = 1.0) -> float:
-        """d(μ, μ′): KL between the reward laws of two means."""
+        """d(μ, μ′): KL between the reward distributions of two means."""
         return float(self._run(self.kernels.d, float(mean), float(other), float(spread)))
 
     def mean_of(self, theta: ArrayLike) -> float:
-        """E_θ[X], the mean of the reward law with that parameter."""
+        """E_θ[X], the mean of the reward distribution with that parameter."""
         row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         return float(self._run(self.kernels.mean, row))
 
     def spread_of(self, theta: Sequence[float]) -> float:
-        """The variance of the reward law f_θ, where `reward_divergence` needs one; else 1."""
+        """The variance of the distribution f_θ, where `reward_divergence` needs one; else 1."""
         return 1.0
 
     def sample_parameters(self, belief: ArrayLike, mind: chance.Words, size: int) -> Floats:
@@ -462,7 +462,7 @@ class Family(ABC):
         return out
 
     def sample_rewards(self, theta: ArrayLike, nature: chance.Words, size: int) -> Floats:
-        """Draws from the reward law f_θ."""
+        """Draws from the reward distribution f_θ."""
         out = np.empty(size)
         parameters = np.atleast_1d(np.asarray(theta, dtype=np.float64))
         self.enter(_rewards, theta=parameters, nature=nature, out=out)

@@ -201,7 +201,7 @@ class OneParameter(Family):
 
     coordinates = ("chi", "nu")
     closed_form = False
-    no_joint = "the normaliser E[exp(X/τ)] of a reward law given by its kernels is not known"
+    no_joint = "the normaliser E[exp(X/τ)] of a family given by its kernels is not known"
     #: The open ranges of θ and of E_θ[T(X)]; `mean_range` is that of E_θ[X].
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     statistic_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)

@@ -31,7 +31,7 @@ from belman.special import log_ratio
 
 _TYPICAL = 1  # its place in the law, behind the shape of gamma amounts
 _CHANCE_PRIOR = (0.5, 0.5)
-_GAMMA_WEIGHT = 0.1  # of the typical amount, in amounts
+_GAMMA_WEIGHT = 0.1  # of the prior on gamma amounts, in amounts; the typical one is its median
 _NARROW = 0.05  # of the reach of log-odds: about their deviation
 _FINEST = 16.0  # steps in one, at most: then chances are right to 0.003 whatever amounts are known
 
@@ -208,7 +208,7 @@ KERNELS = {
 class Money(Family):
     """Rewards that are mostly 0 and sometimes an amount, such as what a visitor spends.
 
-    `amounts` are "log-normal", "gamma" of known `shape`, or of "any" law, by their moments.
+    `amounts` are "log-normal", "gamma" of known `shape`, or of "any" kind, by their moments.
     `typical` is about what a purchase brings, to a factor of some hundreds: it is the weak prior of
     the amounts. The belief on the chance of a purchase is Beta(α, β), by default Beta(½, ½).
     `share` and `sigma` are the chance of a purchase and the deviation of the logarithm of an
@@ -236,7 +236,7 @@ class Money(Family):
 
     def __post_init__(self) -> None:
         if self.amounts not in KERNELS:
-            raise FamilyError(unknown("law of amounts", self.amounts, KERNELS))
+            raise FamilyError(unknown("distribution of amounts", self.amounts, KERNELS))
         self._positive(typical=self.typical, shape=self.shape, share=self.share, sigma=self.sigma)
         if self.share > 1.0:
             raise FamilyError(f"share={self.share!r} is no chance: it must be at most 1")
@@ -246,8 +246,9 @@ class Money(Family):
     def amount(self) -> Family:
         """The family of the amounts alone."""
         if self.amounts == "gamma":
-            weight = _GAMMA_WEIGHT * self.shape
-            return GammaKnownShape(self.shape, prior=(1.0 + weight, _GAMMA_WEIGHT * self.typical))
+            known = 1.0 + _GAMMA_WEIGHT * self.shape
+            median = (known - 1.0 / 3.0) / self.shape  # of Gamma(known), within 4 %
+            return GammaKnownShape(self.shape, prior=(known, median * self.typical))
         kind = LogNormal if self.amounts == "log-normal" else Positive
         return kind(self.typical, self.sigma)
 

@@ -146,7 +146,7 @@ KERNELS = _kernels()
 
 @dataclass(frozen=True)
 class Positive(LogNormal):
-    """Rewards above 0 of no particular law; the belief on the log of their mean is Normal-gamma.
+    """Rewards above 0 of any distribution; the belief on the log of their mean is Normal-gamma.
 
     `typical` is about what a reward brings: the weak default prior is (ln typical, 0.05, 2, 4).
     `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
@@ -162,7 +162,7 @@ class Positive(LogNormal):
     kernels = KERNELS
     closed_form = True
     conjugate = False
-    no_joint = "the normaliser E[exp(X/τ)] of rewards without a law is not known"
+    no_joint = "the normaliser E[exp(X/τ)] of rewards of any distribution is not known"
 
     def default_prior(self) -> tuple[float, ...]:
         return (math.log(self.typical), PRIOR_WEIGHT, PRIOR_SHAPE, PRIOR_RATE)

@@ -56,8 +56,9 @@ def _statistics(family: Family, x: Floats) -> Floats:
 
 
 def has_law(family: Family) -> bool:
-    """Whether rewards have a law that predicts them, and sums say all that a belief learns."""
-    return family.conjugate
+    """Whether a distribution predicts rewards, and sums say all that a belief learns."""
+    amounts = family.amount if isinstance(family, Money) else family
+    return amounts.name in _STATISTICS
 
 
 def beliefs_after(family: Family, samples: Floats) -> Floats:

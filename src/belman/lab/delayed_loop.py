@@ -23,9 +23,10 @@ from belman.delays.counts import (
     count_told,
     delay_cell,
 )
+from belman.delays.doubt import relative_doubt
 from belman.delays.estimate import between, estimate
 from belman.delays.log_rank import difference_found
-from belman.delays.silence import count_silence, relative_doubt
+from belman.delays.silence import count_silence
 from belman.engine import call_address, kernel
 from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
@@ -70,12 +71,15 @@ class Law(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What a player works with: the truth, what counts provisionally, and the policy's view."""
+    """What a player works with: the truth, what counts provisionally, and the policy's view; and
+    room for a look at what it believes, of which a policy in the midst of a batch sees nothing.
+    """
 
     truth: Ledger
     provisional: Floats  # (K, 2)
     pending: NDArray[np.int64]  # (K)
     working: Ledger
+    shown: Ledger
     stale: NDArray[np.bool_]  # (K)
     scratch: Floats  # (2, D)
 
@@ -250,13 +254,12 @@ def show(family, telling, knowledge, law, clock, now, belief, doubt):
     if early:
         part = count_open(knowledge, law, clock, now)
     for a in range(knowledge.pending.size):
-        count_provisional(knowledge.truth, knowledge.provisional, knowledge.working, a)
+        count_provisional(knowledge.truth, knowledge.provisional, knowledge.shown, a)
         for i in range(belief.shape[1]):
-            belief[a, i] = knowledge.working.beliefs[a, i]
+            belief[a, i] = knowledge.shown.beliefs[a, i]
         if early:
             worth = belief[a, 0] + belief[a, 1]
             doubt[a] = relative_doubt(law.counts, law.cdf, law.doubt, part, a, worth)
-        knowledge.stale[a] = True
 
 
 @kernel

@@ -106,12 +106,13 @@ class DelayedRunner:
 
 
 def _knowledge(arms: int, dimension: int) -> Knowledge:
-    truth, working = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(2))
+    truth, working, shown = (Ledger.blank(np.zeros((arms, dimension))) for _ in range(3))
     return Knowledge(
         truth=truth,
         provisional=np.zeros((arms, 2)),
         pending=np.zeros(arms, dtype=np.int64),
         working=working,
+        shown=shown,
         stale=np.zeros(arms, dtype=np.bool_),
         scratch=np.zeros((2, dimension)),
     )

@@ -1,4 +1,7 @@
-"""The compiled loop of arms that change, and who runs it: regret is to the arm best at the time."""
+"""The compiled loop of arms that change, and who runs it: regret is to the arm best at the time.
+
+An arm that is not there has no θ (NaN): it is closed, and no policy chooses it.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,29 @@ from belman.lab.bandit_runner import (
     set_up,
 )
 from belman.lab.design import Stop, blank
-from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
+from belman.lab.policy_call import (
+    NO_ARM,
+    bind_policy,
+    call_choose,
+    call_choose_open,
+    reset,
+)
 from belman.problems.drifting import Drifting
 
 
 @kernel
 def play_changing(
     family, law, prior, ledger, block, blank, courses, starts, means, best, generators, turn_values,
-    checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward, plays, stop,
+    checkpoints, seed, first, policy_call, heard, closed, regret, suboptimal_draws, reward, plays,
+    stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
     for s in range(len(courses)):
         best[s] = -np.inf
         for a in range(means.shape[1]):
             means[s, a] = family.mean(law, courses[s, a])
-            best[s] = max(best[s], means[s, a])
+            if means[s, a] > best[s]:
+                best[s] = means[s, a]
     for r in range(len(regret)):
         for role in range(3):
             chance.fork(seed, first + r, role, generators[role])
@@ -42,6 +53,8 @@ def play_changing(
         for t in range(turn_values.size):
             while stretch + 1 < starts.size and t + 1 >= starts[stretch + 1]:
                 stretch += 1
+            for a in range(closed.size):
+                closed[a] = means[stretch, a] != means[stretch, a]
             arm = call_address(policy_call, arm, t + 1, turn_values[t])
             heard[0] = play_arm(family, law, courses[stretch], nature, ledger, arm)
             earned += heard[0]
@@ -69,8 +82,12 @@ class DriftingRunner(BanditRunner):
         family, arms, courses = problem.family, problem.arms, problem.courses
         results = blank(BanditResults, FIELDS, runs, {"turn": len(self._marks) - 1, "arm": arms})
         given, bound = set_up(self._policy, family, arms, self._memory)
-        heard = np.zeros(1)
-        call = bind_policy(call_choose, *bound, heard=heard)
+        heard, closed = np.zeros(1), np.zeros(0, dtype=np.bool_)
+        if np.isnan(courses).any():
+            closed = np.zeros(arms, dtype=np.bool_)
+            call = bind_policy(call_choose_open, *bound, heard=heard, closed=closed)
+        else:
+            call = bind_policy(call_choose, *bound, heard=heard)
         done = entry(play_changing, family=family.kernels)(
             **given,
             courses=courses,
@@ -83,6 +100,7 @@ class DriftingRunner(BanditRunner):
             first=first,
             policy_call=call.address,
             heard=heard,
+            closed=closed,
             **results._asdict(),
             stop=stop,
         )

@@ -16,7 +16,7 @@ from belman.engine import Call, call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.dealing import deal_untried
-from belman.policies.policy import Floats, Ledger, Policy
+from belman.policies.policy import Floats, Ledger, Policy, any_open, choose_open
 
 #: No arm, and no turn: for calls that ask for half of what they could.
 NO_ARM, NO_TURN = -1, 0
@@ -26,10 +26,8 @@ RECOMMEND, FINISHED = 0, 1
 
 
 @inlined_kernel
-def call_choose(
-    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
-):
-    """Renew the memory of the arm whose ledger has changed, and choose an arm.
+def take_in(policy, family, law, params, ledger, memory, heard, changed):
+    """Renew the memory of the arm whose ledger has changed.
 
     `heard` is the reward by which it has changed, or no number.
     """
@@ -37,11 +35,36 @@ def call_choose(
         if heard[0] == heard[0]:
             policy.learn(family, law, params, ledger, memory, changed, heard[0])
         policy.refresh(family, law, params, ledger, memory, changed)
+
+
+@inlined_kernel
+def call_choose(
+    policy, family, law, params, ledger, memory, mind, index, heard, changed, turn, turn_value
+):
+    """Renew the memory of the arm whose ledger has changed, and choose an arm."""
+    take_in(policy, family, law, params, ledger, memory, heard, changed)
     if turn == NO_TURN:
         return NO_ARM
     arm, _ = policy.choose(
         policy, family, law, params, ledger, memory, turn, turn_value, mind, index
     )
+    return arm
+
+
+@inlined_kernel
+def call_choose_open(
+    policy, family, law, params, ledger, memory, mind, index, heard, closed, changed, turn,
+    turn_value,
+):  # fmt: skip
+    """The same among arms that are not closed."""
+    take_in(policy, family, law, params, ledger, memory, heard, changed)
+    if turn == NO_TURN:
+        return NO_ARM
+    arm, ties = choose_open(
+        policy, family, law, params, ledger, memory, turn, turn_value, mind, index, closed
+    )
+    if ties == 0:
+        arm, _ = any_open(index.size, closed, mind)
     return arm
 
 

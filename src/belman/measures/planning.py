@@ -128,7 +128,7 @@ def _days(days: float, most: float) -> str:
 
 
 def expected_prior(baseline: float, lift: float) -> tuple[float, float]:
-    """A Beta law around the baseline whose standard deviation is the lift asked for.
+    """A Beta distribution around the baseline whose standard deviation is the lift asked for.
 
     >>> [round(value, 1) for value in expected_prior(0.03, 0.1)]
     [97.0, 3136.3]

@@ -162,4 +162,4 @@ def _assumption(family: Family, conversions: bool) -> str:
     if bare.coin or isinstance(bare, Bounded):
         return "rewards of an arm are independent, within their range, and keep their mean"
     law = {"gaussian": "Gaussian", "gaussian-unknown": "Gaussian"}.get(bare.name, bare.name)
-    return f"rewards of an arm are independent and {law}, of one law"
+    return f"rewards of an arm are independent and {law}, of one distribution"

@@ -35,7 +35,7 @@ MOST_FEATURES = 5_000
 
 
 class Belief(NamedTuple):
-    """A bank of B laws on d coefficients."""
+    """A bank of B distributions on d coefficients."""
 
     mean: Floats  # (B, d) m
     root: Floats  # (B, d, d) L

@@ -25,6 +25,7 @@ from belman.plots.curves import (
     together,
 )
 from belman.plots.dot_plot import Rows, draw_rows
+from belman.plots.drift_check import drift_check
 from belman.plots.family_check import family_check
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
@@ -54,6 +55,7 @@ __all__ = [
     "draw_plan",
     "draw_rows",
     "draw_space",
+    "drift_check",
     "family_check",
     "focal",
     "focal_densities",

@@ -8,6 +8,7 @@ from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
 from belman.policies.besa import BESA
 from belman.policies.boltzmann_gumbel import BoltzmannGumbel
+from belman.policies.clipping import Clipping
 from belman.policies.coin_thompson import CoinThompson
 from belman.policies.cusum_test import CUSUMTest
 from belman.policies.detector import Detector
@@ -124,6 +125,7 @@ _MEMBERS: tuple[type[Policy], ...] = (
     Forced,
     Forgetting,
     Restarting,
+    Clipping,
     EXP3S,
     Greedy,
     EpsilonGreedy,
@@ -191,6 +193,7 @@ __all__ = [
     "BelMan",
     "BoltzmannGumbel",
     "CUSUMTest",
+    "Clipping",
     "CoinThompson",
     "Detector",
     "Drift",

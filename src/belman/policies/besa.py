@@ -2,9 +2,9 @@
 
 Of two arms the one with more rewards is represented by a random sub-sample of as many as the other
 has; the larger mean wins, then fewer plays. More than two arms play a knock-out tournament in
-random order. Rewards lie on a grid (`whole_grid.py`). Cost: K − 1 hypergeometric draws per point of
-the grid that was seen, 0.2 of Thompson's turns at 20 arms with coins; memory: 65 counts an arm,
-however long it plays.
+random order. The paper keeps all rewards and needs no bounds; here they lie on a grid between two
+(`whole_grid.py`). Cost: K − 1 hypergeometric draws per point of the grid that was seen, 0.2 of
+Thompson's turns at 20 arms with coins; memory: 65 counts an arm, however long it plays.
 """
 
 from __future__ import annotations

@@ -91,7 +91,9 @@ def deal_by_asks(
     left = decisions
     while left > 1e-9 * decisions:
         deal.indices[:] = 0.0
-        policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, deal.indices)
+        policy.choose(
+            policy, family, law, params, ledger, memory, turn, turn_value, mind, deal.indices
+        )
         best, ties = largest(deal.indices)
         several = 1.0
         if decisions > SINGLY:

@@ -22,7 +22,7 @@ from belman.policies.run_lengths import EVENTS, NOTICED, NOW, TURN, WEIGHT, elap
 from belman.policies.settings import is_number, is_whole, require
 
 #: Spans after which what was seen has faded, in times between changes of the quickest member.
-_SPANS = (0.1, 0.3, 1.0, 3.0, 10.0)
+_SPANS = (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: By a half-life: units of time in it, and the half-lives of the members in half-lives.
 _UNITS, _HALF_LIVES = 100.0, (math.inf, 10.0, 1.0, 0.1)
 

@@ -1,6 +1,8 @@
 """EB-TC (Jourdan et al., 2022): the empirical best leads, the least transport cost challenges.
 
-By the family's own divergence, with β tracked. Cost: K divergences a turn.
+By the family's own divergence. β is tracked, as their later papers do it; the first tossed a coin.
+Of two arms that look alike it may stare at the wrong one for long: EB-TCε does not. Cost: a
+transport cost an arm and turn.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.averages import average
 from belman.policies.policy import Floats, share_of_ties
 from belman.policies.settings import is_number, require
 from belman.policies.top_two import OWN, TopTwo, beats, best_average, bundle_with
@@ -25,7 +24,7 @@ def least_slack_transport(family, law, params, ledger, memory, leader, mind, ind
     best, found = -np.inf, -1
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
-            lead = average(ledger, leader) - average(ledger, a) + params[OWN]
+            lead = memory.mean[leader] - memory.mean[a] + params[OWN]
             cost = -lead / math.sqrt(1.0 / ledger.plays[leader] + 1.0 / ledger.plays[a])
             if found < 0 or beats(ledger, cost, a, best, found):
                 best, found = cost, a

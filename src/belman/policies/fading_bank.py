@@ -19,7 +19,7 @@ from belman.engine import kernel
 from belman.policies.policy import Floats
 
 #: The weight of the bank of hazards at first, and what is mixed in of first weights at a reward.
-OF_HAZARDS, RENEWAL = 0.2, 1e-3
+OF_HAZARDS, RENEWAL = 0.2, 2e-3
 
 
 class Fading(NamedTuple):

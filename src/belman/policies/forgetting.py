@@ -16,6 +16,7 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
+from belman.policies.around import around
 from belman.policies.policy import (
     Floats,
     Ledger,
@@ -143,30 +144,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         else:
             inner.refresh(family, law, params[cut(params) :], own, memory.inner, arm)
 
-    @kernel
-    def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
-        known = params[cut(params) :]
-        inner.indices(family, law, known, memory.own, memory.inner, turn, turn_value, mind, index)
-
-    @kernel
-    def choose(policy, family, law, params, ledger, memory, turn, turn_value, mind, index):
-        known = params[cut(params) :]
-        return inner.choose(
-            inner, family, law, known, memory.own, memory.inner, turn, turn_value, mind, index
-        )
-
-    @kernel
-    def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
-        known = params[cut(params) :]
-        return inner.propensity(
-            family, law, known, memory.own, memory.inner, turn, turn_value, closed, arm, ties
-        )
-
-    @kernel
-    def recommend(family, law, params, ledger, memory, score):
-        inner.recommend(family, law, params[cut(params) :], memory.own, memory.inner, score)
-
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, learn=learn)
+    return around(inner, cut, refresh, learn)
 
 
 @dataclass(frozen=True)

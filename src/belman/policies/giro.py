@@ -2,7 +2,7 @@
 
 To the s rewards of an arm ⌈a s⌉ of 0 and ⌈a s⌉ of 1 are added; as many are drawn with replacement,
 and the arm with the largest mean of these is played. Rewards lie on a grid (`whole_grid.py`). Cost:
-a binomial draw per arm and point of the grid that was seen, 0.25 of Thompson's turns at 20 arms
+a binomial draw per arm and point of the grid that was seen, 0.2 of Thompson's turns at 20 arms
 with coins; memory: 65 counts an arm.
 """
 

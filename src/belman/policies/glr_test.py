@@ -91,5 +91,5 @@ class GLRTest(Detector):
 
     def check(self, family: Family) -> None:
         if not family.mean_fixes_law:
-            why = f"the mean of {family.name} rewards does not fix their law"
-            raise PolicyError(f"{self.name} compares laws by their means: {why}")
+            why = f"the mean of {family.name} rewards does not fix their distribution"
+            raise PolicyError(f"{self.name} compares distributions by their means: {why}")

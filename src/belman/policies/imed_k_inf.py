@@ -1,4 +1,4 @@
-"""IMED without a law (Honda and Takemura, 2015): argmin_a n_a K_inf(F̂_a, μ̂*) + ln n_a."""
+"""IMED for any bounded rewards (Honda and Takemura, 2015): argmin_a n_a K_inf(F̂_a, μ̂*) + ln n_a."""
 
 from __future__ import annotations
 

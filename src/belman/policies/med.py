@@ -1,7 +1,8 @@
 """MED, minimum empirical divergence (Honda and Takemura, 2011): chances ∝ exp(−n_a d(μ̂_a, μ̂*)).
 
-The divergence is the family's own here, where the paper has D_min of laws of finite support. Cost:
-one evidence and one Gumbel draw an arm and turn.
+The divergence is the family's own here, for which it is optimal too (Baudry, Suzuki and Honda,
+2023); the first paper has D_min of distributions of finite support. Cost: one evidence and one
+Gumbel draw an arm and turn.
 """
 
 from __future__ import annotations

@@ -166,6 +166,33 @@ def choose_by_index(policy, family, law, params, ledger, memory, turn, turn_valu
 
 
 @kernel
+def choose_open(policy, family, law, params, ledger, memory, turn, turn_value, mind, index, closed):
+    """Compute every index and play the largest of an arm that is not closed."""
+    for a in range(index.size):
+        index[a] = np.nan if closed[a] else 0.0
+    policy.indices(family, law, params, ledger, memory, turn, turn_value, mind, index)
+    for a in range(index.size):
+        if closed[a]:
+            index[a] = np.nan
+    return pick(index, mind)
+
+
+@kernel
+def any_open(arms, closed, mind):
+    """One of so many arms that is not closed, drawn uniformly, and how many there are."""
+    count = 0
+    for a in range(arms):
+        count += closed.size == 0 or not closed[a]
+    rank = chance.below(mind, count)
+    for a in range(arms):
+        if closed.size == 0 or not closed[a]:
+            if rank == 0:
+                return a, count
+            rank -= 1
+    return 0, count
+
+
+@kernel
 def share_of_ties(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
     """A policy that draws nothing but ties plays each of the best arms with the same chance."""
     return 1.0 / ties
@@ -294,7 +321,7 @@ class Policy(ABC):
     def own_chances(
         self, family: Family, ledger: Ledger, playable: NDArray[np.int64]
     ) -> Floats | None:
-        """The chance of playing each of these arms (their places) now, for a law of its own.
+        """The chance of playing each of these arms (their places) now, by a formula of its own.
 
         None where what it draws follows from the beliefs, or is not known.
         """

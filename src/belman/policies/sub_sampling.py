@@ -2,7 +2,8 @@
 
 The leader has the most plays (then the best average). In a round each other arm is played whose
 average is at least that of as many rewards of the leader, taken as one block, or that has at most
-sqrt(ln r) plays in round r; if there is none, the leader. No law of rewards is needed, nor bounds.
+sqrt(ln r) plays in round r; if there is none, the leader. No distribution of rewards is needed, nor
+bounds.
 
 Of every arm the running sums of its last `kept` rewards are kept, so that a block costs one
 subtraction and memory is bounded; a challenger with more plays than that meets a block of `kept`.

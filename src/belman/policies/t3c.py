@@ -1,8 +1,8 @@
 """T3C (Shang et al., 2020): a Thompson draw leads, the least transport cost challenges.
 
 Where top-two Thompson draws again until another arm wins, which takes ever longer, the challenger
-is the arm that is hardest to tell from the leader. Cost: a draw and a divergence an arm and
-turn, half of Thompson's turns at 20 arms.
+is the arm that is hardest to tell from the leader. Cost: a draw and a transport cost an arm and
+turn.
 """
 
 from __future__ import annotations

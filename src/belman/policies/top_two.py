@@ -3,43 +3,59 @@
 The transport cost of (leader, a) is the evidence that the leader is better than a (`stopping.py`);
 its least challenger is the arm that is hardest to tell from the leader. A share β of plays goes to
 the leader: by a coin, or tracked, so that of the turns in which an arm led it was played in β. Ties
-go to the arm with fewer plays, then to the first. Any stopping rule of the lab goes with it.
+go to the arm with fewer plays, then to the first. Any stopping rule of the lab goes with it. Each
+arm's side of the evidence is kept, so that a transport cost takes the weights of one mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import Family
-from belman.policies.averages import average, known, plays_needed
-from belman.policies.policy import (
-    Floats,
-    Kernel,
-    Policy,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-)
+from belman.families.family import TERMS, Family
+from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.policy import Floats, Kernel, Policy, PolicyKernels, choose_by_index
 from belman.policies.settings import is_number, require
-from belman.policies.stopping import contrast
 
 _NOBODY = -1
+_LEAST_SPREAD = 1e-300
 #: Where params have their numbers: the plays before an arm is known, β, and what a policy adds.
 NEEDED, BETA, OWN = 0, 1, 2
 
 
 class Memory(NamedTuple):
-    """How often each arm led, and was played as the leader; leader and challenger of the turn."""
+    """What is known of each arm, how often it led, and who leads and challenges in the turn."""
 
-    led: Floats  # (K)
-    followed: Floats  # (K)
-    pair: Floats  # (2)
+    mean: Floats  # (K) average reward, infinite before the arm is known
+    spread: Floats  # (K) variance of its rewards, where the divergence needs it
+    terms: Floats  # (TERMS, K) its side of the evidence
+    scratch: Floats  # (TERMS)
+    led: Floats  # (K) turns in which it led
+    followed: Floats  # (K) turns in which it led and was played
+    pair: Floats  # (2) leader and challenger
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    memory.mean[arm], memory.spread[arm] = np.inf, 1.0
+    if known(ledger, arm, params[NEEDED]):
+        memory.mean[arm] = average(ledger, arm)
+        if params[NEEDED] > 0.0:
+            memory.spread[arm] = variance(ledger, arm)
+        keep_terms(
+            family,
+            law,
+            memory.mean[arm],
+            memory.spread[arm],
+            memory.scratch,
+            memory.terms,
+            arm,
+        )
 
 
 @kernel
@@ -53,11 +69,25 @@ def best_average(family, law, params, ledger, memory, turn_value, mind, index):
     """The empirical best: a leader."""
     best, found = -np.inf, _NOBODY
     for a in range(index.size):
-        if index[a] == index[a] and (
-            found < 0 or beats(ledger, average(ledger, a), a, best, found)
-        ):
-            best, found = average(ledger, a), a
+        if index[a] == index[a] and (found < 0 or beats(ledger, memory.mean[a], a, best, found)):
+            best, found = memory.mean[a], a
     return found
+
+
+@kernel
+def transport(family, law, ledger, memory, leader, arm):
+    """The evidence that the leader is better than an arm, 0 where it is not."""
+    mean, other = memory.mean[leader], memory.mean[arm]
+    if not mean > other:
+        return 0.0
+    plays, other_plays = ledger.plays[leader], ledger.plays[arm]
+    spread = max(memory.spread[leader], _LEAST_SPREAD)
+    other_spread = max(memory.spread[arm], _LEAST_SPREAD)
+    x = family.common_mean(law, plays, mean, spread, other_plays, other, other_spread)
+    family.weights(law, x, memory.scratch)
+    against = max(family.evidence(memory.terms, leader, memory.scratch), 0.0)
+    other_against = max(family.evidence(memory.terms, arm, memory.scratch), 0.0)
+    return plays * against + other_plays * other_against
 
 
 @kernel
@@ -66,7 +96,7 @@ def least_transport(family, law, params, ledger, memory, leader, mind, index):
     best, found = -np.inf, _NOBODY
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
-            cost = -contrast(family, law, ledger, params[NEEDED], leader, a)
+            cost = -transport(family, law, ledger, memory, leader, a)
             if found < 0 or beats(ledger, cost, a, best, found):
                 best, found = cost, a
     return found
@@ -82,7 +112,11 @@ def coin_of_pair(family, law, params, ledger, memory, turn, turn_value, closed, 
 
 @factory
 def bundle_with(
-    lead: Callable[..., int], challenge: Callable[..., int], tracked: bool, propensity: Kernel
+    lead: Callable[..., int],
+    challenge: Callable[..., int],
+    tracked: bool,
+    propensity: Kernel,
+    refreshed: Kernel = refresh,
 ) -> PolicyKernels:
     """Kernels by a leader, a challenger, and whether β is tracked or tossed."""
 
@@ -92,13 +126,13 @@ def bundle_with(
         memory.pair[0] = memory.pair[1] = _NOBODY
         unknown = 0
         for a in range(index.size):
-            unknown += index[a] == index[a] and not known(ledger, a, params[NEEDED])
+            unknown += index[a] == index[a] and memory.mean[a] == np.inf
         if unknown == 0:
             leader = lead(family, law, params, ledger, memory, turn_value, mind, index)
             rival = challenge(family, law, params, ledger, memory, leader, mind, index)
             memory.pair[0], memory.pair[1] = leader, rival
         for a in range(index.size):
-            index[a] = 0.0 if known(ledger, a, params[NEEDED]) else np.inf
+            index[a] = np.inf if memory.mean[a] == np.inf else 0.0
         if unknown > 0:
             return
         leader, rival = int(memory.pair[0]), int(memory.pair[1])
@@ -114,7 +148,7 @@ def bundle_with(
         index[leader] = 2.0 if follows else 1.0
         index[rival] = 1.0 if follows else 2.0
 
-    return PolicyKernels(no_refresh, indices, choose_by_index, propensity)
+    return PolicyKernels(refreshed, indices, choose_by_index, propensity)
 
 
 @dataclass(frozen=True)
@@ -130,8 +164,16 @@ class TopTwo(Policy):
     def params(self, family: Family) -> Floats:
         return np.array([plays_needed(family), self.beta])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(arms), np.full(2, float(_NOBODY)))
+    def memory(self, arms: int, dimension: int) -> Any:
+        return Memory(
+            mean=np.full(arms, np.inf),
+            spread=np.ones(arms),
+            terms=np.zeros((TERMS, arms)),
+            scratch=np.zeros(TERMS),
+            led=np.zeros(arms),
+            followed=np.zeros(arms),
+            pair=np.full(2, float(_NOBODY)),
+        )
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"pair": (-1, arms - 1)}

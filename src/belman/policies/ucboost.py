@@ -1,8 +1,9 @@
-"""UCBoost (Liu, Sinha, Shroff and others, 2018): KL-UCB in closed form, by weaker divergences.
+"""UCBoost (Liu, Wang, Buccapatnam and Shroff, 2018): KL-UCB in closed form, by weaker divergences.
 
 The index is the least of three bounds max{q : d(μ̂, q) ≤ (ln t + c ln ln t)/n}, by the biquadratic
 distance 2x² + 4x⁴/9, the squared Hellinger distance and the tangent μ̂ ln μ̂ + (1 − μ̂) ln((1 − μ̂)/(1
-− q)) of kl: UCBoost({d_bq, d_h, d_lb}). Cost: a few roots and an exponential an arm and turn.
+− q)) of kl: UCBoost({d_bq, d_h, d_lb}). Its proven regret has kl − 1/e where that of KL-UCB has kl.
+Cost: a few roots and an exponential an arm and turn.
 """
 
 from __future__ import annotations

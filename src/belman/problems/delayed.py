@@ -21,7 +21,7 @@ from belman.problems.problem import Floats, Problem
 TELLINGS = {"at once": 0, "window": 1, "early": 2, "naive": 3}
 #: Parts of the unit interval at whose ends quantiles of a delay are kept.
 _PARTS = 1024
-#: The last of these chances, for laws without an end.
+#: The last of these chances, for distributions without an end.
 _TOP = 1.0 - 1e-6
 
 
@@ -72,7 +72,7 @@ class Delayed(Problem):
                 raise SettingError(f"{name}={count!r} {why}: {allowed}")
         rows = np.array(self.quantiles)
         if len(rows) not in (1, self.arms):
-            what = f"{len(rows)} laws of delays do not fit {self.arms} arms"
+            what = f"{len(rows)} distributions of delays do not fit {self.arms} arms"
             raise SettingError(f"{what}: give one, or one per arm")
         inside = (rows[:, 0] >= 0.0) & (rows[:, -1] <= self.window * (1.0 + 1e-9))
         if not (inside & (np.diff(rows) >= 0.0).all(axis=1)).all():
@@ -114,12 +114,12 @@ def delayed(
     """The same problem with rewards that are told after a delay, within a window.
 
     `delays` is a frozen distribution of SciPy, a quantile function, an array of delays that were
-    seen, or a list of these, one per arm; a law that reaches beyond the window is cut there (its
-    delays are those that are not longer). Visitors come at `arrivals` per unit of time, which grow
-    by a factor exp(`growth`) in each. Players are `told` of rewards "at once", when the "window" of
-    each closes, "early" (they learn the law of the delays, and what silence says: see
-    `belman.delays`), or the "naive" way: successes when they come, failures when the window closes.
-    What players believe is kept at so many `looks`, equally spaced in time.
+    seen, or a list of these, one per arm; a distribution that reaches beyond the window is cut
+    there (its delays are those that are not longer). Visitors come at `arrivals` per unit of time,
+    which grow by a factor exp(`growth`) in each. Players are `told` of rewards "at once", when the
+    "window" of each closes, "early" (they learn the distribution of the delays, and what silence
+    says: see `belman.delays`), or the "naive" way: successes when they come, failures when the
+    window closes. What players believe is kept at so many `looks`, equally spaced in time.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli
@@ -180,9 +180,9 @@ def _numbers(given: Sequence[Any]) -> bool:
 
 
 def _quantiles(law: Any, window: float) -> tuple[float, ...]:
-    """The quantiles of a law of delays, cut at the window."""
+    """The quantiles of a distribution of delays, cut at the window."""
     chances = np.linspace(0.0, 1.0, _PARTS + 1)
-    refused = f"delays={law!r} make no law within a window of {window:g}"
+    refused = f"delays={law!r} make no distribution within a window of {window:g}"
     try:
         if hasattr(law, "ppf") and hasattr(law, "cdf"):
             top = min(float(law.cdf(window)), _TOP)

@@ -18,14 +18,15 @@ from belman.problems.problem import Floats, Problem
 class Drifting(Problem):
     """From each of the turns `starts` on the arms have these means, until the next.
 
-    Regret is dynamic: what the arm lacks that is best at the time.
+    An arm whose mean is None is not there at the time. Regret is dynamic: what the arm lacks that
+    is best at the time.
 
     >>> Drifting(Bernoulli(), starts=(1, 501), means=((0.2, 0.8), (0.8, 0.2))).arms
     2
     """
 
     starts: tuple[int, ...]
-    means: tuple[tuple[float, ...], ...]
+    means: tuple[tuple[float | None, ...], ...]
 
     played_as = "drifting"
     no_python_players = "players in plain Python play at arms that stay the same"
@@ -33,10 +34,12 @@ class Drifting(Problem):
     def __post_init__(self) -> None:
         starts = tuple(int(turn) for turn in self.starts)
         rising = starts[:1] == (1,) and all(a < b for a, b in itertools.pairwise(starts))
-        means = tuple(tuple(float(mean) for mean in row) for row in self.means)
+        means = tuple(tuple(m if m is None else float(m) for m in row) for row in self.means)
         even = len({len(row) for row in means}) == 1 and len(means) == len(starts)
-        if not rising or not even or not means[0]:
+        peopled = all(any(mean is not None for mean in row) for row in means)
+        if not rising or not even or not means[0] or not peopled:
             allowed = "starts rise from turn 1, and each has as many means as there are arms"
+            allowed = f"{allowed}, not all of them None"
             raise SettingError(
                 f"starts={self.starts!r} make no problem with these means: {allowed}"
             )
@@ -50,13 +53,16 @@ class Drifting(Problem):
 
     @property
     def parameters(self) -> Floats:
-        return np.array([self.family.parameter_of(mean) for mean in self.means[0]])
+        return np.asarray(self.courses[0])
 
     @property
     def courses(self) -> Floats:
-        """θ of each arm in each stretch (S × K × parameters)."""
-        known = {mean: self.family.parameter_of(mean) for row in self.means for mean in row}
-        return np.array([[known[mean] for mean in row] for row in self.means])
+        """θ of each arm in each stretch (S × K × parameters); of one that is not there, NaN."""
+        given = {mean for row in self.means for mean in row if mean is not None}
+        known = {mean: self.family.parameter_of(mean) for mean in given}
+        absent = (np.nan,) * len(next(iter(known.values())))
+        rows = [[absent if mean is None else known[mean] for mean in row] for row in self.means]
+        return np.array(rows)
 
     @property
     def world(self) -> Floats:
@@ -68,9 +74,12 @@ class Drifting(Problem):
 
 
 def piecewise(
-    means: Sequence[Sequence[float]], turns: int | Sequence[int], family: Family | None = None
+    means: Sequence[Sequence[float | None]],
+    turns: int | Sequence[int],
+    family: Family | None = None,
 ) -> Drifting:
-    """Rows of means, each for so many turns (or for as many as its own number says).
+    """Rows of means, each for so many turns (or for as many as its own number says). None: the arm
+    is not there.
 
     >>> piecewise([[0.3, 0.5, 0.9], [0.3, 0.2, 0.9]], 1_000).starts
     (1, 1001)
@@ -177,3 +186,33 @@ def abrupt_and_back(
     moved = [to if a == arm else mean for a, mean in enumerate(means)]
     rows = tuple(tuple(map(float, row)) for row in (means, moved, means))
     return Drifting(Bernoulli() if family is None else family, (1, at, back), rows)
+
+
+def coming_and_going(
+    arms: int,
+    horizon: int,
+    seed: int,
+    *,
+    at_once: int = 3,
+    between: tuple[float, float] = (0.0, 1.0),
+    family: Family | None = None,
+) -> Drifting:
+    """Arms that appear and retire, none of which changes: so many at once, and whenever the oldest
+    goes the next one comes, at turns equally far apart.
+
+    >>> world = coming_and_going(4, 1_000, seed=1, at_once=3)
+    >>> world.starts, [mean is None for mean in world.means[0]]
+    ((1, 501), [False, False, False, True])
+    """
+    stretches = arms - at_once + 1
+    if not 1 <= at_once <= arms or horizon < stretches:
+        allowed = "at_once from 1 to the number of arms, and a turn for each that comes"
+        given = f"arms={arms!r}, at_once={at_once!r}, horizon={horizon!r}"
+        raise SettingError(f"{given} make no problem: give {allowed}")
+    means = np.random.default_rng(seed).uniform(*between, arms).tolist()
+    rows = tuple(
+        tuple(mean if first <= a < first + at_once else None for a, mean in enumerate(means))
+        for first in range(stretches)
+    )
+    starts = tuple(1 + place * horizon // stretches for place in range(stretches))
+    return Drifting(Bernoulli() if family is None else family, starts, rows)

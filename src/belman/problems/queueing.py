@@ -168,7 +168,7 @@ class Queue(Problem):
 
         With Bernoulli arrivals and services and a fixed server, Q goes up with chance λ(1 − μ) and
         down with chance μ(1 − λ), so P(Q = n) = (1 − ρ) ρⁿ with ρ the ratio of the two. A system
-        without a stationary law starts empty.
+        without a stationary distribution starts empty.
         """
         ratios = np.zeros(self.queues)
         if not self.stable:

@@ -1,7 +1,7 @@
 """Your own data as a problem: rewards that were seen are drawn again, or come again in order.
 
-Of data with one arm and one reward a row, each arm's rewards are its law. Full-information rows
-hold the reward of every arm in each turn, so that what arms have in common in a turn is kept.
+Of data with one arm and one reward a row, each arm's rewards are its distribution. Full-information
+rows hold the reward of every arm in each turn, so that what arms have in common in a turn is kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Replayed(Problem):
     order: str = "drawn"
 
     played_as = "replayed"
-    no_python_players = "players in plain Python play at arms with a law"
+    no_python_players = "players in plain Python play at arms whose rewards are drawn"
 
     def __post_init__(self) -> None:
         rows = tuple(tuple(map(float, row)) for row in self.rewards)

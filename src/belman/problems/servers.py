@@ -1,8 +1,8 @@
 """Parallel servers in seconds: jobs come when they come, take as long as they take, and may fail.
 
-Arrivals and services are of any law. A server works on as many jobs at once as it has slots; others
-sent to it wait there, first come first served. What a job would take at every server, and how lucky
-it is, is its own: whoever dispatches meets the same jobs.
+Arrivals and services have any distribution. A server works on as many jobs at once as it has slots;
+others sent to it wait there, first come first served. What a job would take at every server, and
+how lucky it is, is its own: whoever dispatches meets the same jobs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from belman.errors import SettingError, listing, nearest
 
 Floats = NDArray[np.float64]
-#: A mean (of an exponential law), a law of SciPy, or a function of a NumPy generator and a size.
+#: A mean (times are then exponential), a distribution of SciPy, or a function of a NumPy generator
+#: and a size.
 Law = float | Callable[[np.random.Generator, int], Any] | Any
 #: A chance, or a function of the time in seconds that gives one.
 Chance = float | Callable[[float], float]
@@ -41,7 +42,7 @@ class Servers:
     slots: tuple[int, ...]
     failures: tuple[Chance, ...]
     services: Mapping[Hashable, tuple[Law, ...]]  # by class, one a server
-    arrivals: Mapping[Hashable, Law]  # by class: jobs per second, or the law of the gaps
+    arrivals: Mapping[Hashable, Law]  # by class: jobs per second, or the distribution of the gaps
 
     def jobs(self, count: int, generator: np.random.Generator) -> list[Arrival]:
         """The first so many jobs of all classes, in the order in which they come."""
@@ -80,12 +81,13 @@ def servers(
 ) -> Servers:
     """Parallel servers, in seconds and jobs per second.
 
-    `services` says how long a job takes at each server: a mean (the law is then exponential), a law
-    of SciPy, or a function of a NumPy generator and a size that draws so many. `arrivals` is jobs
-    per second (they then come at random, as a Poisson process), or the law of the gaps between
-    them. For several classes of jobs `arrivals` is a mapping by class, and `services` a mapping
-    by class of such mappings, or one for all. `failures` is the chance that a job fails after it
-    has taken its time: one for all, or by server; it may be a function of the time.
+    `services` says how long a job takes at each server: a mean (the distribution is then
+    exponential), a distribution of SciPy, or a function of a NumPy generator and a size that draws
+    so many. `arrivals` is jobs per second (they then come at random, as a Poisson process), or the
+    distribution of the gaps between them. For several classes of jobs `arrivals` is a mapping by
+    class, and `services` a mapping by class of such mappings, or one for all. `failures` is the
+    chance that a job fails after it has taken its time: one for all, or by server; it may be a
+    function of the time.
 
     >>> problem = servers({"near": 0.1, "far": 0.3}, arrivals=5.0, slots={"far": 2})
     >>> problem.slots
@@ -114,7 +116,7 @@ def servers(
 
 
 def draws(law: Law, count: int, generator: np.random.Generator) -> Floats:
-    """So many numbers of a law."""
+    """So many numbers of a distribution."""
     if isinstance(law, (int, float)):
         return generator.exponential(law, count)
     drawn = law.rvs(count, random_state=generator) if hasattr(law, "rvs") else law(generator, count)
@@ -140,7 +142,7 @@ def _by_server(given: Any, name: Hashable, default: Any, names: tuple[Hashable, 
 
 
 def _check_laws(made: Servers) -> None:
-    """Every law gives numbers that can be times."""
+    """Every distribution gives numbers that can be times."""
     generator = np.random.default_rng(0)
     laws = [*made.arrivals.values(), *itertools.chain(*made.services.values())]
     for law in laws:
@@ -150,5 +152,5 @@ def _check_laws(made: Servers) -> None:
             drawn = draws(law, 100, generator)
             good = drawn.shape == (100,) and bool((np.isfinite(drawn) & (drawn >= 0.0)).all())
         if not good:
-            allowed = "a positive number, a law of SciPy, or a function (generator, size) of times"
-            raise SettingError(f"{law!r} is no law of times: give {allowed}")
+            allowed = "a positive number, a distribution of SciPy, or a function (generator, size)"
+            raise SettingError(f"{law!r} is no distribution of times: give {allowed}")

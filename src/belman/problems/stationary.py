@@ -108,7 +108,7 @@ def bernoulli(means: Sequence[float], *, prior: ArrayLike | None = None) -> Stat
 def exponential(
     means: Sequence[float], bound: float | None = None, *, prior: ArrayLike | None = None
 ) -> Stationary:
-    """Exponential rewards with these means (of the uncut law), cut at `bound` if given."""
+    """Exponential rewards with these means (of the uncut distribution), cut at `bound` if given."""
     family: Family = Exponential() if bound is None else BoundedExponential(bound)
     return Stationary(_with_prior(family, prior), tuple(means))
 
@@ -159,8 +159,8 @@ def money(
 ) -> Stationary:
     """Nothing, or with the chance `share` an amount: the means count the visitors who buy nothing.
 
-    Amounts have the deviation `sigma` of their logarithms, or the `shape` of gamma laws; players
-    know the shape and the `typical` amount, and neither `share` nor `sigma`.
+    Amounts have the deviation `sigma` of their logarithms, or the `shape` of gamma distributions;
+    players know the shape and the `typical` amount, and neither `share` nor `sigma`.
 
     >>> shop = money([0.9, 1.2], share=0.03, typical=30.0)
     >>> shop.family.mean_of(shop.parameters[1])

@@ -1,4 +1,4 @@
-"""Arms whose rewards, in [0, 1], have any law at all: tables of values and chances."""
+"""Arms whose rewards, in [0, 1], have any distribution at all: tables of values and chances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Law = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Tables(Problem):
-    """The same laws in every run, each by its values and their chances.
+    """The same distributions in every run, each by its values and their chances.
 
     >>> Tables(laws=(((0.0, 1.0), (0.6, 0.4)), ((0.45,), (1.0,)))).means
     (0.4, 0.45)
@@ -32,7 +32,7 @@ class Tables(Problem):
                 f"{self.family.name} rewards are drawn from no tables: give Bounded()"
             )
         if not self.laws:
-            raise FamilyError("a problem needs at least one arm: the list of laws is empty")
+            raise FamilyError("a problem needs at least one arm: the list is empty")
         laws = tuple((tuple(map(float, v)), tuple(map(float, c))) for v, c in self.laws)
         object.__setattr__(self, "laws", laws)
         _ = self.parameters
@@ -56,7 +56,7 @@ class Tables(Problem):
 
 
 def bounded(laws: Sequence[Law]) -> Tables:
-    """Arms with these laws in [0, 1], each (values, chances): of data, or of one of the shapes.
+    """Arms with these distributions in [0, 1], each (values, chances): of data, or of a shape.
 
     >>> bounded([([0, 0.5, 1], [0.2, 0.5, 0.3]), ([0, 1], [0.5, 0.5])]).means
     (0.55, 0.5)
@@ -150,7 +150,7 @@ def _betas(*concentrations: float) -> Callable[..., list[Law]]:
     return _each(draw)
 
 
-#: Kinds of problems with rewards in [0, 1]: how the laws of so many arms are drawn.
+#: Kinds of problems with rewards in [0, 1]: how the distributions of so many arms are drawn.
 SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Law]]] = {
     "coins": _each(lambda rng: coin(float(rng.uniform()))),
     "beta, wide": _betas(1.0),
@@ -169,7 +169,7 @@ SHAPES: Mapping[str, Callable[[np.random.Generator, int], list[Law]]] = {
 
 
 def shaped(kind: str, arms: int, rng: np.random.Generator) -> Tables:
-    """A problem of one of the `SHAPES`, its laws drawn with this generator.
+    """A problem of one of the `SHAPES`, its distributions drawn with this generator.
 
     >>> shaped("revenue", 10, np.random.default_rng(7)).arms
     10

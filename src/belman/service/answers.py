@@ -15,6 +15,9 @@ class TicketOut(BaseModel):
     probability: float
     uniform: bool
     time: float
+    context: dict[str, Any] | None = None
+    candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
 
 
 class TicketsOut(BaseModel):
@@ -72,6 +75,13 @@ class TableOut(BaseModel):
 
     title: str
     columns: dict[str, list[Any]]
+
+
+class ContextsOut(BaseModel):
+    """Named columns: of coefficients along features, or of segments."""
+
+    coefficients: dict[str, list[Any]] | None = None
+    segments: dict[str, list[Any]] | None = None
 
 
 class ReportOut(BaseModel):

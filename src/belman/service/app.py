@@ -25,7 +25,7 @@ with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from belman.service import edge_routes, routes
+from belman.service import edge_routes, rank_routes, routes
 from belman.service.access import LOOPBACK, AccessControl, requires, role_router
 from belman.service.fast_path import FastPath
 from belman.service.guard import guarded
@@ -82,7 +82,14 @@ def create_app(
     app.add_exception_handler(BelmanError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _failed)
-    for router in (routes.router, edge_routes.router, health, measured, *routers):
+    for router in (
+        routes.router,
+        edge_routes.router,
+        rank_routes.router,
+        health,
+        measured,
+        *routers,
+    ):
         app.include_router(router)
     app.add_middleware(FastPath, registry=registry)
     app.add_middleware(AccessControl, registry=registry)

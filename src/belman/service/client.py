@@ -13,14 +13,17 @@ from urllib.parse import urlencode
 from belman import assignment, spec
 from belman.assignment import RemoteTicket as RemoteTicket
 from belman.assignment import remote_study
+from belman.assignment.remote_study import Given, in_context
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.files import write_atomically
 from belman.measures.stop_rules import StopRule
+from belman.models import Model
 from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
 from belman.table import Table
 
-_PARTS = (Family, Policy, Exposure, StopRule)
+_PARTS = (Family, Policy, DependentPolicy, Model, Exposure, StopRule)
 
 
 class Client(assignment.Client):
@@ -36,7 +39,9 @@ class Client(assignment.Client):
         """The study of that name; raises UnknownStudyError where there is none."""
         return RemoteStudy(self, super().study(name).name)
 
-    def create(self, name: str, arms: Iterable[Hashable], **settings: Any) -> RemoteStudy:
+    def create(
+        self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any
+    ) -> RemoteStudy:
         """The study of that name, created with these settings of `belman.open_study` if new."""
         return RemoteStudy(self, super().create(name, arms, **settings).name)
 
@@ -51,17 +56,19 @@ class Client(assignment.Client):
 class RemoteStudy(remote_study.RemoteStudy):
     """A study of a service."""
 
-    def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm: rewards told, expected reward, credible interval, P(best)."""
-        return Table(*self._columns(f"beliefs?{urlencode({'level': level})}"))
+    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Table:
+        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, where
+        the study has such.
+        """
+        return Table(*self._columns(f"beliefs?{in_context(context, level=level)}"))
 
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return Table(*self._columns(f"metrics?{urlencode({'level': level})}"))
 
-    def explain(self) -> Table:
+    def explain(self, *, context: Given | None = None) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return Table(*self._columns("explain"))
+        return Table(*self._columns(f"explain?{in_context(context)}"))
 
     def changes(self) -> Table:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""

@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
+from belman.service.context_models import Values
 from belman.service.models import (
     MOST_TICKETS,
     Arm,
+    Attributes,
     Key,
     Number,
     Reason,
@@ -40,7 +42,10 @@ class PublishBody(ReasonBody):
     valid_for: Annotated[
         Seconds | None, Field(description="Seconds for which weights may be used; null: no end.")
     ] = 86_400.0
-    segment: Annotated[Segment | None, Field(description="A part of the units.")] = None
+    segment: Annotated[
+        Segment | Values | None,
+        Field(description="A part of the units; where the study learns by segment, its context."),
+    ] = None
 
 
 class WeightsOut(BaseModel):
@@ -64,6 +69,7 @@ class RowIn(_Model):
     arm: Arm
     reward: Number
     time: Number | None = None
+    attributes: Attributes = None
 
 
 class SumsIn(_Model):
@@ -86,7 +92,10 @@ class ObservationsBody(_Model):
 
     rows: Annotated[
         Annotated[list[RowIn], Field(max_length=MOST_ROWS)] | None,
-        Field(description="Unit, version, arm, reward and perhaps the time of each outcome."),
+        Field(
+            description="Unit, version, arm and reward of each outcome, perhaps its time (seconds "
+            "since 1970) and attributes."
+        ),
     ] = None
     sums: Annotated[
         Annotated[list[SumsIn], Field(max_length=MOST_ROWS)] | None,
@@ -113,6 +122,7 @@ class RowCorrectionIn(_Model):
     arm: Arm
     was: Number
     reward: Number | None
+    attributes: Attributes = None
 
 
 class RowCorrectionsBody(_Model):

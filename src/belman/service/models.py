@@ -12,9 +12,12 @@ from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
+from belman.models import Model
 from belman.policies import Drift, Policy
+from belman.policies.dependent import DependentPolicy
+from belman.service.context_models import Candidates, Context, ContextsIn, Top
 from belman.service.dial import exposure_at
-from belman.studies import Tell
+from belman.studies import Ask, Tell
 
 MOST_ARMS = 10_000
 MOST_TICKETS = 1_000
@@ -48,15 +51,16 @@ def _example(**content: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [content]})
 
 
-class NewStudy(_Model):
+class NewStudy(ContextsIn):
     """Settings of a study, as of `belman.open_study`; objects by name, or name and settings."""
 
     model_config = _example(name="button", arms=["blue", "green", "red"], uniform_share=0.05)
 
     name: Annotated[Name, Field(description="The name of the study.")]
     arms: Annotated[
-        list[Arm], Field(min_length=1, max_length=MOST_ARMS, description="The names of the arms.")
-    ]
+        Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)] | None,
+        Field(description="The names of the arms; left out where candidates come with asks."),
+    ] = None
     family: Annotated[
         Described | None, Field(description="What a reward is; bernoulli by default.")
     ] = None
@@ -69,6 +73,10 @@ class NewStudy(_Model):
     range: Annotated[
         Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
         Field(description="The least and the largest reward."),
+    ] = None
+    clip: Annotated[
+        StrictBool | None,
+        Field(description="Whether rewards beyond the range count as its ends; else refused."),
     ] = None
     minimise: Annotated[StrictBool | None, Field(description="Whether rewards are costs.")] = None
     discount: Annotated[
@@ -130,12 +138,17 @@ class NewStudy(_Model):
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""
         built = {"name", "arms", "family", "policy", "range", "silence", "control", "stop_when"}
-        built.add("drift")
+        built |= {"drift", "model"}
         plain = self.model_dump(exclude=built, exclude_none=True)
+        if self.arms is None and not isinstance(self.features, list):
+            raise SettingError("give arms, or names of features for candidates")
+        along = (self.context, self.features, self.model)
+        chooses: type = Policy if along == (None, None, None) else DependentPolicy
         return {
-            "arms": [arm_in(arm) for arm in self.arms],
+            "arms": None if self.arms is None else [arm_in(arm) for arm in self.arms],
+            "model": spec.build(self.model, Model) if isinstance(self.model, dict) else self.model,
             "family": None if self.family is None else spec.build(self.family, Family),
-            "policy": None if self.policy is None else spec.build(self.policy, Policy),
+            "policy": None if self.policy is None else spec.build(self.policy, chooses),
             "drift": self.drift if self.drift in (None, "auto") else spec.build(self.drift, Drift),
             "range": None if self.range is None else tuple(self.range),
             "silence": self.silence,
@@ -153,6 +166,13 @@ class AskBody(_Model):
     tickets: Annotated[StrictInt, Field(ge=1, le=MOST_TICKETS, description="How many.")] = 1
     key: Key = None
     attributes: Attributes = None
+    context: Context = None
+    candidates: Candidates = None
+    top: Top = None
+
+    def request(self, key: str | None) -> Ask:
+        """The same as a study takes it, under this idempotency key."""
+        return Ask(self.tickets, key, self.attributes, self.context, self.candidates, self.top)
 
 
 class TellBody(_Model):

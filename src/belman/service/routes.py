@@ -15,10 +15,11 @@ from starlette.types import Scope
 from belman.errors import BelmanError, problem_type
 from belman.service import answers, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
+from belman.service.context_models import context_in
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Ask, Study, archive, delete, restore
+from belman.studies import Study, archive, delete, restore
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -46,6 +47,9 @@ TicketId = Annotated[
 OpenStudy = Annotated[Study, Depends(_study)]
 Decider = Annotated[Study, Depends(_decider)]
 Level = Annotated[float, Query(gt=0.0, lt=1.0, description="The level of intervals.")]
+InContext = Annotated[
+    str | None, Query(max_length=4_000, description="A context of the study, as JSON.")
+]
 Limit = Annotated[int, Query(ge=1, le=10_000, description="How many at most.")]
 LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
 Format = Annotated[Literal["csv", "parquet"], Query(description="What to write.")]
@@ -103,12 +107,10 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
     """The answer to an ask."""
     key = idempotency_key(scope, body.key)
     charge(scope, body.tickets - 1)
-    tickets = await (await registry.group_commit(name)).submit(
-        Ask(body.tickets, key, body.attributes)
-    )
+    tickets = await (await registry.group_commit(name)).submit(body.request(key))
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
-    return json_response({"tickets": [ticket._asdict() for ticket in tickets]})
+    return json_response({"tickets": [views.ticket(ticket) for ticket in tickets]})
 
 
 @router.post("/{name}/tell", response_model=answers.ToldOut, **requires(Role.PLAY, 409))
@@ -187,11 +189,23 @@ def _outcome(found: Any) -> dict[str, Any]:
 # Views
 
 
-@router.get("/{name}/beliefs", response_model=answers.TableOut, **requires(Role.READ))
-async def beliefs(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
+@router.get("/{name}/beliefs", response_model=answers.TableOut, **requires(Role.READ, 409))
+async def beliefs(
+    request: Request, study: OpenStudy, level: Level = 0.95, context: InContext = None
+) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
-    work = partial(views.table, study.beliefs, level)
-    return encoded_response(await registry_of(request).shared(study, ("beliefs", level), work))
+    look = partial(study.beliefs, level, context=context_in(context))
+    what = ("beliefs", level, context)
+    return encoded_response(
+        await registry_of(request).shared(study, what, partial(views.table, look))
+    )
+
+
+@router.get("/{name}/contexts", response_model=answers.ContextsOut, **requires(Role.READ))
+async def contexts(request: Request, study: OpenStudy) -> Response:
+    """What is known by context: coefficients of features, or the best arm of every segment."""
+    work = partial(views.contexts, study)
+    return encoded_response(await registry_of(request).shared(study, "contexts", work))
 
 
 @router.get("/{name}/report", response_model=answers.ReportOut, **requires(Role.READ))
@@ -226,11 +240,11 @@ async def changes(request: Request, study: OpenStudy) -> Response:
     return encoded_response(await registry_of(request).shared(study, "changes", work))
 
 
-@router.get("/{name}/explain", response_model=answers.TableOut, **requires(Role.READ))
-async def explain(request: Request, study: OpenStudy) -> Response:
+@router.get("/{name}/explain", response_model=answers.TableOut, **requires(Role.READ, 409))
+async def explain(request: Request, study: OpenStudy, context: InContext = None) -> Response:
     """Why this arm now: what the policy sees of each arm, the largest index first."""
-    work = partial(views.table, study.explain)
-    return encoded_response(await registry_of(request).shared(study, "explain", work))
+    work = partial(views.table, partial(study.explain, context=context_in(context)))
+    return encoded_response(await registry_of(request).shared(study, ("explain", context), work))
 
 
 @router.get("/{name}/history", **requires(Role.READ))

@@ -19,7 +19,7 @@ from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
-from belman.studies import Draw, Kind, Storage, Study, open_study
+from belman.studies import Draw, Kind, Storage, Study, Ticket, open_study
 from belman.studies.study_report import MOST
 from belman.table import Table
 
@@ -54,10 +54,22 @@ def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None 
     study.set_exposure(exposure, reason, key=key)
 
 
+def ticket(given: Ticket) -> dict[str, Any]:
+    """A ticket; what it says of contexts is left out where it says nothing."""
+    found = given._asdict()
+    told = ("context", "candidate", "ranking")
+    return {name: value for name, value in found.items() if value is not None or name not in told}
+
+
 def table(look: Callable[..., Table], *arguments: Any) -> bytes:
     """A table as JSON, by columns."""
     found = look(*arguments)
     return encoded({"title": found.title, "columns": found.columns})
+
+
+def contexts(study: Study) -> bytes:
+    """What is known by context as JSON, by columns; nothing where there are no contexts."""
+    return encoded({name: found.columns for name, found in study.contexts().items()})
 
 
 def report(study: Study, level: float, control: str | None, by: str | None) -> bytes:

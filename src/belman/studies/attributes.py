@@ -17,6 +17,9 @@ LONGEST_NAME = 40
 LONGEST = 100  # characters of a value
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}")
 
+#: What a segment is called that has no value of an attribute, or many rare ones.
+NONE, OTHERS = "(none)", "(others)"
+
 Attributes = dict[str, str]
 
 
@@ -58,10 +61,10 @@ def _check_value(name: object, value: Any) -> str:
 
 
 def check_known(name: object, known: Set[str]) -> str:
-    """An attribute that some ticket has."""
+    """An attribute that some ticket or row has."""
     if name not in known:
         there = f"there are {listing(sorted(known))}{nearest(name, known)}" if known else "none is"
-        raise SettingError(f"by={str(name)[:80]!r} is no attribute of a ticket: {there}")
+        raise SettingError(f"by={str(name)[:80]!r} is no attribute of a ticket or row: {there}")
     return str(name)
 
 

@@ -8,6 +8,7 @@ from belman.errors import RewardError
 from belman.studies.event_log import Event
 from belman.studies.open_rows import OpenRow, sides
 from belman.studies.outcomes import Outcomes, changes_in, learn
+from belman.studies.segment_contexts import SegmentContexts
 
 if TYPE_CHECKING:
     from belman.studies.state import State
@@ -23,8 +24,12 @@ def observe(state: State, event: Event) -> None:
         state.course.earn(event.time, total, n)
         state.traffic.observed(place, n, state.learnt)
     found.add_to(state.publishing)
-    for row in found.open:
-        state.rows.take(OpenRow(*row))
+    state.attribute_names.update(part.name for part in found.by)
+    for row in (OpenRow(*row) for row in found.open):
+        state.rows.take(row)
+        state.attribute_names.update(row.attributes or ())
+    if isinstance(state.contexts, SegmentContexts):
+        state.contexts.observe(found.contexts)
 
 
 def close(state: State, now: float) -> None:

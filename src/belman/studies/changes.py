@@ -8,8 +8,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from belman.agent import doors, state_file
-from belman.errors import ArmError
+from belman.errors import ArmError, PolicyError
+from belman.policies import Policy
 from belman.studies import floors
+from belman.studies.feature_contexts import FeatureContexts
 from belman.studies.state import State
 
 
@@ -21,6 +23,9 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
             raise ArmError(f"{back}: it takes no prior")
         return {"arm": state.places[arm]}
+    if state.contexts is not None:
+        remedy = "features=[names] without arms makes a study of candidates that come and go"
+        raise ArmError(f"arm {arm!r} cannot come to a study with contexts: {remedy}")
     family = state.agent.family
     belief = family.check_belief(family.prior if prior is None else prior)
     state.agent.policy.check(family, len(state.agent.arms) + 1)
@@ -28,6 +33,16 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
     floors.check_sum(floors.shares(arms, rule.floor, rule.control, rule.control_share))
     encoded = state_file.encode_arm(arm)
     return {"arm": len(state.register), "name": encoded, "prior": belief}
+
+
+def check_policy(state: State, policy: Policy | None = None) -> None:
+    """Refuse another policy, or the same with another exposure, where contexts do not allow it."""
+    if isinstance(state.contexts, FeatureContexts):
+        remedy = "it was chosen when the study was created"
+        raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
+    if state.contexts is not None and policy is not None and policy.learns:
+        words = "it keeps more than beliefs, which segments share"
+        raise PolicyError(f"policy {policy.name!r} cannot serve segments: {words}")
 
 
 def retired(state: State, arm: Hashable) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale
 from belman.errors import BelmanError, RewardError
 from belman.families import Family
+from belman.studies.contexts import Contexts, refold
 from belman.studies.event_log import Event, Kind
 from belman.studies.guards import Guards
 from belman.studies.metrics import Metrics, SumsByArm, together
@@ -33,16 +35,30 @@ _UNSEEN_SQUARES = 1e-9
 
 
 def body(
-    reason: str, before: float | None, learnt: Learnt, metrics: Metrics, metrics_before: Metrics
+    reason: str,
+    before: float | None,
+    learnt: Learnt,
+    metrics: Metrics,
+    metrics_before: Metrics,
+    contexts: Mapping[str, Any] | None = None,
 ) -> str:
     """What the event of a correction keeps beside the ticket and its reward; of metrics those that
-    are given, which replace those of their names, and what the ticket had.
+    are given, which replace those of their names, and what the ticket had; and what is learnt by
+    context, where there are contexts.
     """
     row = {name: getattr(learnt, name) for name in ("belief", "plays", "sum", "squares", "tells")}
-    content = {"reason": reason, "before": before, "learnt": row}
+    content: dict[str, Any] = {"reason": reason, "before": before, "learnt": row}
     if metrics or metrics_before:
         content |= {"metrics": metrics, "metrics_before": metrics_before}
+    if contexts is not None:
+        content["contexts"] = contexts
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def learnt_by_context(event: Event) -> Mapping[str, Any] | None:
+    """What is learnt by context once a correction counts."""
+    found: Mapping[str, Any] | None = json.loads(event.body or "{}").get("contexts")
+    return found
 
 
 def change(event: Event) -> float:
@@ -162,3 +178,27 @@ def refolded(
             retired.discard(event.arm)
     count(tickets.close(now))
     return learnt.faded(family, settings.discount**fades)
+
+
+def refolded_contexts(
+    settings: Settings,
+    events: Iterable[Event],
+    now: float,
+    counts: Mapping[int | None, float | None],
+) -> Contexts:
+    """What was learnt by context, from the log alone, where these tickets count as given."""
+    assert settings.contexts is not None
+    found, tickets = settings.contexts.begin(settings), OpenTickets(settings)
+
+    def count(counted: Iterable[Counted], event: Event | None) -> None:
+        for one in counted:
+            if one.ticket is not None:
+                found.settle(one.ticket, counts.get(one.ticket, one.reward))
+            elif event is not None and one.reward is not None:
+                found.record(event)
+
+    for event in events:
+        count(tickets.take(event), event)
+        refold(found, event)
+    count(tickets.close(now), None)
+    return found

@@ -9,8 +9,8 @@ control's fixed share the policy has no say: it chooses among the others.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,19 @@ from belman.studies.event_log import Draw
 from belman.studies.settings import Settings
 
 if TYPE_CHECKING:
+    from belman.agent.contextual.mind import Asking
     from belman.studies.state import State
 
-#: (place, draw, probability) of an ask.
-Decision = tuple[int, int, float]
+
+class Decision(NamedTuple):
+    """The place of an arm, how it was drawn, its chance; and where candidates are the arms, which
+    of them.
+    """
+
+    place: int
+    draw: int
+    probability: float
+    candidate: int | None = None
 
 
 class Deciding:
@@ -44,47 +53,69 @@ class Deciding:
         self._floors: dict[Hashable, float] | None = None
         self._chances: dict[int, dict[int, float]] = {}
 
-    def decide(self, state: State, count: int) -> list[Decision]:
-        """The next `count` asks, outstanding from now on."""
+    def decide(self, state: State, count: int, asking: Asking | None = None) -> list[Decision]:
+        """The next `count` asks, outstanding from now on; in a context, if there are such."""
         if state.shipped is not None:
             arm = state.register[state.shipped]
             for _ in range(count):
                 state.agent.expect(arm)
-            return [(state.shipped, int(Draw.POLICY), 1.0)] * count
+            return [Decision(state.shipped, int(Draw.POLICY), 1.0)] * count
         if len(state.agent.arms) > 1 and self.floors(state):
-            return self._beside_floors(state, count)
+            return self._beside_floors(state, count, asking)
         share = self._settings.uniform_share
-        uniform = self._uniform_draws(state, count) if share > 0.0 else [None] * count
-        chosen = iter(self._policy_draws(state, uniform.count(None)))
+        candidates = None if asking is None else asking.candidates
+        of = len(state.agent.arms if candidates is None else candidates)
+        uniform = self._uniform_draws(state, count, of) if share > 0.0 else [None] * count
+        chosen = iter(self._policy_draws(state, uniform.count(None), asking))
         draws = []
-        for arm in uniform:
-            if arm is None:
+        for place in uniform:
+            if place is None:
                 draws.append(next(chosen))
             else:
+                arm = state.agent.arms[place if candidates is None else 0]
                 state.agent.expect(arm)
-                evenly = 1.0 / len(state.agent.arms)
-                draws.append((state.places[arm], int(Draw.UNIFORM), evenly))
+                which = None if candidates is None else place
+                draws.append(Decision(state.places[arm], int(Draw.UNIFORM), 1.0 / of, which))
         return draws
 
-    def _uniform_draws(self, state: State, count: int) -> list[Hashable | None]:
-        """Which of the next asks the uniform share takes, with their arms; None for the others."""
-        arms = state.agent.arms
+    def _uniform_draws(self, state: State, count: int, of: int) -> list[int | None]:
+        """Which of the next asks the uniform share takes, with the places that it draws of so many;
+        None for the others.
+        """
         self._fork(state.number + 1, 1)
         taken = [self._uniform() < self._settings.uniform_share for _ in range(count)]
-        return [arms[self._below(len(arms))] if uniform else None for uniform in taken]
+        return [self._below(of) if uniform else None for uniform in taken]
 
-    def _policy_draws(self, state: State, count: int) -> list[Decision]:
+    def _policy_draws(self, state: State, count: int, asking: Asking | None) -> list[Decision]:
         if not count:
             return []
         agent = state.agent
         self._fork(state.number + 1, 0)
+        if asking is not None:
+            return self._in_context(state, count, asking, agent.arms)
         agent.mind[:] = self._mind
         draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
         if count == 1:
             agent.ask()
         else:
             agent.ask(count)
-        return [(state.places[choice.arm], draw, choice.probability) for choice in agent.last]
+        return [
+            Decision(state.places[choice.arm], draw, choice.probability) for choice in agent.last
+        ]
+
+    def _in_context(
+        self, state: State, count: int, asking: Asking, among: Sequence[Hashable]
+    ) -> list[Decision]:
+        """What is chosen in a context among some of the arms, outstanding from now on."""
+        assert state.contexts is not None
+        places = [state.places[arm] for arm in among]
+        draws, has_arms = [], asking.candidates is None
+        for chosen, probability in state.contexts.choose(asking, count, places, self._mind):
+            place = chosen if has_arms else 0
+            state.agent.expect(state.register[place])
+            which = None if has_arms else chosen
+            draws.append(Decision(place, int(Draw.POLICY), probability, which))
+        return draws
 
     # Floors
 
@@ -95,7 +126,9 @@ class Deciding:
             self._floors = floors.shares(arms, rule.floor, rule.control, rule.control_share)
         return self._floors
 
-    def _beside_floors(self, state: State, count: int) -> list[Decision]:
+    def _beside_floors(
+        self, state: State, count: int, asking: Asking | None = None
+    ) -> list[Decision]:
         """Every ask by a floor or by the policy's wish, with its chance given the wish."""
         agent, own, settings = state.agent, self.floors(state), self._settings
         rest = max(1.0 - sum(own.values()), 0.0)
@@ -109,7 +142,7 @@ class Deciding:
         draws = []
         for coin in coins:
             taken = _taken(coin, own)
-            wish = agent.ask(among=open_arms) if rest > 1e-12 else None
+            wish = None if rest <= 1e-12 else self._wish(state, asking, open_arms)
             arm = wish if taken is None else taken
             if wish is None:
                 arm = next(reversed(own)) if taken is None else taken  # by a rounding error
@@ -121,8 +154,15 @@ class Deciding:
             if all_have:
                 draw = Draw.FLOORED if taken is None else Draw.FLOOR
             likely = own.get(arm, 0.0) + (rest if arm == wish else 0.0)
-            draws.append((state.places[arm], int(draw), min(likely, 1.0)))
+            draws.append(Decision(state.places[arm], int(draw), min(likely, 1.0)))
         return draws
+
+    def _wish(self, state: State, asking: Asking | None, among: list[Hashable] | None) -> Hashable:
+        """The arm that the policy would have, outstanding from now on."""
+        if asking is None:
+            return state.agent.ask(among=among)
+        arms = state.agent.arms if among is None else among
+        return state.register[self._in_context(state, 1, asking, arms)[0].place]
 
     # What the chances were
 

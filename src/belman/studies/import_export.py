@@ -15,6 +15,7 @@ from belman.errors import ArmError, SettingError, listing, nearest, needing
 from belman.files import replacing
 from belman.studies.attributes import Attributes, given_in
 from belman.studies.chain import mark
+from belman.studies.contexts import CANDIDATES, CHOSEN, CONTEXT
 from belman.studies.corrections import metrics_after
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.metrics import Metrics, told_in
@@ -27,6 +28,7 @@ from belman.studies.tickets import ticket_id
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
 METRICS = "metrics"  # one column more, of a study to which any were told
 ATTRIBUTES = "attributes"  # and one more, of a study whose tickets have any
+IN_CONTEXT = "context"  # and one more, of a study with contexts
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
@@ -81,7 +83,7 @@ def lines(
     """
 
     def read(state: State) -> tuple[int, list[Hashable], Settings, list[int]]:
-        given = (state.metric_names, state.attribute_names)
+        given = (state.metric_names, state.attribute_names, state.contexts is not None)
         shown = [
             *range(len(COLUMNS)),
             *(len(COLUMNS) + i for i, names in enumerate(given) if names),
@@ -97,7 +99,7 @@ def lines(
     told = counted_between(settings, log, after, replica.now()) if windowed else log
     names = texts(register) if as_text else register
     rows = (_line(one, names, replica.secret, windowed) for one in told)
-    whole = (*COLUMNS, METRICS, ATTRIBUTES)
+    whole = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
     return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
 
 
@@ -108,7 +110,7 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         ticket, metrics = ticket_id(one.ticket, secret, one.mark), _json(one.metrics)
         what = "forgotten" if one.reward is None else "counted"
         arm = names[one.arm]
-        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics, None)
+        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics, None, None)
     number = one.number if one.kind == Kind.ASKED else one.ticket
     so_far = windowed and one.kind == Kind.TOLD
     return (
@@ -123,10 +125,20 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         None if one.body is None else json.loads(one.body).get("reason"),
         _json(metrics_after(one) if one.kind == Kind.CORRECTED else told_in(one)),
         _json(given_in(one)),
+        _json(_asked_with(one)),
     )
 
 
-def _json(given: Metrics | Attributes) -> str | None:
+def _asked_with(event: Event) -> dict[str, Any]:
+    """The context of an ask or a row of past data, and the candidates with the one chosen."""
+    if event.kind not in (Kind.ASKED, Kind.RECORDED) or event.body is None:
+        return {}
+    body = json.loads(event.body)
+    names = (CONTEXT, CANDIDATES, CHOSEN) if CANDIDATES in body else ()
+    return {name: body[name] for name in names} or body.get(CONTEXT, {})
+
+
+def _json(given: Metrics | Attributes | dict[str, Any]) -> str | None:
     return json.dumps(given, ensure_ascii=False) if given else None
 
 
@@ -203,7 +215,7 @@ def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Ro
     known = list(arms)
     readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
     found: list[Row] = []
-    attributes = _attributes(rows, source)
+    attributes = _told_with(rows, ATTRIBUTES, source) | _told_with(rows, IN_CONTEXT, source)
     for i, row in sorted(_final(rows).items()):
         cell = row["arm"]
         typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
@@ -224,16 +236,16 @@ def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Ro
     return found
 
 
-def _attributes(rows: Iterable[Mapping[str, Any]], source: Path) -> dict[Any, Any]:
-    """The attributes of every ticket, or row by its number from 1, that has any."""
+def _told_with(rows: Iterable[Mapping[str, Any]], column: str, source: Path) -> dict[Any, Any]:
+    """The attributes, or context, of every ticket, or row by its number from 1, that has any."""
     found = {}
     for i, row in enumerate(rows, start=1):
-        if text := row.get(ATTRIBUTES):
+        if text := row.get(column):
             try:
                 found[row.get("ticket") or i] = json.loads(text)
             except ValueError:
                 write = 'write them as JSON: {"device": "phone"}'
-                what = f"attributes {str(text)[:80]!r} cannot be read"
+                what = f"{column} {str(text)[:80]!r} cannot be read"
                 raise SettingError(f"{source}, row {i}: {what}: {write}") from None
     return found
 

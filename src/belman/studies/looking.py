@@ -5,25 +5,29 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from belman.agent import Agent, doors
-from belman.errors import StateError
+from belman.errors import StateError, UnknownTicketError
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
 from belman.studies import import_export
-from belman.studies.event_log import Event
+from belman.studies.context_looks import along_features, looking_in, segments_table
+from belman.studies.event_log import Event, Kind
 from belman.studies.replay import Estimate, replay
 from belman.studies.replica import Replica
 from belman.studies.settings import Settings
 from belman.studies.state import State
-from belman.studies.storage import Storage
+from belman.studies.storage import Storage, Transaction
 from belman.studies.study_report import StudyReport, report_of
 from belman.studies.study_segments import segments_of
 from belman.studies.tickets import Ticket, ticket_of
 from belman.table import Table
+
+Given = Mapping[str, Any]
 
 
 class Looking:
@@ -123,10 +127,14 @@ class Looking:
         """An agent that believes what the study believes now; the study does not notice it."""
         return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
 
-    def beliefs(self, level: float = 0.95) -> Table:
+    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Table:
         """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
-        count what is known of them now, and the title says so where they wait for their window.
+        count what is known of them now, and the title says so where they wait for their window. In
+        a study with contexts it is what is believed in one of them, and without one the average
+        over whoever an arm was tried for.
         """
+        if context is not None:
+            return self._in(context, lambda agent: agent.beliefs(level))
         agent, title = self._replica.look_now(
             lambda state: (copy.deepcopy(state.agent), state.waits or "")
         )
@@ -182,9 +190,44 @@ class Looking:
         checked = doors.check_level(level)
         return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
 
-    def explain(self) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first."""
+    def explain(self, *, context: Given | None = None) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first; in a
+        context, where the study has such.
+        """
+        if context is not None:
+            return self._in(context, lambda agent: agent.explain())
         return self.agent().explain()
+
+    def _in(self, context: Given, look: Callable[[Any], Table]) -> Table:
+        """A look at what is believed in a context."""
+        return self._replica.look_now(lambda state: looking_in(state, context, look))
+
+    def reasons(self, arm: Hashable, context: Given) -> Table:
+        """Which features speak for an arm in a context, and which against, in a study along
+        features.
+        """
+        return self._replica.look_now(lambda state: along_features(state).reasons(arm, context))
+
+    def coefficients(self, level: float = 0.95) -> Table:
+        """Every coefficient of a study along features, with its credible interval."""
+        return self._replica.look_now(lambda state: along_features(state).coefficients(level))
+
+    def contexts(self) -> dict[str, Table]:
+        """What is known by context: a table of `coefficients`, or one of `segments`; nothing in a
+        study without contexts.
+        """
+
+        def read(state: State) -> dict[str, Any]:
+            return {} if state.contexts is None else state.contexts.tables()
+
+        found = self._replica.look_now(read)
+        return {name: Table(columns) for name, columns in found.items()}
+
+    def segments(self) -> Table:
+        """Of a study by segments, the likeliest best arm of each that was seen, the largest first:
+        expected reward, interval, P(best), and the share of other segments' rewards that counts.
+        """
+        return self._replica.look_now(segments_table)
 
     def changes(self) -> Table:
         """The changes of the world that a policy noticed which follows them (`drift`): at which
@@ -204,6 +247,28 @@ class Looking:
         secret = self._replica.secret
         return [ticket_of(event, register, secret) for event in asks if event.number in out]
 
+    def asked(self, key: str) -> list[Ticket]:
+        """The tickets that a request with this idempotency key was given; raises
+        UnknownTicketError where there is none.
+        """
+
+        def read(transaction: Transaction) -> list[Event]:
+            found: list[Event] = []
+            while event := self._replica.log.find(transaction, "key", f"{key}/{len(found)}"):
+                found.append(event)
+            return found
+
+        register = self._replica.look(lambda state: list(state.register))
+        events = self.storage.run(read, write=False)
+        if not events or events[0].kind != Kind.ASKED:
+            raise UnknownTicketError(f"no ask of study {self.name!r} had the key {key[:80]!r}")
+        return [ticket_of(event, register, self._replica.secret) for event in events]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What candidates come with, in a study whose arms these are."""
+        return self._replica.look(lambda state: along_features(state).feature_names)
+
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason; or the `last` so many."""
         after = 0 if last is None else max(self.number - doors.check_count(last), 0)
@@ -216,10 +281,15 @@ class Looking:
         columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
         return import_export.write(path, rows, columns)
 
-    def replay(self, policy: Policy, seed: int = 0) -> Estimate:
-        """What another policy would have earned by the log; ReplayError where it cannot tell."""
-        family, arms = self._replica.look(lambda state: (state.agent.family, len(state.register)))
-        doors.check_policy(policy, family, arms)
+    def replay(self, policy: Policy | DependentPolicy, seed: int = 0) -> Estimate:
+        """What another policy would have earned by the log; ReplayError where it cannot tell. In a
+        study with contexts it chooses in those of the log.
+        """
+        if isinstance(policy, Policy):
+            family, arms = self._replica.look(
+                lambda state: (state.agent.family, len(state.register))
+            )
+            doors.check_policy(policy, family, arms)
         return replay(self.settings, self.events(), policy, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:

@@ -1,8 +1,8 @@
 """Outcomes in bulk as somebody brings them: rows, sums, or a file of either.
 
-A row is (unit, version, arm, reward, time): who was assigned, by which version of the weights
-(None: without), what came of it, and when, in seconds since 1970. Sums are of one version and arm:
-how many outcomes, their sum, and the sum of their squares.
+A row is (unit, version, arm, reward, time, attributes): who was assigned, by which version of the
+weights (None: without), what came of it, when, in seconds since 1970, and what is known of the
+unit. Sums are of one version and arm: how many outcomes, their sum, and the sum of their squares.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Rows(NamedTuple):
     arm: Sequence[Any]
     reward: Sequence[Any]
     time: Sequence[Any]
+    attributes: Sequence[Any]
 
 
 class Sums(NamedTuple):
@@ -43,7 +44,7 @@ class Sums(NamedTuple):
     squares: Sequence[Any]
 
 
-_OPTIONAL = {"time", "segment", "unit"}
+_OPTIONAL = {"time", "segment", "unit", "attributes"}
 Given = (
     Iterable[Sequence[Any] | Mapping[str, Any]]
     | Mapping[str, Sequence[Any]]
@@ -65,7 +66,7 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
     try:
         rows: list[Any] = list(given)
     except TypeError:
-        give = "give rows (unit, version, arm, reward, time), columns, or the path of a file"
+        give = f"give rows ({', '.join(Rows._fields)}), columns, or the path of a file"
         raise SettingError(f"{str(given)[:80]!r} are no outcomes: {give}") from None
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _kind(_transposed(rows), "the rows")
@@ -87,23 +88,21 @@ def digest(batch: Rows | Sums) -> str:
     """By which the same batch is known again."""
     found = hashlib.blake2b(digest_size=16)
     for name, column in zip(batch._fields, batch, strict=True):
+        if name == "attributes" and not any(column):
+            continue
         found.update(f"{name}{list(column)!r}".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 
 
 def _of_tuples(rows: list[Any]) -> Rows:
     for i, row in enumerate(rows, start=1):
-        if not isinstance(row, (tuple, list)) or not 4 <= len(row) <= 5:
-            give = "give (unit, version, arm, reward), or with a time behind"
+        if not isinstance(row, (tuple, list)) or not 4 <= len(row) <= len(Rows._fields):
+            give = "give (unit, version, arm, reward), or with a time and attributes behind"
             raise SettingError(f"row {i} of the outcomes is {repr(row)[:80]}: {give}")
     if not rows:
-        return Rows((), (), (), (), ())
-    if len({len(row) for row in rows}) > 1:
-        rows = [(*row, None) if len(row) == 4 else row for row in rows]
-    columns = list(zip(*rows, strict=True))
-    times: Sequence[Any] = columns[4] if len(columns) > 4 else [None] * len(rows)
-    unit, version, arm, reward, *_ = columns
-    return Rows(unit, version, arm, reward, times)
+        return Rows(*((),) * len(Rows._fields))
+    blank = (None,) * len(Rows._fields)
+    return Rows(*zip(*((*row, *blank[len(row) :]) for row in rows), strict=True))
 
 
 def _transposed(rows: Sequence[Mapping[str, Any]]) -> Columns:
@@ -183,7 +182,8 @@ def _read_csv(path: Path) -> Columns:
             found[name] = [reading(cell) for cell in column]
         except ValueError:
             i = next(i for i, cell in enumerate(column, start=1) if not _reads(reading, cell))
-            wrong = f"{name} {column[i - 1][:80]!r} is no number"
+            kind = "JSON" if name == "attributes" else "number"
+            wrong = f"{name} {column[i - 1][:80]!r} is no {kind}"
             raise SettingError(f"{path}, row {i}: {wrong}") from None
     return found
 
@@ -202,6 +202,7 @@ _READING: dict[str, Callable[[str], Any]] = {
     "time": lambda cell: float(cell) if cell else None,
     "segment": lambda cell: cell or None,
     "unit": lambda cell: cell or None,
+    "attributes": lambda cell: json.loads(cell) if cell else None,
     "n": int,
     "sum": float,
     "squares": float,
@@ -233,7 +234,19 @@ def _read_arrow(path: Path) -> Columns:
         table = read(path)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         raise SettingError(f"{path} cannot be read: {error}") from None
-    return {name: table[name].to_pylist() for name in table.column_names}
+    return {name: _plain(name, table[name].to_pylist()) for name in table.column_names}
+
+
+def _plain(name: str, column: list[Any]) -> list[Any]:
+    """A column as it is; a struct has all of its names in every row, a row only some."""
+    if name != "attributes":
+        return column
+    return [_given(row) for row in column]
+
+
+def _given(row: Any) -> Any:
+    items = row.items() if isinstance(row, Mapping) else row  # a map of Arrow is a list of pairs
+    return None if items is None else {key: value for key, value in items if value is not None}
 
 
 def _with_arms(batch: Rows | Sums, arms: Iterable[Any]) -> Rows | Sums:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -13,9 +13,12 @@ from numpy.typing import ArrayLike
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
+from belman.models import Model
 from belman.policies import Drift, Policy
+from belman.policies.dependent import DependentPolicy
 from belman.studies.chain import NO_MARK, Head
 from belman.studies.clocks import check_time
+from belman.studies.context_settings import NAMES
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.limits import Limits
 from belman.studies.settings import Settings, settings
@@ -31,12 +34,13 @@ def open_study(
     name: str,
     arms: Iterable[Hashable] | None = None,
     family: str | Family | None = None,
-    policy: Policy | None = None,
+    policy: Policy | DependentPolicy | None = None,
     *,
     storage: str | Storage = "sqlite:///studies.db",
     prior: ArrayLike | None = None,
     priors: Mapping[Hashable, ArrayLike] | None = None,
     range: tuple[float, float] | None = None,
+    clip: bool | None = None,
     minimise: bool | None = None,
     discount: float | None = None,
     drift: str | Drift | None = None,
@@ -53,6 +57,13 @@ def open_study(
     floor: float | Mapping[Hashable, float] | None = None,
     control_share: float | None = None,
     guard: Mapping[str, str] | None = None,
+    segments: Sequence[str] | None = None,
+    context: Iterable[str] | None = None,
+    features: Any = None,
+    model: str | Model | None = None,
+    pooling: str | None = None,
+    interactions: Iterable[Sequence[str]] | None = None,
+    scale: float | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
     limits: Limits = LIMITS,
@@ -76,10 +87,14 @@ def open_study(
     with `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share
     of every arm, or of some by name, and `control_share` the share that control always gets.
     `guard` limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of
-    play. `expire_after` and `expired_reward`, which counted rewards at once and silence later, lead
-    to a window. Time is the storage's: PostgreSQL's own, and for SQLite that of this machine; a
-    `clock` replaces it. `limits` bounds the tickets of one ask, and those that are out. `read_only`
-    opens a copy to look at, and refuses every change.
+    play. With `segments`, names of what a context tells, arms are believed per segment (see
+    `belman.SegmentedAgent`); `context`, `features`, `model`, `pooling`, `interactions` and `scale`
+    make one belief for all arms, and are those of a `belman.ContextualAgent`; features that are
+    names alone, and no arms, are for candidates that come with every ask. `expire_after` and
+    `expired_reward`, which counted rewards at once and silence later, lead to a window. Time is the
+    storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
+    `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a copy to look
+    at, and refuses every change.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -100,6 +115,7 @@ def open_study(
         "prior": prior,
         "priors": priors,
         "range": range,
+        "clip": clip,
         "minimise": minimise,
         "discount": discount,
         "drift": drift,
@@ -113,12 +129,19 @@ def open_study(
         "floor": floor,
         "control_share": control_share,
         "guard": guard,
+        "segments": segments,
+        "context": None if context is None else list(context),
+        "features": features,
+        "model": model,
+        "pooling": pooling,
+        "interactions": None if interactions is None else list(interactions),
+        "scale": scale,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}
     old = {"expire_after": expire_after, "expired_reward": expired_reward}
     leads = _leads_to_a_window(window, expire_after, expired_reward)
-    if arms is not None:
-        arms = list(arms) if not isinstance(arms, (str, bytes)) else arms
+    if arms is not None or features is not None:
+        arms = arms if arms is None or isinstance(arms, (str, bytes)) else list(arms)
         if name not in place.names():
             chosen = settings(arms, **given, **(leads or rule))
             now = place.now() if clock is None else check_time(clock())
@@ -220,8 +243,13 @@ def _compare(
     for name, needed in (("control_share", "control"), ("then", "stop_when")):
         if name in wanted:
             base[needed] = getattr(there, needed)
-    asked = settings(there.arms if arms is None else arms, **{**base, **wanted})
-    meant = {"prior": "family", "drift": "policy"}
+    of_candidates = there.contexts is not None and there.contexts.has_candidates
+    if arms is None and not (of_candidates and "features" in wanted):
+        arms = there.arms
+    asked = settings(arms, **{**base, **wanted})
+    meant = {"prior": "family", "drift": "policy", **dict.fromkeys(NAMES, "contexts")}
+    if asked.contexts is not None and asked.contexts.agent:
+        meant["policy"] = "contexts"
     compared = {meant.get(name, name) for name in wanted}
     if arms is not None:
         compared.add("arms")

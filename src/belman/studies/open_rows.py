@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from belman.agent.scale import Scale
+from belman.studies.attributes import Attributes
 from belman.studies.outcomes import Side
 from belman.studies.settings import Settings
 
@@ -21,13 +22,16 @@ Key = tuple[int | None, Any]  # version and unit
 
 
 class OpenRow(NamedTuple):
-    """What is known of a unit so far: its version, its arm by place, and when it was assigned."""
+    """What is known of a unit so far: its version, its arm by place, its reward, when it was
+    assigned, and its attributes.
+    """
 
     version: int | None
     unit: Any
     arm: int
     reward: float
     time: float
+    attributes: Attributes | None = None
 
 
 class OpenRows:
@@ -49,7 +53,8 @@ class OpenRows:
         if before is None:
             return row
         reward = before.reward + row.reward if self.accumulate else row.reward
-        return row._replace(reward=reward, time=before.time)
+        attributes = row.attributes or before.attributes
+        return row._replace(reward=reward, time=before.time, attributes=attributes)
 
     def take(self, row: OpenRow) -> None:
         """A row is brought, for the first time or anew."""

@@ -15,6 +15,7 @@ from belman.errors import RewardError
 from belman.families import Family
 from belman.measures.learnt import learnt as learnt_by
 from belman.studies.event_log import Event
+from belman.studies.row_attributes import Part
 
 if TYPE_CHECKING:
     from belman.studies.publishing import Publishing
@@ -90,10 +91,14 @@ class Group(NamedTuple):
     squares: float
 
 
+_SELDOM = {"open", "contexts", "by"}  # left out of the log where there are none
+
+
 class Outcomes(NamedTuple):
     """What the event of a batch keeps: groups, (place, n, sum of rewards, what is learnt) of every
     arm, how many units of each arm were assigned by published weights and were meant to be, and the
-    odds against these weights after all; and the rows that wait for their window to close.
+    odds against these weights after all; the rows that wait for their window to close; and what is
+    learnt in every segment.
     """
 
     groups: list[Group]
@@ -102,6 +107,8 @@ class Outcomes(NamedTuple):
     meant: list[tuple[int, float]]
     log_odds: float
     open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see open_rows.py
+    contexts: Sequence[Sequence[Any]] = ()  # (context, place, n, sums) by segment, inward
+    by: Sequence[Part] = ()  # what is learnt in segments, see row_attributes.py
 
     @property
     def rows(self) -> int:
@@ -111,9 +118,7 @@ class Outcomes(NamedTuple):
     def body(self, reason: str) -> dict[str, Any]:
         """For the log."""
         content = {"reason": reason, "rows": self.rows, **self._asdict()}
-        if not self.open:
-            del content["open"]
-        return content
+        return {name: part for name, part in content.items() if part or name not in _SELDOM}
 
     @classmethod
     def of(cls, event: Event) -> Outcomes:
@@ -122,7 +127,8 @@ class Outcomes(NamedTuple):
         arms = [(place, n, total, After.from_row(row)) for place, n, total, row in found["arms"]]
         groups = [Group(*group) for group in found["groups"]]
         rest = (found["assigned"], found["meant"], found["log_odds"], found.get("open", ()))
-        return cls(groups, arms, *rest)
+        by = [Part(*part) for part in found.get("by", ())]
+        return cls(groups, arms, *rest, found.get("contexts", ()), by)
 
     def add_to(self, publishing: Publishing) -> None:
         """Add to how the units were assigned."""

@@ -11,17 +11,20 @@ import copy
 import json
 import math
 import secrets
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from belman.agent import doors
+from belman.agent import Agent, doors
+from belman.agent.contextual.mind import Asking
 from belman.assignment import SigningKey, Weights
 from belman.assignment.signatures import derived
 from belman.errors import SettingError, StudyError, listing, nearest
 from belman.measures.soundness import SampleRatio
 from belman.studies import change_keys, floors
+from belman.studies.contexts import CONTEXT
 from belman.studies.event_log import Event, Kind
+from belman.studies.segment_contexts import SegmentContexts, label
 from belman.studies.window_rule import check_seconds
 
 if TYPE_CHECKING:
@@ -151,9 +154,43 @@ class Publishing:
 # Making a version
 
 
-def weights_now(state: State, decisions: int) -> tuple[dict[Any, float], dict[Any, float]]:
-    """The weight of every arm that is played, and the floors that it keeps."""
-    agent = state.agent
+def segment_in(state: State, segment: object) -> tuple[str | None, Asking | None]:
+    """The name of a segment, and the context that it is in a study which learns by segment."""
+    contexts = state.contexts
+    if isinstance(contexts, SegmentContexts):
+        if not isinstance(segment, Mapping):
+            names = listing(contexts.beliefs.names)
+            known = contexts.named(segment)
+            if known is None:
+                give = "give its context, such as segment={'country': 'fr'}"
+                raise SettingError(f"segment={str(segment)[:80]!r} names none by {names}: {give}")
+            return check_segment(segment), known
+        asking = contexts.check(segment)
+        return check_segment(label(asking.context)), asking
+    if contexts is not None:
+        words = "a study along features decides with every ask, and has no weights to publish"
+        raise StudyError(f"{words}; one with segments=… has")
+    return check_segment(segment), None
+
+
+def _agent_in(state: State, asking: Asking | None) -> Agent:
+    """The agent that decides for all, or for one segment."""
+    if asking is None:
+        return state.agent
+    assert isinstance(state.contexts, SegmentContexts)
+    found = copy.deepcopy(state.contexts.agent_in(asking))
+    for place in state.retired:
+        found.remove_arm(state.register[place])
+    return found
+
+
+def weights_now(
+    state: State, decisions: int, asking: Asking | None = None
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    """The weight of every arm that is played, and the floors that it keeps; in a segment, where
+    these are learnt apart.
+    """
+    agent = _agent_in(state, asking)
     if state.shipped is not None:
         return {arm: float(state.places[arm] == state.shipped) for arm in agent.arms}, {}
     rule, arms = state.settings, agent.arms
@@ -174,7 +211,9 @@ def _has_json(arm: Hashable) -> bool:
     return isinstance(arm, (str, int)) or (isinstance(arm, float) and math.isfinite(arm))
 
 
-def next_version(unit: UnitOfWork, segment: str | None, plan: Plan) -> dict[str, Any]:
+def next_version(
+    unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking | None
+) -> dict[str, Any]:
     """What the event of the next version keeps; the time of the study has come to now."""
     state, number = unit.state, unit.state.number + 1
     if bad := [arm for arm in state.agent.arms if not _has_json(arm)]:
@@ -183,7 +222,7 @@ def next_version(unit: UnitOfWork, segment: str | None, plan: Plan) -> dict[str,
     before = state.publishing.current.get(segment)
     if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
         raise SettingError(f"segment={segment!r}: a study has at most {MOST_SEGMENTS} segments")
-    weights, own = weights_now(state, plan.decisions)
+    weights, own = weights_now(state, plan.decisions, asking)
     until = None if plan.valid_for is None else unit.now + plan.valid_for
     made: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
     if before is None:
@@ -191,13 +230,17 @@ def next_version(unit: UnitOfWork, segment: str | None, plan: Plan) -> dict[str,
         new = Weights.of(unit.name, weights, salt=salt, floors=own, segment=segment, **made)
     else:
         new = before[0].following(weights, floors=own, **made)
-    return {"weights": {**new.described(), "version": number}, "plan": list(plan)}
+    found = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
+    return found if asking is None else {**found, CONTEXT: asking.context}
 
 
 def publish(
-    unit: UnitOfWork, segment: str | None, plan: Plan, reason: str = "", key: str | None = None
+    unit: UnitOfWork, of: object, plan: Plan, reason: str = "", key: str | None = None
 ) -> Weights:
-    """The version that this request made before, or that its interval has already, or a new one."""
+    """The version that this request made before, or that its interval has already, or a new one;
+    of a segment by its name, or by its context.
+    """
+    segment, asking = segment_in(unit.state, of)
     asked = (reason, segment, *plan)
     before = change_keys.made_before(unit, key, Kind.PUBLISHED, asked)
     if before is not None:
@@ -209,7 +252,7 @@ def publish(
         unit.follow()
         unit.check_playing()
         unit.state.count_early(unit.now, looking=True)
-        body = {"reason": reason, **next_version(unit, segment, plan)}
+        body = {"reason": reason, **next_version(unit, segment, plan, asking)}
         unit.write(Kind.PUBLISHED, **change_keys.marked(key, Kind.PUBLISHED, asked, body))
     return unit.state.publishing.current[segment][0]
 

@@ -24,6 +24,8 @@ from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
+from belman.studies.context_settings import ContextSettings
 from belman.studies.event_log import Draw, Event, Kind
 from belman.studies.open_tickets import what_counted
 from belman.studies.settings import Settings
@@ -42,11 +44,12 @@ class Estimate(NamedTuple):
     `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one;
     they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
     `earned` is what the study earned per reward. `doubly_robust` and its 95 % interval begin with
-    what the arm that is chosen has earned on average so far in the log, and weigh only what is left
-    of a reward: it is unbiased for logs of any length, where the self-normalised one is so only in
-    the long run. Two that differ by much say that the log is thin. All these are for one look.
-    `anytime_low` to `anytime_high`, 95 % as well, hold at every look at once and for logs of any
-    length; None where rewards have no range.
+    what the arm that is chosen has earned on average so far in the log (in a study with contexts:
+    what the log so far lets expect of it in this one), and weigh only what is left of a reward: it
+    is unbiased for logs of any length, where the self-normalised one is so only in the long run.
+    Two that differ by much say that the log is thin. All these are for one look. `anytime_low` to
+    `anytime_high`, 95 % as well, hold at every look at once and for logs of any length; None where
+    rewards have no range.
     """
 
     policy: str
@@ -68,7 +71,7 @@ class Estimate(NamedTuple):
 def replay(
     settings: Settings,
     log: Iterable[Event],
-    policy: Policy,
+    policy: Policy | DependentPolicy,
     seed: int = 0,
     now: float = math.inf,
 ) -> Estimate:
@@ -146,7 +149,7 @@ def _walk(
     settings: Settings,
     events: list[Event],
     rewards: dict[int, float],
-    policy: Policy,
+    policy: Policy | DependentPolicy,
     draws: set[int],
     least: float,
     seed: int,
@@ -154,30 +157,50 @@ def _walk(
     """Live along the log: the weight and reward of every usable ask, its term of the doubly robust
     estimate, and the turns lived.
     """
-    state = State(replace(settings, policy=policy, uniform_share=0.0))
+    state = State(_under(settings, policy))
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     weights, gains, terms, turns = [], [], [], 0
-    averages = _Averages()
+    averages = _Averages() if settings.contexts is None else _Learnt(settings.contexts, settings)
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             state.fold(event)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
-        place = state.choose(words, event.number)
-        same = place == event.arm
+        asked = None if state.contexts is None else state.contexts.read(event)
+        place = state.choose(words, event.number, None if asked is None else asked.asking)
+        same = place == (event.arm if asked is None else asked.place)
         weights.append(1.0 / event.probability if same else 0.0)
         gains.append(rewards[event.number])
-        expected = averages.of(place)
+        expected = averages.of(place, event)
         terms.append(expected + weights[-1] * (gains[-1] - expected))
-        averages.add(event.arm, gains[-1])
-        if same and toss() < least / event.probability:
+        averages.add(event, gains[-1])
+        kept = same and toss() < least / event.probability
+        turns += kept
+        if asked is not None and state.contexts is not None:
+            state.contexts.meet(asked.asking)
+            if kept:
+                state.contexts.learn(*asked, rewards[event.number])
+        elif kept:
             state.agent.tell(state.register[place], rewards[event.number])
-            turns += 1
         else:
             state.agent.cancel(state.register[place])
     return np.array(weights), np.array(gains), np.array(terms), turns
+
+
+def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
+    """The settings of a study that another policy decides."""
+    contexts = settings.contexts
+    if isinstance(policy, DependentPolicy):
+        if contexts is None or not contexts.agent:
+            words = "it is for arms that share a belief, and this study has none"
+            raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
+        return replace(settings, contexts=contexts.under(policy), uniform_share=0.0)
+    if contexts is not None and contexts.agent:
+        words = "it knows no contexts: give one of belman.policies.dependent"
+        raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
+    return replace(settings, policy=policy, uniform_share=0.0)
 
 
 class _Averages:
@@ -186,11 +209,28 @@ class _Averages:
     def __init__(self) -> None:
         self._sums: dict[int | None, tuple[int, float]] = {}
 
-    def add(self, arm: int | None, reward: float) -> None:
-        for which in {arm, None}:
+    def add(self, event: Event, reward: float) -> None:
+        for which in {event.arm, None}:
             n, total = self._sums.get(which, (0, 0.0))
             self._sums[which] = (n + 1, total + reward)
 
-    def of(self, arm: int) -> float:
+    def of(self, arm: int, event: Event) -> float:
         n, total = self._sums.get(arm) or self._sums.get(None) or (1, 0.0)
         return total / n
+
+
+class _Learnt:
+    """What the rewards of the log so far let expect of an arm, or candidate, in the context of an
+    event.
+    """
+
+    def __init__(self, contexts: ContextSettings, settings: Settings) -> None:
+        self._contexts = contexts.begin(settings)
+
+    def add(self, event: Event, reward: float) -> None:
+        self._contexts.learn(*self._contexts.read(event), reward)
+
+    def of(self, place: int, event: Event) -> float:
+        asking, _ = self._contexts.read(event)
+        self._contexts.meet(asking)
+        return self._contexts.expected(asking, place)

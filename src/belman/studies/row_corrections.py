@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from belman.agent.learnt import Learnt
-from belman.errors import ArmError, BelmanError, SettingError, TicketError
+from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
 from belman.studies import change_keys, corrections
+from belman.studies.assigned_units import check_unit
+from belman.studies.attributes import Attributes, check_attributes
 from belman.studies.event_log import Kind
-from belman.studies.observing import check_unit
 from belman.studies.outcomes import After, Change
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ Given = Iterable[Sequence[Any] | Mapping[str, Any]]
 
 
 class RowCorrection(NamedTuple):
-    """A unit, its version and arm, what it counted as, and what it should have counted as (None:
-    nothing).
+    """A unit, its version and arm, what it counted as, what it should have counted as (None:
+    nothing), and the attributes that it was brought with.
     """
 
     unit: Any
@@ -32,6 +33,7 @@ class RowCorrection(NamedTuple):
     arm: Any
     was: float
     reward: float | None
+    attributes: Attributes | None = None
 
 
 def brought(given: Given) -> list[RowCorrection]:
@@ -41,7 +43,7 @@ def brought(given: Given) -> list[RowCorrection]:
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
         except TypeError:
-            give = "give (unit, version, arm, was, reward)"
+            give = "give (unit, version, arm, was, reward), or with attributes behind"
             raise SettingError(f"row {i} is {repr(row)[:80]}: {give}") from None
         found.append(one)
     return found
@@ -50,6 +52,9 @@ def brought(given: Given) -> list[RowCorrection]:
 def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str | None) -> int:
     """Let rows count otherwise, all or none of them, unless they do under this key already."""
     request = (reason, *rows)
+    if unit.state.contexts is not None:
+        why = "it learns by segment, of which the log keeps sums"
+        raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
     if change_keys.made_before(unit, key, Kind.ROWS_CORRECTED, request) is None and rows:
         unit.dirty = True
         unit.state.close(unit.now)  # the event that follows has this time
@@ -58,6 +63,7 @@ def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str |
         for i, row in enumerate(rows, start=1):
             try:
                 place = _place(unit, row)
+                check_attributes(row.attributes, unit.state.attribute_names)
                 learnt[place] = _swapped(unit, row, learnt.get(place, before[place]))
             except BelmanError as error:
                 raise type(error)(f"row {i}: {error}") from None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,8 +28,17 @@ from belman.errors import (
 )
 from belman.families import Family, family_named
 from belman.measures.stop_rules import StopRule
+from belman.models import Model
 from belman.policies import BelMan, Drift, Policy
+from belman.policies.dependent import DependentPolicy
 from belman.studies import floors
+from belman.studies.context_settings import (
+    CANDIDATE,
+    ContextSettings,
+    check_beside,
+    check_contexts,
+    ledger_family,
+)
 from belman.studies.floors import Floor, check_control_share, check_floor
 from belman.studies.guards import Guard, check_guard
 from belman.studies.metrics import check_utility
@@ -42,16 +51,18 @@ from belman.studies.window_rule import (
     check_silence,
     why_not_early,
 )
+from belman.studies.written import is_encodable
 
 _OF_WINDOWS = ("window", "silence", "accumulate")
 #: Settings that older logs do not have, left out where they are not chosen; and how some are kept.
-_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard")
+_NEWER = ("reward", "control", "stop_when", "floor", "control_share", "guard", "clip", "contexts")
 _WRITTEN: dict[str, Callable[[Any], Any]] = {
     "reward": lambda utility: utility.text,
     "control": state_file.encode_arm,
     "stop_when": spec.describe,
     "floor": lambda floor: _pairs(floor) if isinstance(floor, tuple) else floor,
     "guard": lambda guard: {name: limit.text for name, limit in guard},
+    "contexts": ContextSettings.to_plain,
 }
 
 
@@ -81,12 +92,15 @@ class Settings:
     floor: Floor | None = None
     control_share: float | None = None
     guard: Guard | None = None
+    clip: bool | None = None  # whether rewards beyond the range count as its ends
+    contexts: ContextSettings | None = None
 
     def agent(self) -> Agent:
         """The agent with which the study begins."""
         own = {self.arms[place]: prior for place, prior in self.priors}
-        rest: dict[str, Any] = {"minimise": self.minimise, "discount": self.discount, "seed": 0}
-        return Agent(self.arms, self.family, self.policy, priors=own, range=self.range, **rest)
+        scale: dict[str, Any] = {"range": self.range, "minimise": self.minimise}
+        rest: dict[str, Any] = {"clip": bool(self.clip), "discount": self.discount, "seed": 0}
+        return Agent(self.arms, self.family, self.policy, priors=own, **scale, **rest)
 
     def words(self) -> chance.Words:
         """The generator from which the generator of every decision is forked."""
@@ -124,6 +138,7 @@ class Settings:
             "stop_when": _rule(content.get("stop_when")),
             "floor": _floor(content.get("floor")),
             "guard": check_guard(content.get("guard")),
+            "contexts": ContextSettings.from_plain(content.get("contexts")),
             "arms": tuple(state_file.decode_arm(arm, "the study") for arm in content["arms"]),
             "family": given_back(content["family"], Family),
             "policy": given_back(content["policy"], Policy),
@@ -143,6 +158,8 @@ class Settings:
             check_seconds(getattr(self, name), name)
         for name in ("minimise", "accumulate", "early"):
             check_flag(getattr(self, name), name)
+        if self.clip is not None:
+            check_flag(self.clip, "clip")
         for name in ("silence", "expired_reward"):
             if getattr(self, name) is not None:
                 checks.numbers(getattr(self, name), np.zeros(()), name)
@@ -153,13 +170,14 @@ class Settings:
 
 
 def settings(
-    arms: Iterable[Hashable],
+    arms: Iterable[Hashable] | None,
     family: str | Family | None = None,
-    policy: Policy | None = None,
+    policy: Policy | DependentPolicy | None = None,
     *,
     prior: ArrayLike | None = None,
     priors: Mapping[Hashable, ArrayLike] | None = None,
     range: tuple[float, float] | None = None,
+    clip: bool | None = None,
     minimise: bool | None = None,
     discount: float | None = None,
     drift: str | Drift | None = None,
@@ -178,19 +196,39 @@ def settings(
     floor: float | Mapping[Hashable, float] | None = None,
     control_share: float | None = None,
     guard: Mapping[str, str] | None = None,
+    segments: Sequence[str] | None = None,
+    context: Iterable[str] | None = None,
+    features: Any = None,
+    model: str | Model | None = None,
+    pooling: str | None = None,
+    interactions: Iterable[Sequence[str]] | None = None,
+    scale: float | None = None,
 ) -> Settings:
     """Settings of a new study, each checked; None takes the default."""
-    base = family_named("bernoulli" if family is None else family)
+    told = {"segments": segments, "context": context, "features": features, "model": model}
+    told |= {"pooling": pooling, "interactions": interactions, "scale": scale}
+    contexts = check_contexts(arms, policy, bool(minimise), told)
+    rules: dict[str, Any] = {"stop_when": stop_when, "then": then, "drift": drift}
+    rules["discount"] = None if discount == 1.0 else discount
+    check_beside(contexts, {**rules, "early": early})
+    if contexts is not None and contexts.agent:
+        check_beside(contexts, {"prior": prior, "priors": priors, "range": range})
+        policy = None
+    if contexts is not None:
+        arms, early = ([CANDIDATE] if arms is None else arms), False if window else None
+    elif arms is None:
+        raise ArmError("a study needs arms, or names of features for candidates")
+    base = family_named(ledger_family(contexts, range is not None) if family is None else family)
     if prior is not None:
         base = replace(base, prior=base.check_belief(prior))
     kept(base)
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
     fades = 1.0 if discount is None else discount
-    chosen = check_drift(drift, policy, fades)
+    chosen = check_drift(drift, cast("Policy | None", policy), fades)
     who = check_policy(BelMan() if chosen is None else chosen)
-    scale: dict[str, Any] = {"range": range, "minimise": bool(minimise)}
-    agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **scale)
+    counted_on: dict[str, Any] = {"range": range, "minimise": bool(minimise), "clip": bool(clip)}
+    agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **counted_on)
     after = check_seconds(expire_after, "expire_after")
     opened = check_seconds(window, "window")
     if opened is None and (silence not in (0, None) or accumulate):
@@ -232,6 +270,8 @@ def settings(
         least,
         fixed,
         check_guard(guard),
+        None if clip is None else check_flag(clip, "clip"),
+        contexts,
     )
 
 
@@ -271,11 +311,6 @@ def _floor(content: Any) -> Floor | None:
 
 def _rule(description: Any) -> StopRule | None:
     return None if description is None else given_back(description, StopRule)
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a text can be written in any encoding: it holds no half of a surrogate pair."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _lost(encoded: Any) -> bool:

@@ -6,7 +6,7 @@ import math
 import reprlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -168,8 +168,8 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
         unit.state.check_reward(counted.arm, new)
     unit.dirty = True
     unit.state.close(unit.now)  # the event that follows has this time
-    learnt = _learnt(unit, counted, new)
-    body = corrections.body(reason, counted.reward, learnt, metrics, before)
+    learnt, by_context = _learnt(unit, counted, new), _learnt_by_context(unit, counted, new)
+    body = corrections.body(reason, counted.reward, learnt, metrics, before, by_context)
     unit.write(Kind.CORRECTED, arm=counted.arm, ticket=number, reward=new, key=keyed, body=body)
     return True
 
@@ -196,6 +196,23 @@ def _learnt(unit: UnitOfWork, counted: Event, new: float | None) -> Learnt:
         state.settings, agent.scale, agent.family, arm, now.prior, unit.log(), unit.now, counts
     )
     return found._replace(pending=now.pending)
+
+
+def _learnt_by_context(
+    unit: UnitOfWork, counted: Event, new: float | None
+) -> dict[str, Any] | None:
+    """What is learnt by context if a ticket counts as this, from the whole log; None where there
+    are no contexts, or nothing changes.
+    """
+    state = unit.state
+    if state.contexts is None or counted.reward == new:
+        return None
+    if any(state.publishing.observed):
+        why = "it has outcomes in bulk, of which the log keeps the sums"
+        raise TicketError(f"a reward of study {unit.name!r} cannot be corrected so far: {why}")
+    counts = {event.ticket: event.reward for event in unit.corrections()}
+    counts[counted.ticket] = new
+    return corrections.refolded_contexts(state.settings, unit.log(), unit.now, counts).learnt()
 
 
 def standing(unit: UnitOfWork, number: int, ticket: object) -> Event:

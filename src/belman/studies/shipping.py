@@ -61,6 +61,8 @@ def decided(state: State) -> Verdict | None:
 
 def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
     """What the event of shipping an arm keeps; None is the likeliest best."""
+    if state.settings.contexts is not None and state.settings.contexts.has_candidates:
+        raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
     if state.shipped is not None:
         now = state.register[state.shipped]
         raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")

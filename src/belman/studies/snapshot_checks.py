@@ -117,11 +117,11 @@ def _check_early(early: EarlyLearning, state: State) -> None:
     law, asks, told = early.law, state.tickets.asks, early.told
     is_own = law.window == state.settings.window and law.prior == PRIOR
     if not is_own or law.arms != len(state.register) or not isinstance(law.alarm, str | None):
-        raise StateError("the law of delays of a snapshot is that of another study")
+        raise StateError("the distribution of delays of a snapshot is that of another study")
     if not told.keys() <= asks.keys() or not all(map(is_time, told.values())):
         raise StateError("a success of a snapshot was told of no ticket, or at no time")
     if not law.is_of([(*ask, told.get(number)) for number, ask in asks.items()]):
-        raise StateError("the law of delays of a snapshot does not count its tickets")
+        raise StateError("the distribution of delays of a snapshot does not count its tickets")
 
 
 def _check_learnt(place: int, learnt: Learnt, state: State) -> None:

@@ -12,13 +12,15 @@ import numpy as np
 
 from belman import chance
 from belman.agent import Agent, checks, state_file
+from belman.agent.contextual.mind import Asking
 from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
-from belman.errors import RewardError, StateError
+from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.studies import bulk
 from belman.studies.attributes import given_in
-from belman.studies.corrections import change, corrected, recount_metrics
+from belman.studies.contexts import CONTEXT, Contexts
+from belman.studies.corrections import change, corrected, learnt_by_context, recount_metrics
 from belman.studies.course import Course
 from belman.studies.deciding import Deciding, Decision
 from belman.studies.early import EarlyLearning
@@ -28,6 +30,7 @@ from belman.studies.metrics import SumsByArm, check_name, told_in
 from belman.studies.open_rows import OpenRows
 from belman.studies.open_tickets import Counted, OpenTickets
 from belman.studies.publishing import Publishing
+from belman.studies.segment_contexts import SegmentContexts
 from belman.studies.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
 from belman.studies.traffic import Traffic
@@ -52,6 +55,9 @@ class State:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.agent: Agent = settings.agent()
+        self.contexts: Contexts | None = None
+        if settings.contexts is not None:
+            self.contexts = settings.contexts.begin(settings)
         self.register: list[Hashable] = list(settings.arms)
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.retired: dict[int, Learnt] = {}
@@ -80,14 +86,34 @@ class State:
 
     # Deciding
 
-    def choose(self, words: chance.Words, number: int) -> int:
-        """The place of the arm that the policy chooses, with its `number`-th fork of `words`."""
+    def choose(self, words: chance.Words, number: int, asking: Asking | None = None) -> int:
+        """The place of the arm (or candidate) that the policy chooses, with its `number`-th fork of
+        `words`.
+        """
         entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
-        return self.places[self.agent.ask()]
+        if self.contexts is None or asking is None:
+            return self.places[self.agent.ask()]
+        among = [self.places[arm] for arm in self.agent.arms]
+        return self.contexts.choose(asking, 1, among, self.agent.mind)[0][0]
 
-    def decide(self, count: int) -> list[Decision]:
-        """(place, draw, probability) of the next `count` asks, outstanding from now on."""
-        return self.deciding.decide(self, count)
+    def rank(self, asking: Asking) -> list[int]:
+        """The places of the arms that are played, or of candidates, the largest index first."""
+        assert self.contexts is not None
+        return self.contexts.rank(asking, [self.places[arm] for arm in self.agent.arms])
+
+    def check_asking(self, context: Any, candidates: Any) -> Asking | None:
+        """A context and candidates as the log keeps them, in a study that has contexts."""
+        if self.contexts is not None:
+            return self.contexts.check(context, candidates)
+        if context is not None or candidates is not None:
+            what = "context" if candidates is None else "candidates"
+            how = "open_study(…, context=[…]), features=… or segments=… make one"
+            raise SettingError(f"{what} were given to a study that decides without: {how}")
+        return None
+
+    def decide(self, count: int, asking: Asking | None = None) -> list[Decision]:
+        """How the next `count` asks are decided, outstanding from now on."""
+        return self.deciding.decide(self, count, asking)
 
     # Folding
 
@@ -100,12 +126,14 @@ class State:
         if kind == Kind.RETURNED:
             self._give_back(event)
         for counted in self.tickets.take(event):
-            self._count(counted)
+            self._count(counted, event)
         self.agent.time = event.time
         if kind == Kind.ASKED:
             assert event.arm is not None
             self.asks[event.arm] += 1
             self.course.ask(event.arm, event.time)
+            if self.contexts is not None:
+                self.contexts.ask(event)
             if chances := self.deciding.chances(self, event.draw or 0):
                 self.traffic.drawn(event.arm, chances)
             if not decided:
@@ -113,7 +141,10 @@ class State:
         elif kind == Kind.CORRECTED:
             self._correct(event)
         elif kind == Kind.PUBLISHED:
-            self.publishing.publish(json.loads(event.body or "{}"))
+            body = json.loads(event.body or "{}")
+            self.publishing.publish(body)
+            if self.contexts is not None:
+                self.contexts.meet(self.contexts.check(body[CONTEXT]))
         elif kind == Kind.OBSERVED:
             bulk.observe(self, event)
         elif kind == Kind.ROWS_CORRECTED:
@@ -165,11 +196,12 @@ class State:
         other.course, other.publishing = self.course.copied(), self.publishing.copied()
         other.rows = self.rows.copied()
         other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
+        other.contexts = None if self.contexts is None else self.contexts.copied()
         other.deciding = Deciding(self.settings)
         return other
 
-    def _count(self, counted: Counted) -> None:
-        """One ticket, or row of past data, counts now.
+    def _count(self, counted: Counted, event: Event | None = None) -> None:
+        """One ticket, or row of past data (an event), counts now.
 
         A reward was within the reach of the belief when it was told. If it is not any more (silence
         that counts as much, over and over), it is forgotten: time cannot be refused.
@@ -183,6 +215,10 @@ class State:
                 self._learn(counted.arm, counted.reward)
         except RewardError:
             counted = counted._replace(reward=None)
+        if self.contexts is not None and counted.ticket is not None:
+            self.contexts.settle(counted.ticket, counted.reward)
+        elif self.contexts is not None and counted.reward is not None and event is not None:
+            self.contexts.record(event)
         if counted.reward is None:
             self._await(counted.arm, -1)
             self.traffic.forgotten[counted.arm] += counted.ticket is not None
@@ -202,6 +238,8 @@ class State:
         self.asks[place] -= 1
         self.course.ask(place, asked, -1)
         self._await(place, -1)
+        if self.contexts is not None:
+            self.contexts.settle(event.ticket, None)
 
     def _await(self, place: int, change: int) -> None:
         """One reward more (1) or less (-1) that is still to come."""
@@ -241,6 +279,8 @@ class State:
         recount_metrics(event, self.metrics)
         recount_metrics(event, self.guards)
         self.relearn(event.arm, after)
+        if self.contexts is not None and (learnt := learnt_by_context(event)) is not None:
+            self.contexts.take(learnt)
 
     def relearn(self, place: int, learnt: Learnt) -> None:
         """All that is known of an arm is this from now on."""
@@ -288,6 +328,8 @@ class State:
                 self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
             self.agent.policy = given_back(body["policy"], Policy)
+            if isinstance(self.contexts, SegmentContexts):
+                self.contexts.set_policy(self.agent.policy)
             self.noticed = 0
         elif kind == Kind.CHANGE_NOTICED:
             self.noticed = body["noticed"]
@@ -302,7 +344,7 @@ class State:
         rule, tickets = self.settings, self.tickets
         counts: dict[str, Any] = {
             "family": rule.family.name,
-            "policy": repr(self.agent.policy),
+            "policy": repr(self.agent.policy if self.contexts is None else self.contexts.policy),
             "arms": len(self.agent.arms),
             "retired": len(self.retired),
             "paused": self.paused,
@@ -313,10 +355,14 @@ class State:
             "expired": self.expired,
             "reward": self.reward,
         }
+        if self.contexts is not None:
+            counts |= self.contexts.status()
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
         if self.noticed:
             counts["changes_noticed"] = self.noticed
+        if rule.clip:
+            counts["clipped"] = self.agent.clipped
         if any(self.publishing.observed):
             counts["observed"] = sum(self.publishing.observed)
         if self.rows:
@@ -379,6 +425,8 @@ class State:
             content["publishing"] = self.publishing.to_plain()
         if self.rows:
             content["rows"] = self.rows.to_plain()
+        if self.contexts is not None:
+            content["contexts"] = self.contexts.to_plain()
         return content
 
     @classmethod
@@ -414,6 +462,8 @@ class State:
         if "publishing" in content:
             state.publishing.from_plain(content["publishing"])
         state.rows.from_plain(content.get("rows", ()))
+        if state.contexts is not None:
+            state.contexts.from_plain(content["contexts"])
         state.asks = content["asks"]
         state.traffic.from_plain(content["traffic"])
         state.course.from_plain(content["course"])

@@ -67,24 +67,48 @@ class Study(Looking):
 
     @overload
     def ask(
-        self, n: None = None, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: None = None,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        top: int | None = None,
+        attributes: Given | None = None,
+        key: str | None = None,
     ) -> Ticket: ...
     @overload
     def ask(
-        self, n: int, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: int,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        top: int | None = None,
+        attributes: Given | None = None,
+        key: str | None = None,
     ) -> list[Ticket]: ...
     def ask(
-        self, n: int | None = None, *, attributes: Given | None = None, key: str | None = None
+        self,
+        n: int | None = None,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        top: int | None = None,
+        attributes: Given | None = None,
+        key: str | None = None,
     ) -> Any:
         """A ticket for the arm to try now, or a list of `n` for a batch.
 
         Tickets that are out count as observed at their expected statistic, so that concurrent
         askers spread. `attributes` of whoever it is for, such as {"device": "phone"}, are kept in
-        the log for `report(by="device")`; no policy sees them. A request that may be sent again
-        carries an idempotency `key` of its own: the same key gives the same tickets.
+        the log for `report(by="device")`; no policy sees them. What decides is the `context` of a
+        study that has contexts, and the `candidates` where these are its arms; with `top` its
+        ticket ranks so many of them. A request that may be sent again carries an idempotency `key`
+        of its own: the same key gives the same tickets.
         """
         count = 1 if n is None else doors.check_count(n)
-        tickets = self._replica.transact(lambda unit: unit.ask(Ask(count, key, attributes)))
+        request = Ask(count, key, attributes, context, candidates, top)
+        tickets = self._replica.transact(lambda unit: unit.ask(request))
         return tickets[0] if n is None else tickets
 
     def tell(
@@ -152,7 +176,9 @@ class Study(Looking):
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
         Past data are (arm, reward) or (arm, reward, attributes), or a CSV or Parquet file with
-        columns `arm` and `reward`, and perhaps `attributes` as an export has it.
+        columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study with
+        contexts a context (and a column `context`) is in the place of attributes, and where arms
+        are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
         if isinstance(rewards, (str, os.PathLike)):
@@ -169,7 +195,7 @@ class Study(Looking):
         *,
         every: float | timedelta | None = None,
         valid_for: float | timedelta | None = publishing.VALID_FOR,
-        segment: str | None = None,
+        segment: str | Given | None = None,
         reason: str = "",
         key: str | None = None,
     ) -> Weights:
@@ -180,17 +206,24 @@ class Study(Looking):
         `weights`, makes it when it is asked for and something happened since. From one to the next
         as few units move as the change of the weights requires. Whoever cannot renew weights may
         use them `valid_for` so many seconds (a day). Units may be published for by `segment`, each
-        with its own versions.
+        with its own versions; in a study that learns by segment it is given as a context,
+        {"country": "fr"}, and the weights are that segment's.
         """
         plan = publishing.check_plan(decisions, every, valid_for)
-        of, why = publishing.check_segment(segment), check_reason(reason)
+        why = check_reason(reason)
         if key is not None:
             check_key(key)
-        return self._replica.transact(lambda unit: publishing.publish(unit, of, plan, why, key))
+        return self._replica.transact(
+            lambda unit: publishing.publish(unit, segment, plan, why, key)
+        )
 
-    def weights(self, segment: str | None = None) -> Weights:
+    def _segment(self, segment: object) -> str | None:
+        """The name of a segment, be it given as a context."""
+        return self._replica.look(lambda state: publishing.segment_in(state, segment)[0])
+
+    def weights(self, segment: str | Given | None = None) -> Weights:
         """The published weights that stand now: the next version, if that is due."""
-        of = publishing.check_segment(segment)
+        of = self._segment(segment)
         now = self._replica.now()
 
         def read(state: State) -> tuple[Weights, bool]:
@@ -203,10 +236,10 @@ class Study(Looking):
             return found
         return self._replica.transact(lambda unit: publishing.renewed(unit, of))
 
-    def fresh_for(self, segment: str | None = None) -> float:
+    def fresh_for(self, segment: str | Given | None = None) -> float:
         """For how many seconds the weights that stand need not be asked for again."""
-        now = self._replica.now()
-        return self._replica.look(lambda state: state.publishing.fresh_for(segment, now))
+        now, of = self._replica.now(), self._segment(segment)
+        return self._replica.look(lambda state: state.publishing.fresh_for(of, now))
 
     @property
     def signing_key(self) -> SigningKey:
@@ -219,13 +252,14 @@ class Study(Looking):
         """Learn many outcomes of units that were assigned by published weights, all or (one row is
         bad) none of them; the count.
 
-        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, or
-        mappings with these names; a version of None is for units that were assigned without
-        weights. Sums per (version, segment, arm) do as well where the family allows: mappings with
-        version, arm, n, sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet
-        or Arrow file. Under one idempotency `key` a batch counts once; the rows themselves are
-        their key where none is given. Under a window a row waits until its own has closed, and the
-        last one of a unit and version stands until then.
+        Rows are (unit, version, arm, reward) with perhaps a time behind, in seconds since 1970, and
+        attributes, or mappings with these names; a version of None is for units that were assigned
+        without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
+        (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
+        sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet or Arrow file.
+        Under one idempotency `key` a batch counts once; the rows themselves are their key where
+        none is given. Under a window a row waits until its own has closed, and the last one of a
+        unit and version stands until then.
         """
         check_reason(reason)
         batch = brought(rows, lambda: self._replica.look(lambda state: tuple(state.register)))
@@ -242,10 +276,11 @@ class Study(Looking):
     def correct_rows(self, rows: RowCorrections, reason: str, *, key: str | None = None) -> int:
         """Replace what rows of outcomes in bulk counted as, all or (one row is bad) none; how many.
 
-        Rows are (unit, version, arm, was, reward), or mappings with these names; a reward of None
-        forgets the row. The log keeps sums, so that whoever corrects says what a row counted as,
-        and a request that may be sent again carries an idempotency `key`. A row whose window is
-        open is not corrected but observed once more.
+        Rows are (unit, version, arm, was, reward), perhaps with the attributes that the row came
+        with, or mappings with these names; a reward of None forgets the row. The log keeps sums, so
+        that whoever corrects says what a row counted as, and a request that may be sent again
+        carries an idempotency `key`. A row whose window is open is not corrected but observed once
+        more.
         """
         if not check_reason(reason).strip():
             raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
@@ -302,6 +337,7 @@ class Study(Looking):
         given = as_exposure(exposure)
 
         def body(state: State) -> dict[str, Any]:
+            changes.check_policy(state)
             policy = state.agent.policy
             if "exposure" not in {field.name for field in fields(policy)}:
                 raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
@@ -314,6 +350,7 @@ class Study(Looking):
         chosen = check_policy(policy)
 
         def body(state: State) -> dict[str, Any]:
+            changes.check_policy(state, chosen)
             doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
             return {"policy": kept(chosen)}
 

@@ -17,6 +17,10 @@ from belman.studies.settings import check_control
 from belman.studies.state import State
 from belman.studies.traffic import LATE
 
+_IN_CONTEXTS = (
+    "Arms were chosen by context: what each brought on average is of those whom it was shown to, "
+    "and says less than what is believed in a context."
+)
 #: Arms that are given lifts and intervals at any look, the likeliest best first, through HTTP.
 MOST = 50
 
@@ -120,7 +124,7 @@ def report_of(
     """The report on a state of this moment, beside another control than its own if one is given."""
     known, settings = reporting.known(state.agent), state.settings
     against = check_control(control, known.arms) if control is not None else settings.control
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = () if state.contexts is None else (_IN_CONTEXTS,)
     if against is not None and against not in known.arms:
         notes = (f"Control {against!r} is not played any more: nothing is held against it.",)
         against = None
@@ -170,7 +174,7 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    if settings.discount == 1.0:
+    if settings.discount == 1.0 and state.contexts is None:  # contexts change as arms are chosen
         units, agent = reporting.units(state.agent.scale), state.agent
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):

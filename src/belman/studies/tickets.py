@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from belman.errors import UnknownTicketError
 from belman.studies.chain import NO_MARK, mark
+from belman.studies.contexts import CANDIDATES, CHOSEN, CONTEXT, RANKING
 from belman.studies.event_log import Draw, Event
 
 
@@ -16,7 +18,10 @@ class Ticket(NamedTuple):
     """One decision: hand in `id` with the reward; `probability` is the chance that `arm` had.
 
     `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
-    that of such a draw then, and that of the policy otherwise.
+    that of such a draw then, and that of the policy otherwise. In a study with contexts `context`
+    is what was asked with; where arms are candidates, `candidate` is the one to try, and `arm` its
+    place among them. `ranking` lists as many as were asked for, this one first, and then those with
+    the largest indices.
     """
 
     id: str
@@ -24,6 +29,9 @@ class Ticket(NamedTuple):
     probability: float
     uniform: bool
     time: float
+    context: dict[str, Any] | None = None
+    candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
 
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
@@ -32,7 +40,17 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
     arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
     shown = ticket_id(event.number, secret, mark(event))
     chance = math.nan if event.probability is None else event.probability
-    return Ticket(shown, arm, chance, uniform, event.time)
+    found = Ticket(shown, arm, chance, uniform, event.time)
+    if event.body is None:
+        return found
+    body = json.loads(event.body)
+    if CANDIDATES in body:
+        place = body[CHOSEN]
+        found = found._replace(arm=place, candidate=body[CANDIDATES][place])
+    ranking = body.get(RANKING)
+    if ranking is not None and CANDIDATES not in body:
+        ranking = [register[place] for place in ranking]
+    return found._replace(context=body.get(CONTEXT), ranking=ranking)
 
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from belman.agent import doors
+from belman.agent.contextual.mind import Asking
 from belman.errors import (
     ArmError,
     BelmanError,
@@ -17,27 +18,32 @@ from belman.errors import (
     listing,
     nearest,
 )
-from belman.studies import change_keys, consequences, guards, settle, shipping
+from belman.studies import change_keys, consequences, contexts, guards, settle, shipping
 from belman.studies.attributes import check_attributes
 from belman.studies.chain import NO_MARK, Head, mark
 from belman.studies.event_log import Event, EventLog, Kind
 from belman.studies.limits import Limits
 from belman.studies.metrics import Metrics, check_metrics
-from belman.studies.settings import is_encodable
 from belman.studies.state import State
 from belman.studies.storage import Transaction
 from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of
+from belman.studies.written import is_encodable
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 250  # characters of an idempotency key
 
 
 class Ask(NamedTuple):
-    """A request for so many `tickets`; an idempotency `key` makes it safe to send again."""
+    """A request for so many `tickets`, perhaps in a `context` and among `candidates`; an
+    idempotency `key` makes it safe to send again.
+    """
 
     tickets: int = 1
     key: str | None = None
     attributes: Mapping[str, Any] | None = None
+    context: Mapping[str, Any] | None = None
+    candidates: Sequence[Mapping[str, Any]] | None = None
+    top: int | None = None  # how many to rank, the chosen one first
 
 
 class Tell(NamedTuple):
@@ -93,8 +99,10 @@ class UnitOfWork:
         """Tickets for the arms to try now, or those that the same key was given before."""
         doors.check_count(request.tickets)
         attributes = check_attributes(request.attributes, self.state.attribute_names)
-        text = json.dumps({"attributes": attributes}, ensure_ascii=False) if attributes else None
-        given = [] if request.key is None else self._given(request, check_key(request.key), text)
+        asking = self.state.check_asking(request.context, request.candidates)
+        body: dict[str, Any] = {"attributes": attributes} if attributes else {}
+        body |= {} if asking is None else contexts.body(asking)
+        given = [] if request.key is None else self._given(request, check_key(request.key), body)
         if given:
             return given
         self.check_playing()
@@ -108,11 +116,27 @@ class UnitOfWork:
         self.check_playing()
         self.state.count_early(self.now)
         first = self.state.number + 1
-        for i, (place, draw, probability) in enumerate(self.state.decide(request.tickets)):
+        ranking = self._ranking(request, asking)
+        for i, one in enumerate(self.state.decide(request.tickets, asking)):
             key = None if request.key is None else f"{request.key}/{i}"
-            chance = {"draw": draw, "probability": probability}
-            self.write(Kind.ASKED, arm=place, **chance, key=key, body=text)
+            own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
+            if ranking is not None:
+                first = one.place if one.candidate is None else one.candidate
+                rest = [place for place in ranking if place != first]
+                own = {**own, contexts.RANKING: [first, *rest][: request.top]}
+            text = json.dumps(own, ensure_ascii=False) if own else None
+            event = {"arm": one.place, "draw": one.draw, "probability": one.probability}
+            self.write(Kind.ASKED, **event, key=key, body=text)
         return [self._ticket(event) for event in self.new if event.number >= first]
+
+    def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
+        """The places of all arms, or candidates, the largest index first, if that is asked for."""
+        if request.top is None:
+            return None
+        if asking is None:
+            raise SettingError("top=… ranks arms in a context: this study decides without")
+        doors.check_count(request.top, f"top={request.top!r}")
+        return self.state.rank(asking)
 
     def check_playing(self) -> None:
         """Refuse where the study is paused."""
@@ -124,12 +148,15 @@ class UnitOfWork:
         """Refuse more rows that wait for their window than tickets may be out."""
         self._limits.check(0, rows, self.name)
 
-    def _given(self, request: Ask, key: str, body: str | None) -> list[Ticket]:
+    def _given(self, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []
         while event := self.keyed(f"{key}/{len(found)}"):
-            if event.body != body:
-                was = "was given with other attributes before: use a new key"
+            before = json.loads(event.body or "{}")
+            for name in (contexts.CHOSEN, contexts.RANKING):
+                before.pop(name, None)
+            if before != body:
+                was = "was given with other attributes, or another context, before: use a new key"
                 raise SettingError(f"key={key!r} {was}")
             found.append(self._ticket(event))
         if found and len(found) != request.tickets:
@@ -162,13 +189,17 @@ class UnitOfWork:
         checked: list[tuple[int, float]] = []
         bodies: list[dict[str, Any]] = []
         names: Set[str] = self.state.attribute_names
+        in_contexts = self.state.contexts is not None
         for i, row in enumerate(rows, start=1):
             try:
                 arm, reward, *rest = row
-                (attributes,) = rest or (None,)
-                place = known.get(arm)
+                (more,) = rest or (None,)
+                attributes = None if in_contexts else more
+                candidate = [arm] if in_contexts and isinstance(arm, Mapping) else None
+                place = known.get(arm) if candidate is None else 0
             except (TypeError, ValueError):
-                give = "give (arm, reward), or (arm, reward, attributes)"
+                third = "context" if in_contexts else "attributes"
+                give = f"give (arm, reward), or (arm, reward, {third})"
                 raise SettingError(f"row {i} of the past data is {row!r}: {give}") from None
             if place is None:
                 there = f"this study knows {listing(known)}{nearest(arm, known)}"
@@ -176,9 +207,12 @@ class UnitOfWork:
             try:
                 checked.append((place, self.check_reward(reward)))
                 names = names | set(found := check_attributes(attributes, names))
+                asking = self.state.check_asking(more, candidate) if in_contexts else None
             except (RewardError, SettingError) as error:
                 raise type(error)(f"row {i}: {error}") from None
-            bodies.append({"attributes": found} if found else {})
+            body = {"attributes": found} if found else {}
+            chosen = None if candidate is None else 0
+            bodies.append(body if asking is None else contexts.body(asking, chosen))
         why = {"reason": reason, "rows": len(checked)}
         for i, (place, reward) in enumerate(checked):
             try:

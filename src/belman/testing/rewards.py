@@ -73,7 +73,7 @@ def parameters_have_their_means(case: FamilyCase) -> Faults:
         found, (top,) = family.mean_of(theta), rewards_at(family, theta, np.array([1.0 - 1e-9]))
         cut = family.reward_range is not None and top == family.reward_range[1]
         if not close(found, mean, 1e-12) and not (cut and found < mean):
-            yield f"the law of parameter_of({mean}) has the mean {found!r}"
+            yield f"the distribution of parameter_of({mean}) has the mean {found!r}"
         if not family.mean_range[0] <= found <= family.mean_range[1]:
             yield f"the mean {found!r} lies outside of mean_range, {family.mean_range}"
     for bad in (math.nan, math.inf, -math.inf):
@@ -104,7 +104,7 @@ def rewards_have_the_mean(case: FamilyCase) -> Faults:
         expected = case.family.mean_of(case.family.parameter_of(mean))
         drawn = case.draws(mean, 10_000, seed=21)
         if not abs(drawn.mean() - expected) < 5.0 * drawn.std() / math.sqrt(drawn.size):
-            yield f"10,000 rewards have the mean {drawn.mean()!r}, and their law has {expected!r}"
+            yield f"10,000 rewards have the mean {drawn.mean()!r}, and should have {expected!r}"
 
 
 def d_is_a_divergence(case: FamilyCase) -> Faults:
@@ -155,7 +155,7 @@ def answers_agree(case: FamilyCase) -> Faults:
     """What policies ask of a family, and what its beliefs say."""
     family, belief = case.family, case.ordinary[-1]
     if family.mean_fixes_law and family.spread(belief) != 1.0:
-        yield f"the mean fixes the law, and the spread of {belief} is {family.spread(belief)!r}"
+        yield f"the mean fixes all, and the spread of {belief} is {family.spread(belief)!r}"
     if not family.worth(belief) > family.worth(case.ordinary[1]) >= 0.0:
         yield f"{belief} is worth {family.worth(belief)!r} rewards, fewer than {case.ordinary[1]}"
     if family.coin:

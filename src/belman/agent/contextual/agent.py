@@ -7,23 +7,17 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-import numpy as np
-
-from belman import chance
 from belman.agent import doors, state_file
-from belman.agent.contextual import looking, saving, settings
-from belman.agent.contextual.calls import Calls
-from belman.agent.contextual.columns import Columns
-from belman.agent.contextual.knowledge import Knowledge
+from belman.agent.contextual import looking, saving
+from belman.agent.contextual.mind import Asking, ContextualMind
 from belman.agent.contextual.open_asks import Asked, OpenAsks
-from belman.agent.contextual.slots import Slots
 from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.models import Model
 from belman.policies.dependent import DependentPolicy
 from belman.table import Table
 
 
-class ContextualAgent:
+class ContextualAgent(ContextualMind):
     """Decides which arm to try in a context, from what all arms and contexts have in common.
 
     `arms` are names; `features` what is known of them, {arm: {name: value}} or a data frame; or
@@ -34,7 +28,8 @@ class ContextualAgent:
     arms share: "disjoint" (every arm answers contexts in its own way), "shared" (features say
     all), or "hybrid" (both, and how much is an arm's own is learnt). `interactions` lists pairs of
     a name of the context and a feature that count together; all do, unless they are given. `scale`
-    is the prior's standard deviation of coefficients.
+    is the prior's standard deviation of coefficients. With `minimise` rewards are costs, linear
+    ones or of 0 to 1.
 
     >>> agent = ContextualAgent(["blue", "red"], context=["country", "age"], seed=7)
     >>> arm = agent.ask(context={"country": "FR", "age": 31})
@@ -54,90 +49,54 @@ class ContextualAgent:
         interactions: Iterable[Sequence[str]] | None = None,
         policy: DependentPolicy | None = None,
         scale: float = 1.0,
+        minimise: bool = False,
         seed: int | None = None,
     ) -> None:
-        self._arms: list[Hashable] = []
-        for arm in doors.check_names(arms, "arms"):
-            doors.check_new(arm, self._arms)
-            self._arms.append(arm)
-        self._places = {arm: place for place, arm in enumerate(self._arms)}
-        if self._arms:
-            given = settings.check_features(features, self._arms)
-            names = list(dict.fromkeys(name for row in given.values() for name in row))
-            known = settings.check_names(names, "features")
-        else:
-            given, known = {}, settings.check_names(features or (), "features")
-            if not known:
-                raise ArmError("an agent needs arms, or names of features for candidates")
-            pooling = "shared" if pooling is None else pooling
-        self._model = settings.check_model(model)
-        self._policy = settings.check_policy(policy)
-        self._pooling = settings.check_pooling(pooling, bool(known))
-        self._scale = settings.check_scale(scale)
-        told = settings.check_names(context, "context")
-        pairs = settings.check_interactions(interactions, told, known)
-        self._learnt = Knowledge(
-            self._model,
-            self._scale,
-            Slots(told, True, "context"),
-            Slots(known, False, "features"),
-            Columns(self._pooling, pairs),
-        )
-        self._mind = chance.generator(doors.check_seed(seed))
-        features_of = self._learnt.features
-        self._rows = [features_of.check(given[arm]) for arm in self._arms if known]
-        for row in self._rows:
-            features_of.meet(row)
-        self._told = 0
-        self._tells = [0] * len(self._arms)
+        given: dict[str, Any] = {"features": features, "context": context, "model": model}
+        given |= {"pooling": pooling, "interactions": interactions, "policy": policy}
+        super().__init__(arms, **given, scale=scale, minimise=minimise, seed=seed)
         self._asks = OpenAsks()
-        self._grow()
-
-    def _grow(self) -> None:
-        self._learnt.grow(len(self._arms))
-        self._prepare()
-
-    def _meet(self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]) -> None:
-        self._calls.changed()
-        if self._learnt.meet(context, candidates):
-            self._prepare()
 
     # Asking
 
     def ask(
         self,
         context: Mapping[str, Any] | None = None,
+        n: int | None = None,
         *,
         candidates: Sequence[Mapping[str, Any]] | None = None,
         among: Iterable[Hashable] | None = None,
         top: int | None = None,
     ) -> Any:
         """The arm to try in this context; the place of one of the `candidates`, for an agent
-        without arms; or with `top` a list of so many, those with the largest indices, best first.
+        without arms; or with `n` a batch of so many; or with `top` a list of so many different
+        ones, those with the largest indices, best first.
 
-        `among` names the arms that are available. The reward is told by the arm, or by
-        `agent.ticket` of this ask.
+        Those of a batch are chosen as if each that is out had brought what is expected of it, so
+        that it spreads. `among` names the arms that are available. The reward is told by the arm,
+        or by `agent.ticket` of this ask.
 
         >>> agent = ContextualAgent(features=["price", "colour"], model="linear", seed=7)
         >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
         0
         """
-        values = self._learnt.context.check(context)
-        rows, places = self._at_hand(candidates, among)
-        count = 1 if top is None else doors.check_count(top, f"ask(top={top!r})")
-        self._meet(values, rows if candidates is not None else [])
-        chosen, index = self._calls.choose(values, rows, places, self.turn)
-        order = [chosen]
-        if count > 1:
-            ranked = np.argsort(-index, kind="stable").tolist()
-            order += [place for place in ranked if place != chosen][: count - 1]
+        if n is not None and top is not None:
+            raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
+        asking, places = self.check(context, candidates), self._available(among)
+        batch = None if n is None else doors.check_count(n)
+        most = None if top is None else doors.check_count(top, f"ask(top={top!r})")
+        self.meet(asking)
+        if most is not None:
+            order = self.rank(asking, places)[:most]
+        else:
+            order = [chosen.place for chosen in self.choose(asking, batch or 1, places)]
         found = []
         for place in order:
-            arm = place if candidates is not None else self._arms[places[place]]
-            candidate = rows[place] if candidates is not None else None
-            self._asks.add(Asked(arm, candidate, values))
+            candidate = None if asking.candidates is None else asking.candidates[place]
+            arm = self._arms[place] if candidate is None else place
+            self._asks.add(Asked(arm, candidate, asking.context))
             found.append(arm)
-        return found[0] if top is None else found
+        return found[0] if batch is None and most is None else found
 
     @property
     def ticket(self) -> int:
@@ -146,24 +105,14 @@ class ContextualAgent:
             raise TicketError("nothing was asked yet: there is no ticket")
         return self._asks.given - 1
 
-    def _at_hand(
-        self, candidates: Sequence[Mapping[str, Any]] | None, among: Iterable[Hashable] | None
-    ) -> tuple[list[dict[str, Any]], list[int]]:
-        """What is known of each arm at hand, and its place (−1 for candidates)."""
-        if (candidates is None) == (not self._arms):
-            remedy = "ask(candidates=[…]) is for agents that were made without arms, and only them"
-            raise SettingError(f"this agent has {len(self._arms)} arms: {remedy}")
-        if candidates is not None:
-            if isinstance(candidates, (str, Mapping)) or not len(candidates):
-                raise SettingError(f"candidates={candidates!r} are none: give a list of {{…}}")
-            rows = [self._learnt.features.check(candidate) for candidate in candidates]
-            return rows, [-1] * len(rows)
+    def _available(self, among: Iterable[Hashable] | None) -> list[int] | None:
+        """The places of the arms that are named."""
         if among is None:
-            return self._rows, list(range(len(self._arms)))
+            return None
         places = sorted({self._place(arm) for arm in doors.check_names(among, "among")})
         if not places:
             raise ArmError("among is empty: name at least one arm that is available")
-        return [self._rows[place] for place in places if self._rows], places
+        return places
 
     # Telling
 
@@ -182,35 +131,32 @@ class ContextualAgent:
         """
         if reward is None:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
-        value = self._model.check_reward(reward)
+        value = self.inward(reward)
         used = ticket
         if ticket is None and context is None and not isinstance(arm, Mapping):
             used = self._asks.oldest(arm)
-        asked = self._unasked(arm, context) if used is None else self._asks.find(used, arm)
-        place = -1 if asked.candidate is not None else self._place(asked.arm)
-        self._calls.learn(asked.context, place, asked.candidate, value)
-        self._told += 1
-        if place >= 0:
-            self._tells[place] += 1
+        if used is None:
+            asking, place = self._unasked(arm, context)
+            self.meet(asking)
+        else:
+            asked = self._asks.find(used, arm)
+            one = None if asked.candidate is None else [asked.candidate]
+            asking, place = Asking(asked.context, one), 0 if one else self._place(asked.arm)
+        self.learn(asking, place, value)
         if used is not None:
             del self._asks.open[used]
 
-    def _unasked(self, arm: Any, context: Mapping[str, Any] | None) -> Asked:
+    def _unasked(self, arm: Any, context: Mapping[str, Any] | None) -> tuple[Asking, int]:
         if isinstance(arm, Mapping) and not self._arms:
-            asked = Asked(
-                None, self._learnt.features.check(arm), self._learnt.context.check(context)
-            )
-        elif not self._arms:
+            return self.check(context, [arm]), 0
+        if not self._arms:
             remedy = "give ticket=…, or the features of the candidate in place of the arm"
             raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
-        else:
-            self._place(arm)
-            if context is None and self._learnt.context.names:
-                remedy = "give the context=… that the reward came in"
-                raise UnknownTicketError(f"arm {arm!r} has no open ask: {remedy}")
-            asked = Asked(arm, None, self._learnt.context.check(context))
-        self._meet(asked.context, [asked.candidate] if asked.candidate is not None else [])
-        return asked
+        place = self._place(arm)
+        if context is None and self._learnt.context.names:
+            remedy = "give the context=… that the reward came in"
+            raise UnknownTicketError(f"arm {arm!r} has no open ask: {remedy}")
+        return self.check(context), place
 
     def cancel(self, ticket: int) -> None:
         """Forget an ask whose reward will never come."""
@@ -223,26 +169,6 @@ class ContextualAgent:
         return dict(self._asks.open)
 
     # Looking
-
-    @property
-    def arms(self) -> list[Hashable]:
-        """The arms there are."""
-        return list(self._arms)
-
-    @property
-    def model(self) -> Model:
-        """What rewards are."""
-        return self._model
-
-    @property
-    def policy(self) -> DependentPolicy:
-        """Who chooses."""
-        return self._policy
-
-    @property
-    def turn(self) -> int:
-        """The turn being decided: the rewards told so far, plus one."""
-        return self._told + 1
 
     def beliefs(self, context: Mapping[str, Any] | None = None, level: float = 0.95) -> Table:
         """Per arm, in a context: rewards told, expected reward, the credible interval of its mean
@@ -268,11 +194,11 @@ class ContextualAgent:
         copy = self._copy_in(context)
         return looking.reasons(copy, copy._place(arm))
 
-    def coefficients(self, level: float = 0.95) -> Table:
-        """Every coefficient with its credible interval; those of numbers are per standard deviation
-        (`per`) of them.
+    def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
+        """Every coefficient with its credible interval, or the first so many; those of numbers are
+        per standard deviation (`per`) of them.
         """
-        return looking.coefficients(self, doors.check_level(level))
+        return looking.coefficients(self, doors.check_level(level), most)
 
     def _copy_in(self, context: Mapping[str, Any] | None) -> ContextualAgent:
         """A copy that has met a context, whose numbers do not count."""
@@ -280,9 +206,7 @@ class ContextualAgent:
             raise SettingError("this agent has no arms of its own to look at: they are candidates")
         values = self._learnt.context.check(context)
         copy = deepcopy(self)
-        copy._learnt.context.meet(values, count=False)
-        if len(copy._learnt.context) > len(self._learnt.context):
-            copy._grow()
+        copy.meet(Asking(values), count=False)
         copy._calls.fill(values)
         return copy
 
@@ -311,22 +235,3 @@ class ContextualAgent:
     def from_json(cls, text: str, *, source: str = "the state") -> ContextualAgent:
         """The agent of a text that `to_json` gave."""
         return saving.from_text(cls, text, source)
-
-    # Calls of kernels
-
-    def _prepare(self) -> None:
-        self._calls = Calls(self._learnt, self._policy, self._rows, self._mind)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the calls, which hold arrays by their addresses: a copy has its own."""
-        return {name: part for name, part in vars(self).items() if name != "_calls"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._prepare()
-
-    def _place(self, arm: Hashable) -> int:
-        try:
-            return self._places[arm]
-        except (KeyError, TypeError):
-            raise doors.unknown_arm(arm, self._arms) from None

@@ -33,12 +33,11 @@ class Calls:
         self._own = np.zeros(len(learnt.features))
         self.held = self._held_for(rows, range(learnt.arms))
         self._decide = self._deciding(self.held)
-        self._take_in: Call = entry(deciding.take_in, model=learnt.model.kernels).hold(
-            LATER,
-            **{name: self.held[name] for name in ("law", "belief", "x", "layout")},
-            own=self._own,
-            row=np.zeros(len(learnt.columns)),
-        )
+        one = {name: self.held[name] for name in ("law", "belief", "x", "layout")}
+        one |= {"own": self._own, "row": np.zeros(len(learnt.columns))}
+        kernels = learnt.model.kernels
+        self._take_in: Call = entry(deciding.take_in, model=kernels).hold(LATER, **one)
+        self._foresee: Call = entry(deciding.foresee, model=kernels).hold(LATER, **one)
 
     def _held_for(self, rows: Rows, places: Sequence[int]) -> dict[str, Any]:
         """What a decision among these arms holds."""
@@ -77,15 +76,13 @@ class Calls:
 
     def choose(
         self, context: Mapping[str, Any], rows: Rows, places: Sequence[int], turn: int
-    ) -> tuple[int, Floats]:
-        """Which of these arms to play in a context, and all of their indices."""
+    ) -> tuple[int, int, Floats]:
+        """Which of these arms to play in a context, how many tie with it, and all indices."""
         self.fill(context)
         if len(places) == self._learnt.arms and places[0] >= 0:
-            chosen, _ = self._decide(turn)
-            return chosen, self.held["index"]
+            return *self._decide(turn), self.held["index"]
         held = self._held_for(rows, places)
-        chosen, _ = self._deciding(held)(turn)
-        return chosen, held["index"]
+        return *self._deciding(held)(turn), held["index"]
 
     def survey(self, turn: int) -> dict[str, Any]:
         """What a decision in the context that is filled in has seen."""
@@ -94,9 +91,17 @@ class Calls:
 
     def learn(self, context: Mapping[str, Any], place: int, candidate: Any, reward: float) -> None:
         """Learn the reward of the arm at a place, or of a candidate, in a context."""
+        self._fill_both(context, place, candidate)
+        self._take_in(place, reward)
+
+    def foresee(self, context: Mapping[str, Any], place: int, candidate: Any) -> float:
+        """The expected reward of the arm at a place, or of a candidate, in a context."""
+        self._fill_both(context, place, candidate)
+        return float(self._foresee(place))
+
+    def _fill_both(self, context: Mapping[str, Any], place: int, candidate: Any) -> None:
         self.fill(context)
         if candidate is None:
             self._own[:] = self.held["u"][place]
         else:
             self._learnt.features.fill(candidate, self._own)
-        self._take_in(place, reward)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from belman.agent.contextual.columns import lay_out
 from belman.engine import kernel
-from belman.models.shared import learn
+from belman.models.shared import learn, marginal
 from belman.models.sight import look_at_all
 from belman.policies.policy import pick
 
@@ -34,3 +34,11 @@ def take_in(model, law, belief, x, own, layout, row, arm: int, reward: float):
     lay_out(x, own, layout, arm, row)
     learn(model, law, belief, row, reward)
     return 0
+
+
+@kernel
+def foresee(model, law, belief, x, own, layout, row, arm: int):
+    """The expected reward of an arm that has the slots `own`."""
+    lay_out(x, own, layout, arm, row)
+    eta, variance = marginal(model, law, belief, row)
+    return model.expected(law, eta, variance)

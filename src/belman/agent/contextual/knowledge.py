@@ -57,8 +57,13 @@ class Knowledge:
         if fresh:
             self.belief = grown(self.belief, self.prior(fresh), self.model.first_noise)
 
-    def meet(self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]) -> bool:
-        """Take in values; whether there are more columns than before."""
+    def meet(
+        self,
+        context: Mapping[str, Any],
+        candidates: Sequence[Mapping[str, Any]],
+        count: bool = True,
+    ) -> bool:
+        """Take in values, and `count` numbers; whether there are more columns than before."""
         new = self.context.news(context) or any(map(self.features.news, candidates))
         if new:  # try it first: too much is refused before anything is changed
             trial_context, trial_features = deepcopy((self.context, self.features))
@@ -66,10 +71,10 @@ class Knowledge:
             for candidate in candidates:
                 trial_features.meet(candidate)
             self._check_size(trial_context, trial_features, self.arms)
-        for changed in self.context.meet(context):
+        for changed in self.context.meet(context, count):
             reexpressed(self.belief, self.columns.change(changed, True))
         for candidate in candidates:
-            for changed in self.features.meet(candidate):
+            for changed in self.features.meet(candidate, count):
                 reexpressed(self.belief, self.columns.change(changed, False))
         if new:
             self.grow(self.arms)

@@ -69,7 +69,10 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
     held, model = agent._calls.survey(agent.turn), agent.model
     law, belief, features = model.law, held["belief"], held["features"]
     intervals = [
-        tuple(float(model.kernels.mean(law, end)) for end in ends(model, belief, row, level))
+        sorted(
+            agent.outward(float(model.kernels.mean(law, end)))
+            for end in ends(model, belief, row, level)
+        )
         for row in features
     ]
     seen = zip(held["sight"].eta, held["sight"].variance, strict=True)
@@ -77,7 +80,7 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
         {
             "arm": agent.arms,
             "plays": list(agent._tells),
-            "expected reward": [float(model.kernels.expected(law, *pair)) for pair in seen],
+            agent.quantity: [agent.outward(model.kernels.expected(law, *pair)) for pair in seen],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "P(best)": best_shares(model, belief, features, agent.turn).tolist(),
@@ -131,12 +134,12 @@ def reasons(agent: ContextualAgent, arm: int) -> Table:
     )
 
 
-def coefficients(agent: ContextualAgent, level: float) -> Table:
+def coefficients(agent: ContextualAgent, level: float, most: int | None = None) -> Table:
     """Every coefficient with its interval, and the deviation of the number that it is per."""
     belief, size = agent._learnt.belief, len(agent._learnt.columns)
-    mean = belief.share @ belief.mean
-    intervals = [ends(agent.model, belief, row, level) for row in np.eye(size)]
-    labels = _labels(agent)
+    mean = (belief.share @ belief.mean)[:most]
+    intervals = [ends(agent.model, belief, row, level) for row in np.eye(size)[:most]]
+    labels = _labels(agent)[:most]
     moments = {**agent._learnt.features.moments, **agent._learnt.context.moments}
     return Table(
         {
@@ -145,6 +148,8 @@ def coefficients(agent: ContextualAgent, level: float) -> Table:
             "coefficient": mean.tolist(),
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
-            "per": [moments[label].spread if label in moments else 1.0 for _, label in labels],
+            "per": [
+                moments[label].spread or 1.0 if label in moments else 1.0 for _, label in labels
+            ],
         }
     )

@@ -33,6 +33,7 @@ def to_text(agent: ContextualAgent) -> str:
             "policy": spec.describe(agent._policy),
             "pooling": agent._pooling,
             "scale": agent._scale,
+            "minimise": agent._minimise,
             "interactions": [list(pair) for pair in agent._learnt.columns.interactions],
             "context": agent._learnt.context.plain(),
             "features": agent._learnt.features.plain(),
@@ -78,6 +79,7 @@ def _rebuilt(kind: type[ContextualAgent], content: dict[str, Any], source: str) 
         pooling=content["pooling"],
         interactions=content["interactions"],
         scale=content["scale"],
+        minimise=content.get("minimise", False),
         seed=0,
     )
     agent._learnt.context, agent._learnt.features = context, features

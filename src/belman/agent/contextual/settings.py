@@ -48,6 +48,16 @@ def check_scale(scale: Any) -> float:
     return float(scale)
 
 
+def check_minimise(minimise: Any, model: Model) -> bool:
+    """Whether rewards are costs, which counts cannot be."""
+    if not isinstance(minimise, bool):
+        raise SettingError(f"minimise={minimise!r} is neither True nor False")
+    if minimise and isinstance(model, PoissonLog):
+        remedy = "take model='linear', for which costs may be any number"
+        raise SettingError(f"minimise=True is not for {model.name} rewards: {remedy}")
+    return minimise
+
+
 def check_names(names: Any, option: str) -> list[str]:
     """Different names of values."""
     if isinstance(names, (str, bytes)):

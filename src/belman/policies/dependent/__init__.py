@@ -1,4 +1,4 @@
-"""Who chooses among arms that share a belief, one algorithm a file."""
+"""Policies for arms that share a belief, one algorithm a file."""
 
 from __future__ import annotations
 

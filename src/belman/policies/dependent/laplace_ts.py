@@ -12,13 +12,14 @@ from belman.policies.dependent.lin_ts import LinTS
 
 @dataclass(frozen=True)
 class LaplaceTS(LinTS):
-    """Play the best arm of a draw of θ from the normal law at the mode, renewed reward by reward.
+    """Play the best arm of a draw of θ from the normal approximation, renewed by every reward.
 
     >>> LaplaceTS().believing(Logistic()).laplace
     True
     """
 
     name = "laplace-ts"
+    by_chance = True
 
     def believing(self, model: Model) -> Model:
         if isinstance(model, (Logistic, PoissonLog)):

@@ -33,6 +33,7 @@ class LinEpsilonGreedy(DependentPolicy):
     epsilon: float = 0.1
 
     name = "lin-epsilon-greedy"
+    by_chance = True
     kernels = KERNELS
 
     def __post_init__(self) -> None:

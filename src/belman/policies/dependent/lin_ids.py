@@ -72,6 +72,7 @@ class LinIDS(DependentPolicy):
     draws: int = 200
 
     name = "lin-ids"
+    by_chance = True
     kernels = KERNELS
 
     def __post_init__(self) -> None:

@@ -48,6 +48,7 @@ class LinMED(DependentPolicy):
     """
 
     name = "lin-med"
+    by_chance = True
     kernels = KERNELS
 
     def memory(self, arms: int, features: int) -> Memory:

@@ -40,6 +40,7 @@ class LinTS(DependentPolicy):
     inflation: float = 1.0
 
     name = "lin-ts"
+    by_chance = True
     kernels = KERNELS
 
     def __post_init__(self) -> None:

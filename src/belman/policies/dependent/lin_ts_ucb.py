@@ -46,6 +46,7 @@ class LinTSUCB(DependentPolicy):
     draws: int = 20
 
     name = "lin-ts-ucb"
+    by_chance = True
     kernels = KERNELS
 
     def __post_init__(self) -> None:

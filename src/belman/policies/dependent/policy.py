@@ -50,9 +50,11 @@ class DependentKernels(Bundle):
 
 @dataclass(frozen=True)
 class DependentPolicy(ABC):
-    """Who chooses among arms with features: what the user chose of an algorithm."""
+    """A policy for arms with features: what the user chose of an algorithm."""
 
     name: ClassVar[str]
+    #: Whether it chooses by chance, so that the chance of what it chose is not known.
+    by_chance: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -81,7 +81,7 @@ class Featured(Problem):
 
     @property
     def rewards(self) -> ModelKernels:
-        """The kernels of the law that rewards have in truth."""
+        """The kernels of the distribution that rewards have in truth."""
         return self.model.kernels
 
     @property

@@ -15,6 +15,7 @@ from belman.errors import SettingError
 from belman.models import Block, Linear, Logistic, Model, ModelKernels
 from belman.problems.featured.context_arms import lay_out
 from belman.problems.featured.featured import Featured, SceneKernels
+from belman.problems.featured.logged_rows import earnings_of
 from belman.problems.problem import Floats
 
 _MOST_ROWS = 10_000_000
@@ -122,10 +123,13 @@ def from_table(
     labels: ArrayLike | None = None,
     *,
     rewards: ArrayLike | None = None,
+    actions: ArrayLike | None = None,
+    propensities: ArrayLike | None = None,
     model: Model | None = None,
 ) -> TableArms:
     """A table as a contextual bandit: `labels` to guess, an arm a class and a reward of 1 for the
-    right one, or the `rewards` (rows × arms) that every arm would give.
+    right one; or the `rewards` (rows × arms) that every arm would give; or a log, of `actions` with
+    their `rewards` and `propensities`, from which every arm's is estimated without bias.
 
     Columns are standardised, and a constant comes first. Every turn draws a row; regret is to the
     best arm of that row. The model is logistic for rewards from 0 to 1, else linear with unknown
@@ -138,7 +142,15 @@ def from_table(
     table = _matrix("rows", rows)
     if (labels is None) == (rewards is None):
         raise SettingError("give labels, or rewards=…, and not both")
-    if labels is not None:
+    if (actions is None) != (propensities is None) or (actions is not None and rewards is None):
+        raise SettingError("a log has actions=…, rewards=… and propensities=…, all three")
+    spread = table.std(axis=0)
+    usable = np.where(spread > 1e-12 * (1.0 + np.abs(table).max(axis=0)), spread, np.inf)
+    scaled = (table - table.mean(axis=0)) / usable / np.sqrt(table.shape[1])
+    contexts = np.hstack([np.ones((len(table), 1)), scaled])
+    if actions is not None and rewards is not None and propensities is not None:
+        earnings = earnings_of(contexts, actions, rewards, propensities)
+    elif labels is not None:
         given = np.asarray(labels).ravel()
         _, places = np.unique(given, return_inverse=True)
         earnings = np.eye(int(places.max()) + 1)[places] if len(given) else np.zeros((0, 1))
@@ -146,10 +158,6 @@ def from_table(
         earnings = _matrix("rewards", rewards)
     if len(earnings) != len(table):
         raise SettingError(f"{len(table)} rows and {len(earnings)} rewards: give as many of both")
-    spread = table.std(axis=0)
-    usable = np.where(spread > 1e-12 * (1.0 + np.abs(table).max(axis=0)), spread, np.inf)
-    scaled = (table - table.mean(axis=0)) / usable / np.sqrt(table.shape[1])
-    contexts = np.hstack([np.ones((len(table), 1)), scaled])
     if model is None:
         within = earnings.min() >= 0.0 and earnings.max() <= 1.0
         wide = max(float(earnings.std()), 1e-6)

@@ -1,6 +1,7 @@
 // The page of one study, the verdict first, which moves as the study does.
 import { key, listen, studyPath } from "./api.js";
 import { Arms } from "./arms.js";
+import { Contexts } from "./contexts.js";
 import { Details } from "./details.js";
 import { h } from "./dom.js";
 import { Forest } from "./forest.js";
@@ -26,7 +27,7 @@ export function studyPage(main, name, role, link) {
   const steer = new Steer(name, role === "admin", () => stream.again());
   const verdict = new Verdict(name, steer.buttons);
   const details = new Details(() => stream.again());
-  const parts = [new Forest(), new Traffic(), new Earned(), new Arms(name, pinned, () => stream.again()), new Segments(name), new Soundness(), new Log(name)];
+  const parts = [new Forest(), new Traffic(), new Earned(), new Arms(name, pinned, () => stream.again()), new Contexts(), new Segments(name), new Soundness(), new Log(name)];
   const first = h("section", { class: "first", "aria-labelledby": "first" });
   const rest = h("div", { class: "rest" }, ...parts.map((part) => part.element), steer.knob, details.element, steer.away || "");
   const waiting = h("div", { class: "loading", role: "status" }, h("h1", { class: "sentence" }, `Opening ${name} …`),

@@ -1,0 +1,193 @@
+"""What is believed of every arm in every segment: its own rewards, and a share of the others'.
+
+All that a segment believes follows from what it learnt, what all learnt and the strength of their
+pooling. Who decides by it (an agent per segment, or a study) keeps nothing beside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from belman.agent import doors, state_file
+from belman.agent.learnt import Learnt
+from belman.errors import SettingError, StateError, listing, nearest
+from belman.families import Family
+from belman.segments.pooling import STRENGTHS, Pooling
+
+Segment = tuple[Hashable, ...]
+MOST_SEGMENTS = 100_000
+
+
+class SegmentBeliefs:
+    """Beliefs of arms by segment, named by the values of a context.
+
+    >>> from belman.families import Bernoulli
+    >>> beliefs = SegmentBeliefs(("country",), Bernoulli(), {"blue": Learnt.nothing((1.0, 1.0))})
+    >>> beliefs.learn(beliefs.key({"country": "fr"}), "blue", 1.0)
+    >>> beliefs.own[("fr",)]["blue"].belief
+    (2.0, 1.0)
+    """
+
+    def __init__(
+        self, names: Sequence[str], family: Family, first: Mapping[Hashable, Learnt]
+    ) -> None:
+        self.names, self.family = check_names(names), family
+        self._first = dict(first)
+        self.pooling = Pooling(family)
+        self.all = dict(first)
+        self.own: dict[Segment, dict[Hashable, Learnt]] = {}
+
+    def key(self, context: Mapping[str, Hashable]) -> Segment:
+        """The values that name a segment; None where the context does not say."""
+        if not isinstance(context, Mapping):
+            example = f"{{{self.names[0]!r}: …}}"
+            raise SettingError(f"context={context!r} names no segment: give {example}")
+        for name in context:
+            if name not in self.names:
+                known = f"segments are by {listing(self.names)}{nearest(name, self.names)}"
+                raise SettingError(f"unknown name {name!r} in a context: {known}")
+        return tuple(_check_value(name, context.get(name)) for name in self.names)
+
+    def named(self, key: Segment) -> dict[str, Hashable]:
+        """The context that a segment is."""
+        return dict(zip(self.names, key, strict=True))
+
+    def of(self, key: Segment) -> dict[Hashable, Learnt]:
+        """What a segment learnt itself; nothing, where it was never seen."""
+        return self.own.get(key, self._first)
+
+    def see(self, key: Segment) -> None:
+        """Keep a segment from now on."""
+        if key in self.own:
+            return
+        if len(self.own) >= MOST_SEGMENTS:
+            raise SettingError(f"{key!r} is one segment too many: at most {MOST_SEGMENTS:,}")
+        self.own[key] = dict(self._first)
+
+    def learn(self, key: Segment, arm: Hashable, value: float) -> None:
+        """Learn what an arm brought in a segment, on the scale of the family."""
+        self.see(key)
+        own, everywhere = self.own[key], self.all
+        beliefs = np.array(own[arm].belief), np.array(everywhere[arm].belief)
+        others = everywhere[arm].plays - own[arm].plays
+        self.pooling.learn(*beliefs, others, value, _variance(everywhere[arm]))
+        own[arm] = own[arm].told(self.family, value)
+        everywhere[arm] = everywhere[arm].told(self.family, value)
+
+    def learn_many(self, key: Segment, arm: Hashable, n: int, total: float, squares: float) -> None:
+        """Learn so many rewards of an arm in a segment by their sums, where the family allows."""
+        self.see(key)
+        for where in (self.own[key], self.all):
+            before = where[arm]
+            belief = self.family.update_many(before.belief, n, total, squares)
+            where[arm] = before._replace(
+                belief=tuple(map(float, belief)),
+                plays=before.plays + n,
+                sum=before.sum + total,
+                squares=before.squares + squares,
+                tells=before.tells + n,
+            )
+
+    def share(self, arm: Hashable, own: Learnt) -> float:
+        """The share of other segments' rewards of an arm that counts beside its own."""
+        others = self.all[arm].plays - own.plays
+        return self.pooling.share(others) if others > 0.0 else 0.0
+
+    def believed(self, key: Segment, arm: Hashable) -> Learnt:
+        """What was learnt of an arm in a segment, and the share that it borrows."""
+        own, everywhere = self.of(key)[arm], self.all[arm]
+        share = self.share(arm, own)
+
+        def between(mine: float, theirs: float) -> float:
+            return mine + share * (theirs - mine)
+
+        plays = between(own.plays, everywhere.plays)
+        belief = self.pooling.believed(np.array(own.belief), np.array(everywhere.belief), share)
+        return own._replace(
+            belief=tuple(map(float, belief)),
+            plays=plays,
+            sum=between(own.sum, everywhere.sum),
+            squares=between(own.squares, everywhere.squares),
+            tells=max(own.tells, round(plays)),
+        )
+
+    # Keeping
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain data, arms in the order of the first."""
+        return {
+            "evidence": self.pooling.evidence.tolist(),
+            "all": [list(self.all[arm]) for arm in self._first],
+            "segments": [
+                [
+                    [state_file.encode_arm(value) for value in key],
+                    [list(own[arm]) for arm in self._first],
+                ]
+                for key, own in self.own.items()
+            ],
+        }
+
+    def take(self, content: Mapping[str, Any], source: str) -> None:
+        """Have what `plain` gave; raises StateError where it is damaged."""
+        evidence = state_file.floats(content["evidence"])
+        if evidence.shape != (len(STRENGTHS),) or not np.isfinite(evidence).all():
+            raise StateError(f"the weights of {len(STRENGTHS)} strengths are not there")
+        self.pooling.evidence[:] = evidence
+        self.all = self._learnt(content["all"])
+        self.own = {}
+        for values, rows in content["segments"]:
+            decoded = [state_file.decode_arm(value, source) for value in values]
+            key = self.key(dict(zip(self.names, decoded, strict=True)))
+            self.own[key] = self._learnt(rows)
+
+    def _learnt(self, rows: Any) -> dict[Hashable, Learnt]:
+        """What was learnt of each arm, from a file."""
+        found = {}
+        for arm, (prior, belief, plays, total, squares, tells, pending) in zip(
+            self._first, rows, strict=True
+        ):
+            numbers = state_file.floats([plays, total, squares])
+            plays, total, squares = numbers.tolist()
+            whole = type(tells) is int and type(pending) is int and min(tells, pending) >= 0
+            if not (np.isfinite(numbers).all() and whole and plays >= 0):
+                raise StateError(f"what was learnt of arm {arm!r} is damaged")
+            learnt = Learnt(
+                tuple(state_file.floats(prior).tolist()),
+                tuple(state_file.floats(belief).tolist()),
+                plays,
+                total,
+                squares,
+                tells,
+                pending,
+            )
+            found[arm] = doors.check_learnt(learnt, self.family)
+        return found
+
+
+def _variance(learnt: Learnt) -> float:
+    """Of the rewards of an arm, as far as they were seen."""
+    if learnt.plays < 2.0:
+        return 0.0
+    mean = learnt.sum / learnt.plays
+    return max(learnt.squares / learnt.plays - mean * mean, 0.0)
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """The names of what makes a segment."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not names:
+        raise SettingError(f"segments={names!r} names none: write segments=('country', 'device')")
+    if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise SettingError(f"segments={names!r} is not a list of different names")
+    return tuple(names)
+
+
+def _check_value(name: str, value: Any) -> Hashable:
+    """A value of a context that can be written down: text, a number or None."""
+    plain = value is None or isinstance(value, (str, int, float))
+    if not plain or (isinstance(value, float) and not math.isfinite(value)):
+        raise SettingError(f"{name}={value!r} names no segment: give text, a number or None")
+    return value

@@ -1,0 +1,144 @@
+"""What goes in and comes out where a study decides in contexts, or among candidates."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
+
+from belman.errors import SettingError
+
+MOST_CANDIDATES = 1_000
+MOST_NAMES = 200
+
+_Text = Annotated[StrictStr, Field(max_length=200)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Word = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+Words = Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMES)]
+Values = Annotated[dict[Word, StrictBool | Number | _Text | None], Field(max_length=MOST_NAMES)]
+Context = Annotated[
+    Values | None, Field(description="What is known of this moment, by the study's names.")
+]
+Candidates = Annotated[
+    Annotated[list[Values], Field(min_length=1, max_length=MOST_CANDIDATES)] | None,
+    Field(description="The features of what may be chosen, where these are the arms."),
+]
+Top = Annotated[
+    Annotated[int, Field(strict=True, ge=1, le=MOST_CANDIDATES)] | None,
+    Field(description="How many to rank, the chosen one first."),
+]
+
+
+class ContextsIn(BaseModel):
+    """What makes a study one with contexts, as of `belman.open_study`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    segments: Annotated[
+        Words | None, Field(description="Names of what makes a segment, each of which learns.")
+    ] = None
+    context: Annotated[Words | None, Field(description="Names of what an ask tells.")] = None
+    features: Annotated[
+        Words | dict[Word, Values] | None,
+        Field(description="What is known of every arm; or names alone, for candidates."),
+    ] = None
+    model: Annotated[
+        Word | dict[Word, Any] | None,
+        Field(description="What rewards along features are: linear, logistic or poisson."),
+    ] = None
+    pooling: Annotated[
+        Word | None, Field(description="What arms share: shared, disjoint or hybrid.")
+    ] = None
+    interactions: Annotated[
+        Annotated[list[Words], Field(max_length=MOST_NAMES)] | None,
+        Field(description="Pairs of a name of the context and a feature that count together."),
+    ] = None
+    scale: Annotated[
+        Number | None, Field(description="The prior's standard deviation of coefficients.")
+    ] = None
+
+
+class Action(BaseModel):
+    """One of the actions to rank: a name, and features in one or several objects."""
+
+    id: Word
+    features: list[Values] = []
+
+
+class RankBody(BaseModel):
+    """What to rank, in the shape of the personalisation service that was retired; an event id makes
+    it safe to send again, and its reward is sent to the event.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "contextFeatures": [{"age": 31}],
+                    "actions": [
+                        {"id": "pasta", "features": [{"price": 9, "taste": "salty"}]},
+                        {"id": "ice cream", "features": [{"price": 4, "taste": "sweet"}]},
+                    ],
+                    "eventId": "75269AD0-BFEE-4598-8196-C57383D38E10",
+                }
+            ]
+        }
+    )
+
+    contextFeatures: list[Values] = []  # noqa: N815 (the shape of another service)
+    actions: Annotated[list[Action], Field(min_length=1, max_length=MOST_CANDIDATES)]
+    excludedActions: list[Word] = []  # noqa: N815
+    eventId: Word | None = None  # noqa: N815
+
+    def context(self) -> dict[str, Any]:
+        """All that is told of the moment."""
+        return merged(self.contextFeatures)
+
+    def chosen_from(self) -> list[Action]:
+        """The actions that are not excluded, each of a name of its own."""
+        found = [one for one in self.actions if one.id not in self.excludedActions]
+        if not found or len({one.id for one in found}) < len(found):
+            raise SettingError("give actions of different ids, not all of them excluded")
+        return found
+
+
+def merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """One object of several."""
+    return {name: value for part in parts for name, value in part.items()}
+
+
+class Ranked(BaseModel):
+    """An action in its place, with the chance that it had of being the first (null: not known)."""
+
+    id: str
+    probability: float | None
+
+
+class RankOut(BaseModel):
+    """The actions in order, and which of them the reward is for."""
+
+    ranking: list[Ranked]
+    eventId: str  # noqa: N815
+    rewardActionId: str  # noqa: N815
+
+
+class RewardBody(BaseModel):
+    """The reward of an event."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1.0}]})
+
+    value: Number
+
+
+def context_in(text: str | None) -> dict[str, Any] | None:
+    """A context that is given in an address, as JSON."""
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise SettingError(f"context={text[:80]!r} is no JSON object: {{…}}")
+    return found

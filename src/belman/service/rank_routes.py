@@ -1,0 +1,75 @@
+"""Ranking and rewarding, in the shape of the personalisation service that was retired."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from typing import Annotated
+
+from fastapi import Path
+from starlette.requests import Request
+from starlette.responses import Response
+
+from belman.service import context_models as models
+from belman.service.access import idempotency_key, requires, role_router
+from belman.service.keys import Role
+from belman.service.routes import Decider, StudyName, json_response, registry_of
+from belman.studies import Ask, Study, Ticket
+
+router = role_router(prefix="/api/studies", tags=["rank"])
+EventId = Annotated[str, Path(max_length=200, description="The id of a ranking.")]
+
+
+@router.post("/{name}/rank", response_model=models.RankOut, status_code=201,
+             **requires(Role.PLAY, 409))  # fmt: skip
+async def rank(request: Request, name: StudyName, body: models.RankBody) -> Response:
+    """Rank actions, in a study whose arms are candidates; the first is the one to show."""
+    registry, actions = registry_of(request), body.chosen_from()
+    commit = await registry.group_commit(name)
+    event = str(uuid.uuid4()) if body.eventId is None else body.eventId
+    key = idempotency_key(request.scope, event)
+    known = await registry.change(lambda: commit.study.feature_names)
+    features = [_features(action, known) for action in actions]
+    asked = Ask(1, key, None, body.context(), features, len(actions))
+    tickets = await commit.submit(asked)
+    assert isinstance(tickets, list)
+    registry.metrics.tickets.inc()
+    share = commit.study.settings.uniform_share
+    ranking = _ranking(tickets[0], actions, share)
+    first = ranking[0]["id"]
+    return json_response({"ranking": ranking, "eventId": event, "rewardActionId": first}, 201)
+
+
+def _features(action: models.Action, known: list[str]) -> dict[str, object]:
+    own = {"id": action.id} if "id" in known else {}
+    return {**own, **models.merged(action.features)}
+
+
+def _ranking(ticket: Ticket, actions: list[models.Action], share: float) -> list[dict[str, object]]:
+    """The actions with their chances: by the uniform share, and all else for the policy's own."""
+    order = ticket.ranking or [ticket.arm]
+    evenly = share / len(order)
+    own = order[0] if not ticket.uniform else None
+    known = not math.isnan(ticket.probability) and own is not None
+    found: list[dict[str, object]] = []
+    for place in order:
+        chance = evenly + (1.0 - share if place == own else 0.0) if known else None
+        found.append({"id": actions[int(str(place))].id, "probability": chance})
+    return found
+
+
+@router.post("/{name}/events/{event}/reward", status_code=204, response_class=Response,
+             **requires(Role.PLAY, 409))  # fmt: skip
+async def reward(
+    request: Request, study: Decider, event: EventId, body: models.RewardBody
+) -> Response:
+    """Learn the reward of what an event showed first; the same once more changes nothing."""
+    registry, key = registry_of(request), idempotency_key(request.scope, event)
+    await registry.change(_rewarded, study, key, body.value)
+    registry.metrics.rewards.inc()
+    return Response(status_code=204)
+
+
+def _rewarded(study: Study, key: str | None, value: float) -> None:
+    (ticket,) = study.asked(key or "")
+    study.tell(ticket, value, key=key)

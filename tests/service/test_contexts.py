@@ -1,0 +1,103 @@
+"""Deciding in contexts through a service: asks that hold them, tables, and rank with reward."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from belman import errors, models
+from belman.policies.dependent import LinUCB
+
+FOOD = {"price": 4, "taste": "sweet"}, {"price": 9, "taste": "salty"}
+
+
+@pytest.fixture
+def dishes(client, request):
+    return client.create(
+        request.node.name, features=["price", "taste"], context=["age"], model="linear", seed=1
+    )
+
+
+def path(study):
+    return f"/api/studies/{quote(study.name, safe='')}"
+
+
+def test_asks_hold_contexts_and_tables_show_them(client):
+    study = client.create("colours", ["blue", "red"], context=["country"], seed=1)
+    for country in ("fr", "de") * 10:
+        ticket = study.ask(context={"country": country}, top=2)
+        assert ticket.context == {"country": country}
+        assert set(ticket.ranking) == {"blue", "red"}
+        study.tell(ticket, int((ticket.arm == "blue") == (country == "fr")))
+    french = study.beliefs(context={"country": "fr"})
+    assert french["P(best)"][0] > 0.8
+    assert "country=fr" in study.contexts()["coefficients"]["feature"]
+    assert study.explain(context={"country": "fr"})["arm"][0] == "blue"
+    with pytest.raises(errors.SettingError, match="name in context"):
+        study.ask(context={"moon": 1})
+    assert client.create("without", ["blue"]).contexts() == {}
+
+
+def test_segments_and_their_weights(client):
+    study = client.create("segments", ["blue", "red"], segments=["country"], seed=1)
+    for _ in range(10):
+        for country in ("fr", "de"):
+            ticket = study.ask(context={"country": country})
+            study.tell(ticket, int((ticket.arm == "blue") == (country == "fr")))
+    assert set(study.contexts()["segments"]["segment"]) == {"country=fr", "country=de"}
+    made = study.publish(100, segment={"country": "fr"})
+    assert study.weights("country=fr") == made
+
+
+def test_objects_make_a_study(client):
+    study = client.create(
+        "objects", ["blue", "red"], context=["age"], policy=LinUCB(2.0), model=models.Linear()
+    )
+    assert study.status()["policy"] == "LinUCB(alpha=2.0)"
+    assert study.status()["model"] == "linear"
+
+
+def test_candidates_are_asked_among(dishes):
+    ticket = dishes.ask(context={"age": 30}, candidates=FOOD)
+    assert ticket.candidate["price"] == FOOD[ticket.arm]["price"]
+    assert dishes.tell(ticket, 3.5)
+
+
+def test_rank_and_reward_once(service, dishes):
+    actions = [{"id": name, "features": [food]} for name, food in zip("ab", FOOD, strict=True)]
+    body = {"contextFeatures": [{"age": 31}], "actions": actions, "eventId": "event-1"}
+    first = service.send("POST", f"{path(dishes)}/rank", body)
+    assert first.status == 201
+    found = json.loads(first.body)
+    assert found["eventId"] == "event-1"
+    assert found["rewardActionId"] == found["ranking"][0]["id"]
+    assert sorted(one["id"] for one in found["ranking"]) == ["a", "b"]
+    assert found["ranking"][0]["probability"] in (0.5, 1.0)
+    assert json.loads(service.send("POST", f"{path(dishes)}/rank", body).body) == found
+    for _ in range(2):
+        told = service.send("POST", f"{path(dishes)}/events/event-1/reward", {"value": 2.5})
+        assert (told.status, told.body) == (204, b"")
+    assert dishes.status()["told"] == 1
+    other = service.send("POST", f"{path(dishes)}/events/event-1/reward", {"value": 3.0})
+    assert other.status == 409
+    assert service.send("POST", f"{path(dishes)}/events/none/reward", {"value": 1}).status == 404
+
+
+def test_excluded_actions_are_not_ranked(service, dishes):
+    actions = [{"id": name, "features": [food]} for name, food in zip("ab", FOOD, strict=True)]
+    body = {"actions": actions, "excludedActions": ["a"]}
+    found = json.loads(service.send("POST", f"{path(dishes)}/rank", body).body)
+    assert [one["id"] for one in found["ranking"]] == ["b"]
+    assert len(found["eventId"]) > 10
+    none = service.send("POST", f"{path(dishes)}/rank", {**body, "excludedActions": ["a", "b"]})
+    assert none.status == 422
+
+
+def test_a_study_of_arms_ranks_no_actions(service, client):
+    study = client.create("plain", ["blue", "red"])
+    refused = service.send("POST", f"{path(study)}/rank", {"actions": [{"id": "a"}]})
+    assert refused.status in (409, 422)
+    with pytest.raises(errors.SettingError, match="decides without"):
+        study.ask(context={"age": 1})

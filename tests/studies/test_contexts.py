@@ -1,0 +1,278 @@
+"""Studies that decide in contexts: what is learnt is the fold of the log, come what may."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import belman
+from belman import errors
+from belman.policies.dependent import LinGreedy, LinTS, SharedBelMan
+from belman.studies import Ask, Tell
+from belman.studies.state import State
+
+ARMS = ("blue", "red", "green")
+KINDS = {
+    "features": {"context": ["country", "age"], "pooling": "hybrid", "features": {
+        arm: {"bright": i} for i, arm in enumerate(ARMS)}},
+    "disjoint": {"context": ["country", "age"], "model": "linear"},
+    "segments": {"segments": ["country"]},
+    "candidates": {"features": ["price", "colour"], "context": ["age"], "model": "linear"},
+}  # fmt: skip
+
+
+@pytest.fixture(params=KINDS)
+def kind(request) -> str:
+    return request.param
+
+
+def begun(opened, kind, **more):
+    arms = None if kind == "candidates" else ARMS
+    return opened("study", arms, **{"seed": 1, **KINDS[kind], **more})
+
+
+def asked(kind, luck) -> dict:
+    """What one visitor is asked with."""
+    country, age = str(luck.choice(["fr", "de", "it"])), float(luck.integers(18, 80))
+    if kind == "segments":
+        return {"context": {"country": country}}
+    if kind != "candidates":
+        return {"context": {"country": country, "age": age if age < 70 else None}}
+    colours = [{"price": float(luck.integers(1, 9)), "colour": colour} for colour in "bcd"]
+    return {"context": {"age": age}, "candidates": colours[: 1 + int(luck.integers(3))]}
+
+
+def reward_of(kind, ticket, luck) -> float:
+    if kind == "candidates":
+        return float(ticket.candidate["price"] + luck.normal())
+    likes = "blue" if ticket.context["country"] == "fr" else "red"
+    return float(luck.random() < (0.8 if ticket.arm == likes else 0.3))
+
+
+def lived(study, kind, turns=40, seed=3, out=0):
+    """Some turns, the last so many of which are not told; the tickets."""
+    luck, tickets = np.random.default_rng(seed), []
+    for turn in range(turns):
+        tickets.append(study.ask(**asked(kind, luck)))
+        if turn < turns - out:
+            study.tell(tickets[-1], reward_of(kind, tickets[-1], luck))
+    return tickets
+
+
+def test_the_state_is_the_fold_of_the_log(opened, kind):
+    study = begun(opened, kind, uniform_share=0.2)
+    lived(study, kind, out=5)
+    other = opened("study", None)
+    assert other.check() == study.check()
+    assert len(study.tickets()) == 5
+    assert {ticket.id for ticket in other.tickets()} == {ticket.id for ticket in study.tickets()}
+
+
+def test_a_snapshot_goes_on_as_if_nothing_had_happened(opened, kind):
+    study = begun(opened, kind)
+    lived(study, kind, out=3)
+    state = study._replica._state
+    again = State.from_text(state.to_text())
+    assert again.to_text() == state.to_text()
+    study._replica._state = again
+    study.give_back(study.tickets()[:1])
+    lived(study, kind, 10, seed=4)
+    study.check()
+
+
+def test_a_ticket_says_what_was_asked(opened):
+    study = begun(opened, "candidates")
+    candidates = [{"price": 3, "colour": "b"}, {"price": 5, "colour": None}]
+    ticket = study.ask(context={"age": 31}, candidates=candidates, key="one")
+    assert ticket.candidate == candidates[ticket.arm]
+    assert ticket.context == {"age": 31.0}
+    assert study.ask(context={"age": 31}, candidates=candidates, key="one") == ticket
+    assert study.tickets() == [ticket]
+    with pytest.raises(errors.SettingError, match="another context"):
+        study.ask(context={"age": 32}, candidates=candidates, key="one")
+
+
+def test_it_learns_who_likes_what(opened):
+    study = begun(opened, "features")
+    lived(study, "features", 150)
+    best = {
+        country: study.beliefs(context={"country": country, "age": 40})["P(best)"]
+        for country in ("fr", "de")
+    }
+    assert np.argmax(best["fr"]) == 0
+    assert np.argmax(best["de"]) == 1
+    assert len(study.coefficients()) > 10
+    assert "feature" in study.reasons("blue", {"country": "fr", "age": 40}).columns
+    assert study.explain(context={"country": "fr", "age": 40})["arm"][0] in ARMS
+    assert any("chosen by context" in note for note in study.report().notes)
+
+
+def test_segments_are_seen_and_looked_at(opened):
+    study = begun(opened, "segments")
+    lived(study, "segments", 150)
+    found = study.segments()
+    arms = dict(zip(found["segment"], found["arm"], strict=True))
+    assert arms["country=fr"] == "blue"
+    assert arms["country=de"] == "red"
+    assert np.argmax(study.beliefs(context={"country": "fr"})["P(best)"]) == 0
+
+
+def test_a_correction_counts_as_if_it_had_been_told_so(opened, kind):
+    study = begun(opened, kind)
+    tickets, luck = lived(study, kind), np.random.default_rng(3)
+    told = []
+    for ticket in tickets:
+        asked(kind, luck)
+        told.append([ticket.arm, reward_of(kind, ticket, luck), ticket.context])
+    told[7][1] = 1.0 - told[7][1]
+    assert study.correct(tickets[7], told[7][1], "a slip")
+    study.check()
+    if kind != "candidates":  # of which past data does not know those that were not chosen
+        other = opened("other", ARMS, **{"seed": 1, **KINDS[kind]})
+        other.record([tuple(row) for row in told])
+        context = tickets[7].context
+        mine, theirs = (one.beliefs(context=context) for one in (study, other))
+        np.testing.assert_allclose(mine["low"], theirs["low"], rtol=1e-9)
+    assert study.correct(tickets[9], None, "fraud")
+    study.check()
+
+
+def test_windows_let_contexts_count_when_they_close(opened, clock):
+    study = begun(opened, "disjoint", window=100, clock=clock)
+    luck = np.random.default_rng(5)
+    for _ in range(20):
+        ticket = study.ask(**asked("disjoint", luck))
+        study.tell(ticket, 1.0)
+        clock.now += 10.0
+    state = study._replica._state
+    assert state.contexts.agent.turn == state.told + 1 == 11
+    assert set(state.contexts.open) == set(state.tickets.asks)
+    clock.now += 200.0
+    assert study.status()["told"] == 20
+    study.check()
+
+
+def test_a_batch_spreads(opened):
+    study = opened("study", [f"arm {i}" for i in range(8)], context=["age"], model="linear")
+    for _ in range(2):
+        tickets = study.ask(8, context={"age": 30})
+        assert len({ticket.arm for ticket in tickets}) == 8
+        for ticket in tickets:
+            study.tell(ticket, 1.0)
+
+
+def test_arms_retire_and_come_back(opened):
+    study = begun(opened, "features")
+    lived(study, "features", 20)
+    study.retire_arm("blue")
+    arms = {ticket.arm for ticket in lived(study, "features", 30, seed=5)}
+    assert "blue" not in arms
+    study.add_arm("blue")
+    study.check()
+    with pytest.raises(errors.ArmError, match="candidates"):
+        study.add_arm("violet")
+
+
+def test_past_data_and_exports_keep_contexts(opened, tmp_path):
+    study = begun(opened, "features")
+    lived(study, "features", 30)
+    study.export(tmp_path / "log.csv")
+    other = opened("other", ARMS, **{"seed": 1, **KINDS["features"]})
+    assert other.record(tmp_path / "log.csv") == 30
+    mine, theirs = (one._replica._state.contexts.agent for one in (study, other))
+    np.testing.assert_allclose(mine._learnt.belief.mean, theirs._learnt.belief.mean, rtol=1e-9)
+    other.check()
+    candidates = opened("candidates", None, **{"seed": 1, **KINDS["candidates"]})
+    assert candidates.record([({"price": 3, "colour": "b"}, 1.5, {"age": 40})]) == 1
+    candidates.check()
+
+
+def test_a_replay_finds_the_better_policy(opened):
+    """Of a uniform log: who learns the contexts is worth more than chance, and its estimates hold
+    what it earns when it lives itself (0.8 at best, 0.47 by chance).
+    """
+    study = begun(opened, "features", uniform_share=1.0)
+    luck = np.random.default_rng(8)
+    for _ in range(15):
+        asks = [Ask(**asked("features", luck)) for _ in range(60)]
+        tickets = [answer[0] for answer in study.together(asks)]
+        rewards = [reward_of("features", ticket, luck) for ticket in tickets]
+        study.together([Tell(*pair) for pair in zip(tickets, rewards, strict=True)])
+    found = study.replay(SharedBelMan())
+    assert found.doubly_robust_low > found.earned
+    assert 0.55 < found.doubly_robust < 0.9
+    assert study.replay(LinGreedy()).policy == "lin-greedy"
+    with pytest.raises(errors.ReplayError, match="no contexts"):
+        study.replay(belman.Thompson())
+
+
+def test_weights_are_published_per_segment(opened):
+    study = begun(opened, "segments")
+    lived(study, "segments", 120)
+    french = study.publish(1_000, segment={"country": "fr"})
+    german = study.publish(1_000, segment={"country": "de"})
+    assert french.segment == "country=fr"
+    assert study.weights("country=fr").version == french.version
+    assert max(zip(french.weights, french.arms, strict=True))[1] == "blue"
+    assert max(zip(german.weights, german.arms, strict=True))[1] == "red"
+    units = [f"unit {i}" for i in range(40)]
+    rows = [(unit, german.version, belman.assign(german, unit).arm, 1) for unit in units]
+    before = study._replica._state.contexts.beliefs.own["de",]["red"].tells
+    assert study.observe(rows) == 40
+    learnt = study._replica._state.contexts.beliefs.own["de",]["red"].tells
+    assert learnt - before == sum(row[2] == "red" for row in rows)
+    study.check()
+    with pytest.raises(errors.StudyError, match="without weights"):
+        study.observe([("unit", None, "red", 1)])
+    with pytest.raises(errors.SettingError, match="names none"):
+        study.publish(1_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"segments": ["country"], "context": ["age"]}, "choose either"),
+        ({"context": ["age"], "stop_when": belman.Sure(0.95)}, "depends on the context"),
+        ({"context": ["age"], "discount": 0.9}, "fade by their model"),
+        ({"context": ["age"], "policy": belman.Thompson()}, "no policy for arms with features"),
+        ({"policy": LinTS()}, "is no policy"),
+        ({"context": ["age"], "early": True, "window": 9}, "windows close"),
+    ],
+)
+def test_what_cannot_be_is_refused(opened, settings, words):
+    with pytest.raises(errors.BelmanError, match=words):
+        opened("study", ARMS, **settings)
+
+
+def test_contexts_of_another_kind_are_refused_and_change_nothing(opened, kind):
+    study = begun(opened, kind)
+    lived(study, kind, 10)
+    before = study.check()
+    wrong = [{"context": {"moon": 1}}, {"context": {"country": "\ud800", "age": 1.0}}]
+    wrong.append({"candidates": [{"price": 1}] if kind != "candidates" else [{"moon": 3}]})
+    for one in wrong:
+        with pytest.raises(errors.SettingError):
+            study.ask(**one)
+    assert study.check() == before
+    plain = opened("plain", ARMS)
+    with pytest.raises(errors.SettingError, match="decides without"):
+        plain.ask(context={"age": 1})
+
+
+def test_a_study_is_opened_again_by_what_made_it(opened, kind):
+    begun(opened, kind)
+    begun(opened, kind)
+    if kind != "segments":
+        with pytest.raises(errors.SettingError, match="was created with contexts"):
+            begun(opened, kind, context=["moon"])
+
+
+def test_costs_in_contexts(opened):
+    study = opened("study", ("cheap", "dear"), context=["age"], model="linear", minimise=True)
+    luck = np.random.default_rng(2)
+    for _ in range(40):
+        ticket = study.ask(context={"age": 30})
+        study.tell(ticket, (1.0 if ticket.arm == "cheap" else 3.0) + 0.1 * luck.normal())
+    found = study.beliefs(context={"age": 30})
+    assert found["expected cost"][0] == pytest.approx(1.0, abs=0.2)
+    assert found["P(best)"][0] > 0.9
