@@ -126,9 +126,10 @@ def main() -> None:
             cold = asyncio.run(first_view(port, "long", server.pid))
             warm = min(asyncio.run(first_view(port, "long", server.pid)).first for _ in range(3))
     assert cold.view["number"] >= events - 2
-    shown = f"{cold.view['report']['sentence']} (after {cold.judged:.1f} s)"
+    shown = cold.view["report"]["sentence"]
     claims = [
         Claim(f"first view of {events:,} events, cold", cold.first, 1.0, "s"),
+        Claim("its sentence", cold.judged, 1.0, "s"),
         Claim("for which the service worked", cold.worked, 1.0, "s"),
         Claim("a view after it", warm, 1.0, "s"),
     ]

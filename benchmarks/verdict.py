@@ -3,10 +3,15 @@
 Coins at 10 % and a lift of 10 %, looked at after every reward, under BelMan, Thompson and a fixed
 split. The prior is what `belman plan` would take: arms around the baseline that differ by about the
 lift. Limits on errors are held against the upper end of a 99 % interval (Clopper and Pearson).
+
+`python -m benchmarks.verdict [RUNS [PART …]]`, with parts out of separated, intervals, calibrated,
+ratio_test.
 """
 
 from __future__ import annotations
 
+import math
+import random
 import sys
 
 import numpy as np
@@ -22,7 +27,8 @@ from benchmarks.claim import Claim, report
 RUNS, SEED = 2_000, 17
 BASELINE, LIFT, DELTA, LEVEL = 0.1, 0.1, 0.05, 0.95
 NULL_TURNS, LIFT_TURNS, PRIOR_TURNS = 30_000, 40_000, 10_000
-STUDIES, TICKETS, BATCH = 4_000, 20_000, 200
+WATCHED_TURNS = 1_500
+TICKETS, BATCH = 20_000, 200
 PLAYERS = {
     "fixed split": belman.Uniform(),
     "BelMan": belman.BelMan(),
@@ -69,10 +75,52 @@ def _ratio(mine: np.ndarray, other: np.ndarray) -> float:
     return float(mine.mean() / other.mean())
 
 
+def ever_missed(player: belman.Policy, seed: int) -> tuple[bool, bool]:
+    """Whether the interval at any look of the first of two arms, and that of their difference, ever
+    misses the truth, looked at after every reward.
+
+    The first misses where the martingale of the true mean has reached 1/δ, the second only where
+    the product of both martingales has, at the true means.
+    """
+    truths, prior, bar = (BASELINE, BASELINE * (1.0 + LIFT)), FAMILY.prior, -math.log(DELTA)
+    agent, luck = belman.Agent([0, 1], FAMILY, player, seed=seed), random.Random(seed)
+    plays, wins, logs = [0, 0], [0, 0], [0.0, 0.0]
+    one = both = False
+    for _ in range(WATCHED_TURNS):
+        arm = agent.ask()
+        won = luck.random() < truths[arm]
+        agent.tell(arm, float(won))
+        plays[arm] += 1
+        wins[arm] += won
+        a, b = prior[0] + wins[arm], prior[1] + plays[arm] - wins[arm]
+        gain = _log_beta(a, b) - _log_beta(*prior)
+        likely = wins[arm] * math.log(truths[arm])
+        unlikely = (plays[arm] - wins[arm]) * math.log1p(-truths[arm])
+        logs[arm] = gain - likely - unlikely
+        one, both = one or logs[0] >= bar, both or sum(logs) >= bar
+    return one, both
+
+
+def _log_beta(a: float, b: float) -> float:
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+def intervals(runs: int) -> tuple[list[Claim], dict[str, str]]:
+    """How often intervals at any look are ever wrong over whole runs."""
+    claims, notes, runs = [], {}, runs // 4
+    for name, player in PLAYERS.items():
+        missed = np.sum([ever_missed(player, SEED + run) for run in range(runs)], axis=0)
+        for what, count in zip(("an arm", "the difference"), missed.tolist(), strict=True):
+            title = f"{name}: interval of {what} ever wrong"
+            claims.append(Claim(title, upper(count, runs), DELTA, "(upper end)"))
+            notes[title] = f"{count} of {runs} runs of {WATCHED_TURNS:,} turns"
+    return claims, notes
+
+
 def calibrated(runs: int) -> tuple[list[Claim], dict[str, str]]:
     """Of decisions by `Sure`, how many are right when truths are drawn from the prior."""
     claims, notes, split = [], {}, None
-    problem = RandomStationary(FAMILY, 2, FAMILY.prior)
+    problem, runs = RandomStationary(FAMILY, 2, FAMILY.prior), 2 * runs
     for name, player in PLAYERS.items():
         found = watch(player, problem, belman.Sure(LEVEL), PRIOR_TURNS, runs, SEED)
         right = float(found.right[found.decided].mean())
@@ -100,9 +148,9 @@ def alarm(rng: np.random.Generator, lost: float, plan: list[tuple[float, float]]
     return False
 
 
-def ratio_test(studies: int) -> tuple[list[Claim], dict[str, str]]:
+def ratio_test(runs: int) -> tuple[list[Claim], dict[str, str]]:
     """False alarms of the sample-ratio test, and what it finds."""
-    rng = np.random.default_rng(SEED)
+    rng, studies = np.random.default_rng(SEED), 2 * runs
     claims, notes = [], {}
     plans = {"even": [(0.5, 0.5)], "changing": [(0.5, 0.5), (0.8, 0.2), (0.3, 0.7)]}
     for name, plan in plans.items():
@@ -124,10 +172,19 @@ def ratio_test(studies: int) -> tuple[list[Claim], dict[str, str]]:
     return claims, notes
 
 
+PARTS = {
+    "separated": separated,
+    "intervals": intervals,
+    "calibrated": calibrated,
+    "ratio_test": ratio_test,
+}
+
+
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     claims, notes = [], {}
-    for part in (separated(runs), calibrated(2 * runs), ratio_test(STUDIES * runs // RUNS)):
+    for name in sys.argv[2:] or PARTS:
+        part = PARTS[name](runs)
         claims += part[0]
         notes |= part[1]
     report(f"verdicts, {runs:,} experiments each, looked at after every reward", claims, notes)

@@ -5,7 +5,6 @@ keyboard; axe finds nothing that keeps anybody from using it.
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,11 @@ from belman import dashboard
 from belman.errors import StorageError
 from belman.service.keys import Role
 from belman.studies import Study, open_study
+from tests import browsing
+from tests.browsing import PAGE_HANG, TEST_HANG, browsed, limited
 from tests.service.running import keys_of, running
-from tests.waiting import HANG, wait_until
+from tests.waiting import wait_until
 
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-browsed = pytest.mark.skipif(
-    CHROMIUM is None,
-    reason="there is no Chromium here: `make browser` installs it on Debian and Ubuntu",
-)
 AXE = Path(belman.__file__).parent / "dashboard/web/node_modules/axe-core/axe.min.js"
 PHONE, DESK = 390, 1200
 JUDGED = "main[data-judged]:not([data-judged=''])"
@@ -35,14 +29,24 @@ def test_axe_looks_at_the_pages_below():
     assert "axe.run" in AXE.read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_compiler():
+    """What is seen of so few arms needs no compiler, and no page waits for one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BELMAN_COMPILE", "never")
+        yield
+
+
 @pytest.fixture(scope="module")
 def browser():
-    from playwright import sync_api as playwright
-
-    with playwright.sync_playwright() as browsers:
-        found = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browsing.browser() as found:
         yield found
-        found.close()
+
+
+@pytest.fixture(autouse=True)
+def _limited():
+    with limited(TEST_HANG):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def tab_of(browser, width=DESK, scheme="light", allowed="$^"):
     tab = browser.new_page(
         viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
     )
-    tab.set_default_timeout(1_000 * HANG)
+    tab.set_default_timeout(1_000 * PAGE_HANG)
     heard = []
     tab.on(
         "console",
@@ -94,13 +98,26 @@ def violations(tab):
     """
     found = []
     if AXE.exists():
-        tab.evaluate(AXE.read_text(encoding="utf-8"))
+        if not tab.evaluate("'axe' in window"):
+            tab.evaluate(AXE.read_text(encoding="utf-8"))
         found = tab.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
     wide = tab.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
     nodes = [(one["id"], node["html"][:200]) for one in found for node in one["nodes"]]
     return nodes + [("wide", wide)] * (wide > 0)
+
+
+def violations_everywhere(tab):
+    """The same on a desk and on a phone, in the light and in the dark."""
+    before, found = tab.viewport_size, []
+    for width in (DESK, PHONE):
+        tab.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            tab.emulate_media(color_scheme=scheme)
+            found += [(width, scheme, *one) for one in violations(tab)]
+    tab.set_viewport_size(before)
+    return found
 
 
 def sections(tab):
@@ -120,19 +137,23 @@ def test_create_a_study_send_the_first_ask_watch_it_decide_turn_the_dial_and_pau
     tab.fill("#name", name)
     tab.fill("#arms", "blue, green, <img src=x onerror=alert(1)>")
     tab.fill("#control", "blue")
+    tab.select_option("#rule", "surer")
     tab.click("button:has-text('Create')")
     tab.wait_for_selector("main[data-number='1']")
     near = Study(name, service.storage)
     assert near.arms == ("blue", "green", "<img src=x onerror=alert(1)>")
     assert near.settings.control == "blue"
+    assert (near.settings.stop_when, near.settings.then) == (belman.Sure(0.99), "say")
     # nobody asked yet
     assert tab.inner_text(".state") == "Waiting for its first ask"
     assert sections(tab)[0] == "Send your first ask"
     assert f"curl -X POST '{service.url}/api/studies/" in tab.inner_text("pre >> nth=0")
     assert violations(tab) == []
     # it runs, and has decided
+    record(near, [(arm, 100, 0) for arm in near.arms if arm != "green"])
     play(near, 25)
-    wait_for_number(tab, 51)
+    assert near.verdict().decided
+    wait_for_number(tab, near.number)
     tab.wait_for_selector(".state[data-state=decided]")
     assert tab.inner_text(".sentence").startswith("green converts")
     assert sections(tab) == [
@@ -244,12 +265,85 @@ def test_every_number_can_be_read_by_keyboard_on_desk_and_phone(browser, service
     tab.focus(".more > summary")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("svg.manifold circle >> nth=2")
+    tab.focus("[aria-label='The manifold, arm by arm']")
+    tab.keyboard.press("End")
+    spoken = tab.get_attribute("[aria-label='The manifold, arm by arm']", "aria-valuetext")
+    assert re.fullmatch(r"blue; expected reward [\d.]+; precision [\d.,]+", spoken)
     assert "index" in tab.inner_text("[aria-label='Why this arm now'] thead")
     tab.focus("[aria-label='Beliefs about the arms']")
     tab.keyboard.press("ArrowLeft")
     tab.click("text=The newest events of all kinds")
     tab.wait_for_selector("[aria-label='The newest events'] tbody tr >> nth=20")
     assert violations(tab) == []
+    assert heard == []
+    tab.close()
+
+
+def in_state(storage, state):
+    """A study that is in this state, and stays in it."""
+    study = open_study(f"is {state}", ["blue", "green"], storage=storage, control="blue", seed=1)
+    if state == "wrong":
+        record(study, [("blue", 2_000, 1_000)])  # first all of them convert, and then nobody
+    elif state != "waiting":
+        rates = {"blue": 40, "green": 70 if state == "decided" else 42}  # of 400, evenly over time
+        study.record(
+            [(arm, float(i * n % 400 < n)) for i in range(400) for arm, n in rates.items()]
+        )
+    if state != "waiting":
+        study.ask()
+    if state == "paused":
+        study.pause("the shop is closed")
+    assert state in ("waiting", study.report().state)
+    return study
+
+
+@browsed
+@pytest.mark.parametrize("state", ["running", "decided", "paused", "wrong", "waiting"])
+def test_every_state_on_desk_and_phone_light_and_dark_by_keyboard(browser, service, state):
+    study = in_state(service.storage, state)
+    tab, heard = tab_of(browser)
+    tab.goto(f"{service.url}/#/study/{study.name}")
+    tab.wait_for_selector(f".state[data-state={state}]")
+    assert violations_everywhere(tab) == []
+    before = study.number
+    for width in (DESK, PHONE):
+        tab.set_viewport_size({"width": width, "height": 900})
+        # the sentence can be seen at once, and the state says what it means
+        assert tab.locator(".sentence").bounding_box()["y"] < 450
+        tab.focus(".home")
+        reached = []
+        for _ in range(8):
+            tab.keyboard.press("Tab")
+            reached.append(tab.evaluate("document.activeElement.innerText"))
+            if reached[-1] in ("Pause", "Resume"):
+                break
+        assert tab.inner_text(".state") in reached
+        # a button of live traffic asks, and leaves things as they are
+        assert reached[-1] == ("Resume" if state == "paused" else "Pause")
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector("dialog.ask")
+        assert violations(tab) == []
+        tab.keyboard.press("Escape")
+        tab.wait_for_selector("dialog.ask", state="detached")
+    assert study.number == before
+    assert heard == []
+    tab.close()
+
+
+@browsed
+def test_views_that_come_leave_the_keyboard_where_it_is(browser, service):
+    study = open_study("moving", ["blue", "green"], storage=service.storage, control="blue")
+    play(study, 20)
+    tab, heard = tab_of(browser)
+    tab.goto(f"{service.url}/#/study/moving")
+    tab.wait_for_selector(JUDGED)
+    tab.focus(".figures .term >> nth=0")
+    for turns in (1, 2):
+        before = study.number
+        play(study, turns)
+        wait_for_number(tab, before + 2 * turns)
+        assert tab.evaluate("document.activeElement.dataset.term") == "lift"
+        assert tab.inner_text("#tip").startswith("By how much")
     assert heard == []
     tab.close()
 
@@ -263,6 +357,7 @@ def test_something_is_wrong_on_a_phone_in_the_light(browser, service):
     tab.goto(f"{service.url}/#/study/drifting")
     tab.wait_for_selector(".state[data-state=wrong]")
     assert tab.inner_text(".state") == "Something is wrong"
+    assert "look at them before you stop" in tab.inner_text(".sentence")
     assert tab.locator(".findings li.bad").count() >= 1
     assert violations(tab) == []
     tab.set_viewport_size({"width": 820, "height": 1180})  # and on what is neither
@@ -292,18 +387,21 @@ def test_loading_a_server_that_goes_away_and_comes_back(browser, tmp_path):
         browser, scheme="dark", allowed="net::ERR_|Failed to load resource"
     )  # what Chromium itself says of a lost connection
     with running(tmp_path) as service:
+        tab.goto(service.url)
+        tab.wait_for_selector(".studies .note:has-text('There is no study yet')")
+        assert violations_everywhere(tab) == []
         study = open_study("lasting", ["blue", "green"], storage=service.storage)
         play(study, 5)
         tab.route("**/live*", lambda route: None)  # answers never come
         tab.goto(f"{service.url}/#/study/lasting")
         tab.wait_for_selector(".loading:has-text('Opening lasting')")
-        assert violations(tab) == []
+        assert violations_everywhere(tab) == []
         tab.unroute_all(behavior="ignoreErrors")
         tab.reload()
         tab.wait_for_selector("main[data-number='11']")
     tab.wait_for_selector("#link[data-state=lost]")
     assert "tries again by itself. What you see is of" in tab.inner_text("#banner")
-    assert violations(tab) == []
+    assert violations_everywhere(tab) == []
     with running(tmp_path, port=service.port) as again:
         play(Study("lasting", again.storage), 5)
         tab.wait_for_selector("main[data-number='21']")
@@ -325,7 +423,7 @@ def test_a_storage_that_cannot_be_reached_is_said_and_waited_for(browser, tmp_pa
         monkeypatch.setattr(Study, "moment", property(_unreachable))
         tab.wait_for_selector("#link[data-state=trouble]")
         assert "The storage cannot be reached; trying again." in tab.inner_text("#banner")
-        assert violations(tab) == []
+        assert violations_everywhere(tab) == []
         monkeypatch.setattr(Study, "moment", real)
         tab.wait_for_selector("#link[data-state=live]")
         assert heard == []
@@ -364,7 +462,7 @@ def test_a_key_is_asked_for_and_a_reader_turns_nothing(browser, tmp_path):
         play(study, 2)
         tab.goto(f"{service.url}/#/study/guarded")
         tab.wait_for_selector("#key")
-        assert violations(tab) == []
+        assert violations_everywhere(tab) == []
         tab.fill("#key", keys_of(service.storage)[Role.READ])
         tab.keyboard.press("Enter")
         tab.wait_for_selector("main[data-number='5']")
@@ -407,7 +505,7 @@ def test_an_address_that_is_no_encoding_of_anything_is_no_study(browser, service
     tab.goto(f"{service.url}/#/study/%")
     tab.wait_for_selector("h1:has-text('No such study')")
     assert "'%'" in tab.inner_text("main")
-    assert violations(tab) == []
+    assert violations_everywhere(tab) == []
     assert heard == []
     tab.close()
 

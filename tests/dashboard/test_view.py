@@ -132,6 +132,17 @@ def test_a_verdict_is_worked_out_once_for_a_moment_and_seldom(storage, monkeypat
     assert not feed.judge()  # nothing has happened since
 
 
+def test_a_verdict_that_took_long_is_not_waited_for_again_as_long(storage, monkeypatch):
+    study = open_study("slow", ["a", "b"], storage=storage)
+    clock = iter([0.0, 100.0])  # it was compiled, say
+    monkeypatch.setattr(judgement.time, "thread_time", lambda: next(clock))
+    made = judgement.Judgement("slow")
+    state, now = study.copied()
+    made.begin(state, now)
+    assert made.complete(state, now, "first")
+    assert made._due - judgement.time.monotonic() <= judgement.MOST_SECONDS
+
+
 def test_a_study_of_many_arms_is_shown_before_it_is_judged(storage):
     study = open_study("many", [f"arm {i}" for i in range(judgement.EASY + 1)], storage=storage)
     feed = Feed(study)

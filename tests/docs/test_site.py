@@ -6,7 +6,6 @@ import importlib
 import inspect
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import belman
+from tests import browsing
+from tests.browsing import PAGE_HANG, TEST_HANG, browsed, limited
 from tests.docs.site import Site
 from tests.waiting import HANG
 
@@ -24,9 +25,6 @@ names = importlib.import_module("extension.names")
 commands = importlib.import_module("extension.commands")
 routes = importlib.import_module("extension.routes")
 terms = importlib.import_module("extension.terms")
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
 
 
 @pytest.fixture(scope="module")
@@ -128,24 +126,20 @@ def test_no_row_of_the_reference_is_empty():
 
 @pytest.fixture
 def browser():
-    """Chromium, where there is one."""
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as browsers:
-        found = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browsing.browser() as found, limited(TEST_HANG):
         yield found
-        found.close()
 
 
+@browsed
 def test_the_search_works_from_the_built_files(site, browser):
     page = browser.new_page()
     page.goto(f"{(site.root / 'search.html').as_uri()}?q=idempotency")
-    page.wait_for_selector("#search-results li a", timeout=HANG * 1000)
+    page.wait_for_selector("#search-results li a", timeout=1_000 * PAGE_HANG)
     found = page.locator("#search-results li a").all_inner_texts()
     assert any("Studies" in title for title in found)
 
 
+@browsed
 def test_the_leaderboard_can_be_filtered_and_sorted(site, browser):
     page = browser.new_page()
     page.goto((site.root / "leaderboard.html").as_uri())

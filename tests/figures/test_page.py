@@ -4,7 +4,6 @@ to print.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,8 +14,9 @@ from belman.figures.claim import Check, Judgement
 from belman.figures.claims import CLAIMS
 from belman.figures.page import Section, page
 from belman.table import Table
+from tests import browsing
+from tests.browsing import PAGE_HANG, TEST_HANG, browsed, limited
 from tests.figures.test_report import Page
-from tests.waiting import HANG
 
 mpl.use("Agg")
 
@@ -50,16 +50,11 @@ def test_the_page_is_whole(made):
     assert "128,712" in text
 
 
+@browsed
 def test_contents_stay_figures_fold_and_the_print_is_the_summary(made):
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium here: `make browser` installs it on Debian and Ubuntu")
-    from playwright import sync_api as playwright
-
-    with playwright.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with browsing.browser() as browser, limited(TEST_HANG):
         tab = browser.new_page(viewport={"width": 1400, "height": 900})
-        tab.set_default_timeout(1_000 * HANG)
+        tab.set_default_timeout(1_000 * PAGE_HANG)
         tab.goto(made.as_uri())
         tab.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
         tab.evaluate("window.scrollTo(0, 5000)")

@@ -5,7 +5,6 @@ and goes on after a stop.
 from __future__ import annotations
 
 import json
-import shutil
 from html.parser import HTMLParser
 
 import matplotlib as mpl
@@ -14,7 +13,8 @@ import pytest
 from belman.figures import FIGURES, Effort, figure_data
 from belman.figures.claims import CLAIMS
 from belman.figures.report import Watcher, reproduce
-from tests.waiting import HANG
+from tests import browsing
+from tests.browsing import PAGE_HANG, TEST_HANG, browsed, limited
 
 mpl.use("Agg")
 THREE = Effort("three runs", exactly=3)
@@ -88,24 +88,15 @@ def test_every_link_leads_somewhere(report):
         assert link[1:] in page.ids if link.startswith("#") else (path.parent / link).is_file()
 
 
+@browsed
 def test_the_page_in_a_browser(report):
     """Chromium at the width of a phone and of a desk, light and dark: no console message, every
     picture shown, nothing cut off.
     """
-    chromium = (
-        shutil.which("chromium")
-        or shutil.which("chromium-browser")
-        or shutil.which("google-chrome")
-    )
-    if chromium is None:
-        pytest.skip("there is no Chromium here: `make browser` installs it on Debian and Ubuntu")
-    from playwright import sync_api as playwright
-
-    with playwright.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with browsing.browser() as browser, limited(TEST_HANG):
         for width, scheme in ((390, "light"), (1400, "dark")):
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            tab.set_default_timeout(1_000 * HANG)
+            tab.set_default_timeout(1_000 * PAGE_HANG)
             heard = []
             tab.on("console", lambda message, heard=heard: heard.append(message.text))
             tab.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
@@ -119,7 +110,6 @@ def test_the_page_in_a_browser(report):
             )
             assert heard == []
             assert tab.evaluate("document.documentElement.scrollWidth") == width
-        browser.close()
 
 
 def test_a_second_call_plays_nothing_again_and_a_lost_part_comes_back_to_the_last_byte(report):

@@ -18,6 +18,7 @@ from belman.measures import Known, LossBelow, Separated, StopRule, Sure, Units, 
 from belman.measures.learnt import learnt
 from belman.measures.segments import partial_pooling, segments
 from belman.measures.sentences import percent, plain
+from belman.measures.soundness import Finding
 
 #: Each family would be compiled for a handful of calls; examples run the compiled code.
 pytestmark = pytest.mark.interpreted
@@ -101,6 +102,14 @@ def test_shares_are_no_conversions():
     assert not known.conversions
     assert "earns" in report(known, "blue").sentence
     assert coins(blue=(3, 9)).conversions
+
+
+def test_an_alarm_comes_before_the_leave_to_stop():
+    known = coins(blue=(300, 10_000), green=(381, 10_000))
+    alarm = Finding("sample ratio", True, 1_000.0, "Traffic is not what was meant.")
+    assert report(known, "blue").sentence.endswith("; you may stop.")
+    unsound = report(known, "blue", findings=[alarm]).sentence
+    assert unsound.endswith("; but the data are not sound: look at them before you stop.")
 
 
 def test_infinite_means_are_told_as_such():

@@ -4,6 +4,8 @@ they cannot be.
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -119,19 +121,40 @@ def test_arms_that_came_and_went_do_so_in_the_replay(storage):
         study.replay("thompson")
 
 
-def test_with_floors_both_estimates_cover_what_a_uniform_policy_earns(storage):
+def test_with_floors_every_interval_covers_what_a_uniform_policy_earns(storage):
     """Of 95 % intervals over 24 logs at least 18 hold the truth: with a coverage of 0.95 fewer do
     once in 7,000 runs, with one of 0.6 nine times in ten. `benchmarks.guard_rails` plays more.
     """
-    truth, held = float(np.mean(list(MEANS.values()))), np.zeros(2)
+    truth, held = float(np.mean(list(MEANS.values()))), np.zeros(3)
     rule = {"floor": 0.15, "control": "a", "control_share": 0.15}
     for seed in range(24):
         opened = open_study(f"floors {seed}", MEANS, storage=storage, seed=seed, **rule)
         found = lived(opened, 400, seed).replay(belman.Uniform(), seed)
-        ends = ((found.low, found.high), (found.doubly_robust_low, found.doubly_robust_high))
+        ends = (
+            (found.low, found.high),
+            (found.doubly_robust_low, found.doubly_robust_high),
+            (found.anytime_low, found.anytime_high),
+        )
         held += [low <= truth <= high for low, high in ends]
         assert found.used == 400  # every ask, since every arm had its chance
     assert (held >= 18).all()
+
+
+@pytest.mark.interpreted
+def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(storage):
+    rule = {"floor": 0.15, "storage": storage, "seed": 4}
+    ends = []
+    for name, scale, options in (("own", 1, {}), ("scaled", 50, {"range": (0.0, 50.0)})):
+        study, nature = open_study(name, MEANS, "bernoulli", **options, **rule), random.Random(4)
+        for _ in range(400):
+            ticket = study.ask()
+            study.tell(ticket, scale * float(nature.random() < MEANS[ticket.arm]))
+        found = study.replay(belman.Uniform())
+        ends.append((found.anytime_low / scale, found.anytime_high / scale))
+        assert found.anytime_low < found.low < found.high < found.anytime_high
+    assert ends[0] == pytest.approx(ends[1])
+    without = lived(open_study("counts", MEANS, "poisson", **rule), 400, 4)
+    assert without.replay(belman.Uniform()).anytime_low is None
 
 
 def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatch):

@@ -104,6 +104,17 @@ def test_traffic_is_counted_by_arm_and_what_was_earned_is_without_past_data(open
     assert content["state"] == "running"
 
 
+def test_tickets_that_are_out_are_said_where_nothing_has_counted(opened):
+    study = opened(arms=["a", "b"], control="a")
+    assert study.report().sentence.startswith("Nothing was told yet")
+    ticket = study.ask()
+    assert study.report().sentence == "Nothing has counted yet: 1 ticket is out."
+    study.ask()
+    assert study.report().to_dict()["sentence"] == "Nothing has counted yet: 2 tickets are out."
+    study.tell(ticket, 1)
+    assert "too early to stop" in study.report().sentence
+
+
 def test_states_come_in_their_order(opened):
     study = opened(arms=["a", "b"], stop_when=belman.Sure(0.9))
     assert study.report().state == "running"

@@ -12,15 +12,16 @@ import scipy.special  # noqa: F401
 from belman.studies.state import State
 from belman.studies.study_report import report_of
 
-#: Arms with lifts and intervals at any look in the first verdict, and in those that follow.
-FIRST, MOST = 2, 12
-#: Studies of at most so many arms are shown with a verdict from the first view on; those of more
-#: get a first verdict soon, unless they have so many that it takes as long as the whole.
-EASY, HARD = 8, 100
 MAX_LISTED = 50
-#: Of the time between two verdicts, so much may go into the first of them.
+#: Arms with lifts and intervals at any look in the first verdict, and in those that follow.
+FIRST, MOST = 2, MAX_LISTED
+#: Studies of at most so many arms are shown with a verdict from the first view on; those of more
+#: get it soon after.
+EASY = 50
+#: Of the time between two verdicts, so much may go into the first of them; but whoever watches does
+#: not wait for the next one longer than this, if the first had to be compiled.
 SHARE_OF_TIME = 0.05
-LEAST_SECONDS = 1.0
+LEAST_SECONDS, MOST_SECONDS = 1.0, 15.0
 
 
 class Judgement:
@@ -42,13 +43,14 @@ class Judgement:
         """
         if version == self.version or time.monotonic() < self._due:
             return False
-        if self.report is None and len(state.agent.arms) <= HARD:
+        if self.report is None:
             self.report = self._worked_out(state, now, FIRST)
             return True
         started = time.thread_time()
         self.report, self.version = self._worked_out(state, now, MOST), version
         took = time.thread_time() - started
-        self._due = time.monotonic() + max(took / SHARE_OF_TIME, LEAST_SECONDS)
+        rest = min(max(took / SHARE_OF_TIME, LEAST_SECONDS), MOST_SECONDS)
+        self._due = time.monotonic() + rest
         return True
 
     def _worked_out(self, state: State, now: float, most: int) -> dict[str, Any]:

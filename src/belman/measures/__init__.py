@@ -10,6 +10,7 @@ from belman.measures.condense import condense, curves_csv
 from belman.measures.expected_loss import expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
+from belman.measures.policy_values import policy_value_sequence
 from belman.measures.queueing import queueing, unstable
 from belman.measures.report import ArmReport, Known, Report, report
 from belman.measures.sequences import (
@@ -58,6 +59,7 @@ __all__ = [
     "mean_sequence",
     "mixture",
     "plan",
+    "policy_value_sequence",
     "queueing",
     "ratio_sequence",
     "report",

@@ -1,8 +1,8 @@
-"""What choosing an arm now is expected to lose: E[(max_b μ_b − μ_a)₊], by a deterministic rule.
+"""What choosing an arm now is expected to lose: E[max_b μ_b − μ_a], by a deterministic rule.
 
-It is ∫ F_a(x) (1 − Π_{b≠a} F_b(x)) dx: a positive integrand, so that nothing cancels. The line is
-cut at quantiles of every arm, between which all distribution functions are smooth, and a Gauss–
-Legendre rule is used on every piece.
+Of the arm l with the largest mean it is ∫ F_l(x) (1 − Π_{b≠l} F_b(x)) dx, a positive integrand, so
+that nothing cancels; any other arm loses the difference of two means more. The line is cut so that
+no distribution function rises far between two cuts, with a Gauss–Legendre rule on every piece.
 """
 
 from __future__ import annotations
@@ -20,42 +20,51 @@ Floats = NDArray[np.float64]
 _SCORES = np.concatenate(
     [np.arange(-8.0, -2.5, 0.5), np.arange(-2.0, 2.5), np.arange(3.0, 8.5, 0.5)]
 )
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @kernel
-def _cuts(family, law, beliefs, scores, out):
+def _fill_quantiles(family, law, beliefs, scores, out):
     for a in range(len(beliefs)):
         for i in range(scores.size):
             out[a, i] = quantile_at_score(family, law, beliefs[a], 0.0, 1.0, scores[i])
 
 
-@kernel
-def _integrate(family, law, beliefs, cuts, nodes, weights, chances, losses):
-    """Add every piece to the losses of all arms, whose products without one arm share their ends.
+def _quantiles(family: Family, beliefs: Floats, scores: Floats) -> Floats:
+    """The means of each arm (a row) at some normal scores."""
+    out = np.empty((len(beliefs), scores.size))
+    family.enter(_fill_quantiles, beliefs=beliefs, scores=scores, out=out)
+    return out
 
-    `chances` holds F_b(x), and the products of the arms before and after each.
+
+def _cuts(quantiles: Floats, leader: int) -> Floats:
+    """From the leader's least to the largest of all, with at most one quantile of an arm between
+    two cuts.
     """
-    arms = len(beliefs)
+    at, end = float(quantiles[leader, 0]), float(quantiles[:, -1].max())
+    cuts, last = [at], quantiles.shape[1] - 1
+    while at < end:
+        beyond = np.minimum((quantiles <= at).sum(axis=1) + 1, last)
+        ahead = quantiles[np.arange(len(quantiles)), beyond]
+        at = float(ahead[ahead > at].min(initial=end))
+        cuts.append(at)
+    return np.array(cuts)
+
+
+@kernel
+def _integrate(family, law, beliefs, tops, leader, cuts, nodes, weights, out):
+    """The expected loss of the leader; beyond its top an arm's distribution function is 1."""
     for piece in range(cuts.size - 1):
         half = 0.5 * (cuts[piece + 1] - cuts[piece])
-        if not half > 0.0:
-            continue
         middle = 0.5 * cuts[piece + 1] + 0.5 * cuts[piece]
         for i in range(nodes.size):
             x = middle + half * nodes[i]
-            for a in range(arms):
-                chances[0, a] = family.mean_cdf(law, beliefs[a], x)
-            before, after = 1.0, 1.0
-            for a in range(arms):
-                chances[1, a] = before
-                before *= chances[0, a]
-                last = arms - 1 - a
-                chances[2, last] = after
-                after *= chances[0, last]
-            for a in range(arms):
-                others = chances[1, a] * chances[2, a]
-                losses[a] += half * weights[i] * chances[0, a] * (1.0 - others)
+            others = 1.0
+            for a in range(len(beliefs)):
+                if a != leader and x < tops[a]:
+                    others *= family.mean_cdf(law, beliefs[a], x)
+            mine = family.mean_cdf(law, beliefs[leader], x)
+            out[0] += half * weights[i] * mine * (1.0 - others)
 
 
 def expected_losses(family: Family, beliefs: Floats, units: Units = OWN) -> Floats:
@@ -69,20 +78,28 @@ def expected_losses(family: Family, beliefs: Floats, units: Units = OWN) -> Floa
     [0.0333, 0.3667]
     """
     rows = np.ascontiguousarray(beliefs, dtype=np.float64)
-    losses = np.zeros(len(rows))
     if len(rows) < 2:
-        return losses
-    cuts = np.empty((len(rows), _SCORES.size))
-    family.enter(_cuts, beliefs=rows, scores=_SCORES, out=cuts)
+        return np.zeros(len(rows))
+    means = np.array([family.expected_reward(row) for row in rows])
+    endless = ~np.isfinite(means)
+    leader = int(np.argmax(np.where(endless & units.minimise, -np.inf, means)))
+    lowest = _quantiles(family, rows[leader : leader + 1], _SCORES[:1])[0, 0]
+    contenders = np.flatnonzero(_quantiles(family, rows, _SCORES[-1:])[:, 0] > lowest)
+    place = int(np.searchsorted(contenders, leader))
+    quantiles = _quantiles(family, rows[contenders], _SCORES)
+    loss = np.zeros(1)
     family.enter(
         _integrate,
-        beliefs=rows,
-        cuts=np.unique(cuts),
+        beliefs=rows[contenders],
+        tops=quantiles[:, -1].copy(),
+        leader=place,
+        cuts=_cuts(quantiles, place),
         nodes=_NODES,
         weights=_WEIGHTS,
-        chances=np.empty((3, len(rows))),
-        losses=losses,
+        out=loss,
     )
-    without = np.array([not np.isfinite(family.expected_reward(row)) for row in rows])
-    missed = without if units.minimise else without.sum() - without > 0
-    return np.where(missed, np.inf, losses * abs(units.slope))
+    missed = endless if units.minimise else endless.sum() - endless > 0
+    others = ~missed & (np.arange(len(rows)) != leader)
+    losses = np.where(missed, np.inf, loss[0])
+    losses[others] += means[leader] - means[others]
+    return losses * abs(units.slope)

@@ -64,7 +64,7 @@ def _size(value: float, relative: bool) -> str:
     if not relative:
         return f"{abs(value):.4g}"
     hundredths = abs(100.0 * value)
-    return f"{hundredths:.0f} %" if hundredths >= 1.5 else f"{hundredths:.2g} %"
+    return f"{hundredths:,.0f} %" if hundredths >= 1.5 else f"{hundredths:.2g} %"
 
 
 def verdict(report: Report) -> str:
@@ -74,7 +74,7 @@ def verdict(report: Report) -> str:
         return "Nothing was told yet: all that is known are the priors."
     if report.others == 0:
         return f"{best.arm} is the only arm: there is nothing to decide."
-    end = "you may stop" if report.verdict.decided else "it is too early to stop"
+    end = _end(report)
     chance = f"the chance that anything else is better is {_chance(1.0 - best.chance_best)}"
     compared = _compared(report, best, used)
     if compared:
@@ -82,6 +82,14 @@ def verdict(report: Report) -> str:
     first = f"{best.arm} {used.does} {'least' if report.minimise else _most(used)} so far"
     loss = f"choosing it now is expected to lose {best.expected_loss:.3g} a turn"
     return f"{first}; {chance}; {loss}; {end}."
+
+
+def _end(report: Report) -> str:
+    """Whether one may stop; an alarm comes before that."""
+    if not report.verdict.decided:
+        return "it is too early to stop"
+    unsound = any(finding.alarm for finding in report.findings)
+    return "but the data are not sound: look at them before you stop" if unsound else "you may stop"
 
 
 def _most(used: Words) -> str:

@@ -75,8 +75,8 @@ class Sure(StopRule):
     def decided(self, report: Standing) -> Verdict:
         best = report.leader
         enough = best.chance_best >= self.level
-        words = f"{self.level:.4g} {'is' if enough else 'would be'} enough"
-        chance = f"the chance that {best.arm} is the best is {best.chance_best:.3g}"
+        words = f"{100.0 * self.level:.4g} % {'is' if enough else 'would be'} enough"
+        chance = f"the chance that {best.arm} is the best is {100.0 * best.chance_best:.4g} %"
         return Verdict(enough, best.arm, f"{chance}: {words}")
 
 

@@ -22,6 +22,7 @@ from belman import chance
 from belman.agent import doors
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
+from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.context_settings import ContextSettings
@@ -46,7 +47,9 @@ class Estimate(NamedTuple):
     what the arm that is chosen has earned on average so far in the log (in a study with contexts:
     what the log so far lets expect of it in this one), and weigh only what is left of a reward: it
     is unbiased for logs of any length, where the self-normalised one is so only in the long run.
-    Two that differ by much say that the log is thin.
+    Two that differ by much say that the log is thin. All these are for one look. `anytime_low` to
+    `anytime_high`, 95 % as well, hold at every look at once and for logs of any length; None where
+    rewards have no range.
     """
 
     policy: str
@@ -61,6 +64,8 @@ class Estimate(NamedTuple):
     doubly_robust: float
     doubly_robust_low: float
     doubly_robust_high: float
+    anytime_low: float | None
+    anytime_high: float | None
 
 
 def replay(
@@ -113,8 +118,19 @@ def replay(
     robust = float(terms.mean())
     wide = 1.959964 * float(terms.std(ddof=1)) / math.sqrt(len(terms))
     ends = (value - error, value + error)
-    own = (robust, robust - wide, robust + wide)
+    own = (robust, robust - wide, robust + wide, *_at_any_look(settings, weights, gains))
     return Estimate(policy.name, value, *ends, plain, size, turns, len(weights), earned, *own)
+
+
+def _at_any_look(
+    settings: Settings, weights: np.ndarray, gains: np.ndarray
+) -> tuple[float, float] | tuple[None, None]:
+    """The ends of a confidence sequence of what the policy earns, in the units of the rewards."""
+    if settings.range is None and not settings.family.coin:
+        return None, None
+    low, high = settings.range or (0.0, 1.0)
+    ends = policy_value_sequence((gains - low) / (high - low), weights, 0.05)
+    return low + (high - low) * ends[0], low + (high - low) * ends[1]
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:

@@ -72,6 +72,14 @@ class StudyReport(Report):
         return report_page.page(title, parts)
 
     @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        out = sum(one.out for one in self.traffic.values())
+        if out and not any(arm.plays for arm in self.arms):
+            return f"Nothing has counted yet: {out:,} ticket{'s are' if out != 1 else ' is'} out."
+        return super().sentence
+
+    @property
     def state(self) -> str:
         """How the study stands, in a word; what needs a person comes first."""
         if any(found.alarm for found in self.findings):

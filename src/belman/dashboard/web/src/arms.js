@@ -1,6 +1,6 @@
 // The arms as a table that can be sorted and searched; on a phone each arm is a card with the same numbers.
 import { call, studyPath } from "./api.js";
-import { dot, h } from "./dom.js";
+import { dot, h, refill } from "./dom.js";
 import { chance, number, percent, signed } from "./words.js";
 
 export class Arms {
@@ -43,7 +43,6 @@ export class Arms {
       this.head.replaceChildren(button("label", "arm", "arm"), ...columns.map((one) => button(one.id, one.name, one.term)));
     }
     for (const cell of this.head.children) cell.setAttribute("aria-sort", cell.dataset.by !== this.by ? "none" : this.down ? "descending" : "ascending");
-    if (this.rows.contains(document.activeElement)) return;
     const by = columns.find((one) => one.id === this.by);
     const value = (arm) => (by ? by.value(arm) : arm.label);
     const rank = (one, other) => {
@@ -53,9 +52,11 @@ export class Arms {
       return this.down ? -order : order;
     };
     const listed = view.arms.filter((arm) => arm.label.toLowerCase().includes(this.query)).sort(rank);
-    this.rows.replaceChildren(...listed.map((arm) => this.row(arm, columns, view)));
-    const rest = view.status.arms - view.arms.length;
-    this.count.textContent = this.query ? `${number(listed.length)} of the ${number(view.arms.length)} arms above match.` : rest > 0 ? `${number(rest)} more arms are less likely to be the best; find them by name.` : "";
+    refill(this.rows, ...listed.map((arm) => this.row(arm, columns, view)));
+    const { arms, window, outstanding } = view.status;
+    const rest = arms - view.arms.length;
+    const open = window !== undefined && outstanding ? "These numbers count what open tickets say so far; lifts wait until their windows have closed. " : "";
+    this.count.textContent = open + (this.query ? `${number(listed.length)} of the ${number(view.arms.length)} arms above match.` : rest > 0 ? `${number(rest)} more arms are less likely to be the best; find them by name.` : "");
   }
 
   row(arm, columns, view) {

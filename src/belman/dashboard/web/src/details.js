@@ -13,7 +13,7 @@ export class Details {
     this.waiting = h("p", { class: "note" }, "Working it out …");
     this.content = h("div", { hidden: true },
       h("h3", {}, "What is believed"), h("p", { class: "note" }, "The ", term("belief"), " about each arm: the higher the curve, the likelier that value. Dashed, the ", term("pseudobelief"), "."), this.beliefs.element,
-      h("h3", {}, "The manifold"), h("p", { class: "note" }, "The same beliefs as points of the ", term("manifold"), ": to the right more is expected, upwards it is known more precisely. Trails show the way since this page was opened; the square is the pseudobelief."), this.manifold.drawing,
+      h("h3", {}, "The manifold"), h("p", { class: "note" }, "The same beliefs as points of the ", term("manifold"), ": to the right more is expected, upwards its ", term("precision"), " grows. Trails show the way since this page was opened; the square is the pseudobelief."), this.manifold.element,
       h("h3", {}, "Why this arm now"), h("p", { class: "note" }, "What the policy sees of each arm; the largest ", term("index"), " is chosen next."), this.why);
     this.element = h("details", { class: "more", ontoggle: () => changed() }, h("summary", {}, "Details: beliefs, the manifold, why this arm now"), this.waiting, this.content);
   }

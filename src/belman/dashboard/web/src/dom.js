@@ -14,6 +14,17 @@ function fill(element, attributes, children) {
 export const h = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 export const s = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
+// New content in place of the old, with the keyboard where it was: views come every second.
+const REACHED = "a, button, input, [tabindex]";
+export function refill(parent, ...children) {
+  const place = parent.contains(document.activeElement) ? [...parent.querySelectorAll(REACHED)].indexOf(document.activeElement) : -1;
+  parent.replaceChildren(...children);
+  if (place >= 0) parent.querySelectorAll(REACHED)[place]?.focus({ preventScroll: true });
+}
+
+// Words in which `names in code` are marked as such.
+export const coded = (text) => text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
+
 // The colour of an arm, for good, on a light and on a dark page; grey for what has none.
 export function coloured(element, colour) {
   element.classList.add("arm");

@@ -1,9 +1,10 @@
 // Lift over control (or, without one, what is expected of each arm), with both kinds of interval.
-import { coloured, dot, h, s } from "./dom.js";
+import { coloured, dot, h, refill, s } from "./dom.js";
 import { term } from "./glossary.js";
 import { chance, number, percent, share, signed, ticks } from "./words.js";
 
 const TALL = 26;
+const MOST = 12; // arms that are drawn; the table of the arms has the others
 
 export class Forest {
   constructor() {
@@ -19,12 +20,13 @@ export class Forest {
     if (!report) return;
     const control = report.control;
     this.title.textContent = control === null ? `The ${words.quantity} of each arm` : `Lift over ${control}`;
-    const arms = report.arms.filter((arm) => (control === null ? arm.anytime || report.arms.length <= 12 : arm.lift || arm.arm === control)).slice(0, 13);
+    const likely = report.arms.filter((arm) => arm.arm !== control && (control === null || arm.lift)).slice(0, MOST);
+    const arms = report.arms.filter((arm) => likely.includes(arm) || arm.arm === control);
     const relative = arms.every((arm) => !arm.lift || arm.lift.relative);
     const write = control === null ? words.write : relative ? percent : (value) => number(value, 3);
     const level = share(report.level);
-    this.note.replaceChildren("Thick: the ", term("credible", `${level} credible interval`), ". Thin: the ", term("anytime", `interval at any look`),
-      control === null ? ". Name a control when you create a study to see lifts." : ".");
+    refill(this.note, "Thick: the ", term("credible", `${level} credible interval`), ". Thin: the ", term("anytime", `interval at any look`),
+      control === null ? ". Name a control when you create a study to see lifts." : ".", report.arms.length > arms.length ? ` These are the ${likely.length} arms that are likeliest the best; all are in the table below.` : "");
     const rows = arms.map((arm) => row(arm, control, relative));
     const ends = rows.flatMap((one) => [one.middle, ...one.credible]).filter(Number.isFinite);
     let [low, high] = [Math.min(...ends, control === null ? Infinity : 0), Math.max(...ends, control === null ? -Infinity : 0)];
@@ -37,9 +39,11 @@ export class Forest {
     const tick = control !== null && !relative ? sign : control === null ? (words.axis ?? write) : (value) => signed(value, share);
     const axis = s("svg", { class: "axis", height: 16, "aria-hidden": "true" },
       ...marks.map((at) => s("text", { class: "tick", x: x(at), y: 12, "text-anchor": "middle" }, at === 0 && control !== null ? "0" : tick(at))));
-    const head = ["arm", axis, control === null ? words.quantity : "lift", `${level} credible`, "at any look", control === null ? "best" : "beats control"];
-    this.table.replaceChildren(
-      h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col" }, cell === axis ? [h("span", { class: "only-read" }, "drawing"), axis] : cell)))),
+    const last = control === null ? ["chance to be best", "best"] : ["beats control", "beats"];
+    const named = [["arm", "arm"], null, control === null ? [words.quantity, words.term] : ["lift", "lift"], [`${level} credible`, "credible"], ["at any look", "anytime"], last];
+    const head = named.map((one) => one?.[0]);
+    refill(this.table,
+      h("thead", {}, h("tr", {}, ...named.map((one) => h("th", { scope: "col", class: one ? "" : "scale" }, one ? term(one[1], one[0]) : [h("span", { class: "only-read" }, "drawing"), axis])))),
       h("tbody", {}, ...rows.map((one) => this.row(one, { x, marks, sign, control, head, words }))));
   }
 

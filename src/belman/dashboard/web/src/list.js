@@ -1,9 +1,13 @@
 // The first page: the studies there are, a new one, and a demo.
 import { call, studyPath } from "./api.js";
-import { h } from "./dom.js";
+import { h, refill } from "./dom.js";
 import { number } from "./words.js";
 
 const EVERY = 3000;
+const FAMILIES = { bernoulli: "yes or no: a conversion", poisson: "a count", exponential: "a time, or an amount above 0", "gaussian-unknown": "any number" };
+const RULES = { sure: "it is 95 % sure which arm is best", surer: "it is 99 % sure which arm is best", separated: "the arms are set apart, however often one looks (risk 5 %)" };
+const STOP = { sure: { name: "sure", level: 0.95 }, surer: { name: "sure", level: 0.99 }, separated: { name: "separated", delta: 0.05 } };
+const THEN = { say: "say so, and go on", ship: "ship: all traffic to the winner, until somebody undoes it" };
 
 export function listPage(main, role, link) {
   const admin = role === "admin";
@@ -25,10 +29,11 @@ export function listPage(main, role, link) {
   const name = h("input", { id: "name", required: true, maxlength: 200, autocomplete: "off" });
   const arms = h("input", { id: "arms", required: true, placeholder: "blue, green, red", autocomplete: "off" });
   const control = h("input", { id: "control", placeholder: "blue", autocomplete: "off" });
-  const family = h("select", { id: "family" }, ...["bernoulli", "poisson", "exponential", "gaussian-unknown"].map((one) => h("option", {}, one)));
+  const choice = (id, options) => h("select", { id }, ...Object.entries(options).map(([value, words]) => h("option", { value }, words)));
+  const [family, rule, then] = [choice("family", FAMILIES), choice("rule", RULES), choice("then", THEN)];
   const form = h("form", { class: "card", onsubmit: (event) => {
     event.preventDefault();
-    attempt(() => call("POST", "/api/studies", { name: name.value.trim(), family: family.value,
+    attempt(() => call("POST", "/api/studies", { name: name.value.trim(), family: family.value, stop_when: STOP[rule.value], then: then.value,
       arms: arms.value.split(",").map((one) => one.trim()).filter(Boolean), ...(control.value.trim() ? { control: control.value.trim() } : {}) }));
   } },
   h("h2", {}, "A new study"),
@@ -36,6 +41,8 @@ export function listPage(main, role, link) {
   h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, with commas"), arms),
   h("p", { class: "field" }, h("label", { for: "control" }, "Control, which the others are held against (optional)"), control),
   h("p", { class: "field" }, h("label", { for: "family" }, "A reward is"), family),
+  h("p", { class: "field" }, h("label", { for: "rule" }, "Stop when"), rule),
+  h("p", { class: "field" }, h("label", { for: "then" }, "Then"), then),
   h("button", { class: "primary" }, "Create"));
   const demo = h("section", { class: "card" }, h("h2", {}, "A demo"),
     h("p", {}, "Five buttons, and visitors who press some of them more readily: watch which one the study finds."),
@@ -56,7 +63,7 @@ export function listPage(main, role, link) {
     try {
       const found = await call("GET", `/api/overview?query=${encodeURIComponent(search.value)}&archived=${archived.checked}`);
       const rest = found.total - found.studies.length;
-      items.replaceChildren(...found.studies.map(item),
+      refill(items, ...found.studies.map(item),
         ...(rest > 0 ? [h("li", { class: "note" }, `${number(rest)} more: find them by name`)] : []),
         ...(found.total ? [] : [h("li", { class: "note" }, search.value ? "No study has this in its name." : archived.checked ? "No study is archived." : admin ? "There is no study yet: create one, or play a demo." : "There is no study yet.")]));
       link("live");
@@ -66,6 +73,6 @@ export function listPage(main, role, link) {
   }
 
   refresh();
-  const timer = setInterval(() => document.activeElement?.closest?.(".studies") || refresh(), EVERY);
+  const timer = setInterval(refresh, EVERY);
   return () => clearInterval(timer);
 }

@@ -1,5 +1,6 @@
-// Arms and pseudobelief as points, mean against precision, with the way they came.
-import { coloured, s } from "./dom.js";
+// Arms and pseudobelief as points, mean against precision, with the way they came; read by hovering and by the arrow keys.
+import { coloured, dot, h, s } from "./dom.js";
+import { stop } from "./plot.js";
 import { number, ticks } from "./words.js";
 
 const TALL = 270;
@@ -9,7 +10,31 @@ const LONGEST = 80;
 export class Manifold {
   constructor() {
     this.trails = new Map();
-    this.drawing = s("svg", { role: "img", class: "manifold" });
+    this.at = 0;
+    this.drawing = s("svg", { class: "manifold", "aria-hidden": "true" });
+    this.reading = h("p", { class: "reading" });
+    this.host = h("div", { class: "chart", role: "slider", tabindex: 0, "aria-label": "The manifold, arm by arm", "aria-valuemin": 0,
+      onkeydown: (event) => this.read(stop(event, this.at, this.arms.length - 1)), onpointermove: (event) => this.read(this.nearest(event)) }, this.drawing);
+    this.element = h("div", { class: "figure" }, this.host, this.reading);
+  }
+
+  nearest(event) {
+    const box = this.drawing.getBoundingClientRect();
+    const far = this.spots.map(([x, y]) => Math.hypot(x - event.clientX + box.left, y - event.clientY + box.top));
+    return far.indexOf(Math.min(...far));
+  }
+
+  // The numbers of one arm, in words.
+  read(to) {
+    if (to === undefined || to < 0) return;
+    this.at = to;
+    const { label, colour, id } = this.arms[to];
+    const point = this.trails.get(id)?.at(-1) ?? [];
+    const rows = [[this.quantity, point[0]], ["precision", point[1]]].map(([name, value]) => [name, number(value, 3)]);
+    this.host.setAttribute("aria-valuenow", to);
+    this.host.setAttribute("aria-valuemax", this.arms.length - 1);
+    this.host.setAttribute("aria-valuetext", [label, ...rows.map((row) => row.join(" "))].join("; "));
+    this.reading.replaceChildren(h("b", {}, dot(colour), label), ...rows.map(([name, value]) => h("span", {}, `${name} `, h("b", {}, value))));
   }
 
   show({ points, pseudobelief, quantity }, arms) {
@@ -22,7 +47,9 @@ export class Manifold {
       trail.push(point);
       this.trails.set(id, trail.slice(-LONGEST));
     }
+    Object.assign(this, { arms, quantity });
     this.draw(arms, quantity);
+    this.read(Math.min(this.at, arms.length - 1));
   }
 
   draw(arms, quantity) {
@@ -56,8 +83,7 @@ export class Manifold {
     }
     parts.push(...spread(labels, wide).map(({ x: at, y: up, text }) =>
       s("text", { class: "name", x: at, y: up, "text-anchor": "middle" }, text.length > 18 ? `${text.slice(0, 17)}…` : text)));
-    this.drawing.setAttribute("aria-label",
-      `${arms.length} arms as points of ${quantity} and precision; the likeliest best is ${arms[0].label}`);
+    this.spots = arms.map(({ id }) => this.trails.get(id)?.at(-1)).map((point) => (point ? [x(point[0]), y(point[1])] : [Infinity, Infinity]));
     this.drawing.replaceChildren(...parts);
   }
 }

@@ -1,5 +1,5 @@
 // Who gets the traffic and what it earned, against time.
-import { coloured, dot, h, s } from "./dom.js";
+import { coloured, dot, h, refill, s } from "./dom.js";
 import { term } from "./glossary.js";
 import { Plot, line } from "./plot.js";
 import { duration, moment, number, percent, share } from "./words.js";
@@ -19,7 +19,7 @@ export class Traffic {
     const series = arms.map((arm, i) => ({ name: arm.label, colour: arm.colour, asks: asks[i] }));
     if (others.some(Boolean)) series.push({ name: view.status.arms > arms.length ? `${number(view.status.arms - arms.length)} others` : "retired arms", colour: null, asks: others });
     const totals = start.map((_, i) => series.reduce((sum, one) => sum + one.asks[i], 0));
-    this.note.replaceChildren("The ", term("share"), ` of each arm; a bar is ${/^\d/.test(duration(width)) ? "" : "a "}${duration(width)}.`);
+    refill(this.note, "The ", term("share"), ` of each arm; a bar is ${/^\d/.test(duration(width)) ? "" : "a "}${duration(width)}.`);
     const busy = Math.max(...totals);
     this.plot.show({
       x: [start[0], start.at(-1) + width], y: [0, 1], stops: start.map((at) => at + width / 2), write: share,
@@ -51,7 +51,7 @@ export class Earned {
     const { time, rewards, total, split, low, high } = view.earned;
     this.element.hidden = !rewards.at(-1);
     if (this.element.hidden) return;
-    this.note.replaceChildren(`${words.Sum} so far, beside what a `, term("split"), " of the same turns would have earned (95 % band).");
+    refill(this.note, `${words.Sum} so far, beside what a `, term("split"), " of the same turns would have earned (95 % band).");
     const finite = [...total, ...high, ...low].filter(Number.isFinite);
     const best = view.arms[0];
     const write = (value) => number(Math.abs(value) >= 100 ? Math.round(value) : value, 3);

@@ -2,6 +2,15 @@
 import { h, s } from "./dom.js";
 import { number, ticks, timeTicks } from "./words.js";
 
+// Where a key leads among the stops from 0 to the last.
+export function stop(event, from, last) {
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+  const to = event.key === "Home" ? 0 : event.key === "End" ? last : step && from + step;
+  if (to === undefined) return undefined;
+  event.preventDefault();
+  return Math.max(0, Math.min(to, last));
+}
+
 const EDGE = { left: 56, right: 10, top: 12, bottom: 26 };
 
 export class Plot {
@@ -52,11 +61,8 @@ export class Plot {
   }
 
   key(event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
-    const to = event.key === "Home" ? 0 : event.key === "End" ? this.last : step && (this.at ?? this.given.rest ?? this.last) + step;
-    if (to === undefined) return;
-    event.preventDefault();
-    this.move(Math.max(0, Math.min(to, this.last)));
+    const to = stop(event, this.at ?? this.given.rest ?? this.last, this.last);
+    if (to !== undefined) this.move(to);
   }
 
   point(event) {

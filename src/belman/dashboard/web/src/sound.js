@@ -1,6 +1,6 @@
 // Segments, soundness and guard-rails: where the answer could mislead.
 import { call, studyPath } from "./api.js";
-import { h } from "./dom.js";
+import { coded, h, refill } from "./dom.js";
 import { term } from "./glossary.js";
 import { chance, number, share, signed } from "./words.js";
 
@@ -19,6 +19,7 @@ export class Segments {
   show(view, words) {
     this.write = (value) => number(words.axis ? 100 * value : value, 3);
     this.unit = words.axis ? ", points" : "";
+    this.plays = words.plays;
     const attributes = view.report?.attributes ?? [];
     this.element.hidden = !attributes.length;
     if (this.names === attributes.join()) return;
@@ -36,13 +37,13 @@ export class Segments {
       const { segments } = await call("GET", this.path(by));
       if (by !== this.choice.value) return;
       this.words.textContent = segments.sentence;
-      const head = [by, "plays", `difference${this.unit}`, `drawn to all${this.unit}`, "95 %", "chance to be worse"];
+      const head = [[by, "segment"], [this.plays, this.plays === "impressions" ? "impressions" : "plays"], [`difference${this.unit}`, "difference"], [`drawn to all${this.unit}`, "drawn"], ["95 % credible", "credible"], ["chance to be worse", "worse"]];
       const cells = (row) => [number(row.plays), signed(row.difference, this.write), signed(row.drawn, this.write), `${signed(row.low, this.write)} to ${signed(row.high, this.write)}`, chance(row["P(worse)"])];
       this.table.replaceChildren(h("table", { class: "cards" }, h("caption", {}, `${segments.arm} beside ${segments.against}`),
-        h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
+        h("thead", {}, h("tr", {}, ...head.map(([name, id]) => h("th", { scope: "col" }, term(id, name))))),
         h("tbody", {}, ...segments.rows.map((row) => h("tr", { class: row.flag ? "flagged" : "" },
           h("th", { scope: "row" }, row[by], row.flag && h("span", { class: "tag bad" }, "loses here")),
-          ...cells(row).map((cell, i) => h("td", { "data-label": head[i + 1] }, cell)))))));
+          ...cells(row).map((cell, i) => h("td", { "data-label": head[i + 1][0] }, cell)))))));
     } catch (error) {
       this.words.textContent = error.message;
     }
@@ -71,14 +72,14 @@ export class Soundness {
     for (const words of gets) items.push(finding("plain", [`${words} of the traffic: its `, term("floor"), "."]));
     for (const guard of report.guards ?? []) items.push(finding(guard.crossed ? "bad" : "good", [term("guard"), ` ${guardWords(guard)}`]));
     if (!items.length) items.push(finding("plain", "There is too little to ask yet."));
-    this.list.replaceChildren(...items);
+    refill(this.list, ...items);
   }
 }
 
 const MARKS = { good: "✓", bad: "!", plain: "·" };
 
 function finding(kind, sentence, more) {
-  return h("li", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, MARKS[kind]), h("span", {}, kind === "bad" && h("strong", {}, "Alarm: "), sentence, more && ` ${more}`));
+  return h("li", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, MARKS[kind]), h("span", {}, kind === "bad" && h("strong", {}, "Alarm: "), sentence, more && coded(` ${more}`)));
 }
 
 const guardWords = ({ arm, metric, limit, n, mean, crossed }) =>

@@ -1,5 +1,5 @@
 // What one came for: the state of the study, the sentence, and the few numbers behind it.
-import { h } from "./dom.js";
+import { coded, h, refill } from "./dom.js";
 import { term } from "./glossary.js";
 import { capital, chance, clock, number, percent, signed, unbroken } from "./words.js";
 
@@ -32,10 +32,12 @@ export class Verdict {
     const { status, report } = view;
     const state = stateOf(view);
     this.state.dataset.state = state;
-    this.state.textContent = report?.shipped !== null && report?.shipped !== undefined && state === "decided" ? `Decided: ${report.shipped} gets all traffic` : STATES[state];
+    const shipped = state === "decided" ? report.shipped ?? null : null;
+    const title = shipped === null ? STATES[state] : `Decided: ${shipped} gets all traffic`;
+    if (this.state.textContent !== title) refill(this.state, term(shipped === null ? state : "shipped", title));
     this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is likeliest the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
-    this.why.textContent = alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "";
+    this.why.replaceChildren(...coded(unbroken(alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "")));
     this.figures.hidden = this.why.hidden = state === "waiting";
     const best = report?.arms[0] ?? view.arms[0];
     const rows = [];
@@ -49,12 +51,15 @@ export class Verdict {
       rows.push([term("best", `chance that ${best.arm} is best`), chance(best.chance_best), lift ? `${chance(lift.beats)} to beat ${report.control}` : ""]);
       if (report.earned?.rewards) {
         const write = (value) => number(Math.abs(value) >= 100 ? Math.round(value) : value, 3);
-        rows.push([term("split", `${words.sum} beside a fixed split`), signed(report.earned.gain, write), `${write(report.earned.total)} in all`]);
+        const { gain, total, fixed_split: split } = report.earned;
+        const [high, low] = split.credible.map((end) => total - end);
+        const doubt = Number.isFinite(high - low) ? `${signed(low, write)} to ${signed(high, write)}; ` : "";
+        rows.push([term("split", `${words.sum} beside a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
       }
     }
     const window = status.window === undefined ? "" : status.waits ?? "";
     rows.push([term("ticket", "decisions"), number(status.asked), `${number(status.told)} counted, ${number(status.outstanding)} out${window ? `; ${window}` : ""}`]);
-    this.figures.replaceChildren(...rows.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, h("strong", {}, value), more && h("span", {}, more)))));
+    refill(this.figures, ...rows.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, h("strong", {}, value), more && h("span", {}, more)))));
     this.figures.title = report ? `as of ${clock(report.time)}` : "";
   }
 }

@@ -10,8 +10,9 @@ export function number(value, digits = 4) {
 export function percent(value) {
   if (typeof value !== "number") return WORDS[value] ?? "–";
   const size = Math.abs(100 * value);
-  const digits = size === 0 || size >= 99.95 ? 0 : size < 0.095 ? 3 : size < 0.95 ? 2 : 1;
-  return `${(100 * value).toFixed(digits).replace("-", "−")}\u00a0%`;
+  const digits = size < 0.0005 || size >= 99.95 ? 0 : size < 0.095 ? 3 : size < 0.95 ? 2 : 1;
+  const written = size.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${value < 0 && size >= 0.0005 ? "−" : ""}${written}\u00a0%`;
 }
 
 // A share without more digits than it has: for levels and axes.
@@ -23,7 +24,7 @@ export const capital = (text) => text && `${text[0].toUpperCase()}${text.slice(1
 
 export function signed(value, write = percent) {
   const text = write(value);
-  return typeof value === "number" && value > 0 ? `+${text}` : text;
+  return typeof value === "number" && value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
 // A chance: nobody knows it to be nothing or certain.
