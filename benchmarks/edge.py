@@ -27,7 +27,7 @@ import numpy as np
 import belman
 from belman.assignment import LocalDecider, Weights, assign
 from belman.bulk_assignment import assign_many
-from belman.studies.publishing import version_in
+from belman.studies.traffic.publishing import version_in
 from benchmarks.claim import Claim, report
 
 WORKERS, RATE = 2, 25_000  # processes, and what each assigns a second

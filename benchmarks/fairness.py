@@ -13,7 +13,8 @@ import tempfile
 import time
 from unittest.mock import patch
 
-from belman.studies import Study, chain, open_study
+from belman.studies import Study, open_study
+from belman.studies.log import chain
 from benchmarks.claim import Claim, report
 
 PROCESSES = 8

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.studies import Event, Kind, Storage, open_study
-from belman.studies.chain import NO_MARK, Head
-from belman.studies.event_log import Draw
+from belman.studies.log.chain import NO_MARK, Head
+from belman.studies.log.event_log import Draw
 from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
 from benchmarks.service import process

@@ -16,10 +16,10 @@ from scipy import stats
 import belman
 from belman.measures.limits import Limit
 from belman.studies import Event, Kind
-from belman.studies.guards import RISK
-from belman.studies.replay import replay
-from belman.studies.settings import settings
+from belman.studies.rules.guards import RISK
+from belman.studies.rules.settings import settings
 from belman.studies.state import State
+from belman.studies.views.replay import replay
 from benchmarks.claim import Claim, report
 from benchmarks.verdict import upper
 

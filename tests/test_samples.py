@@ -10,7 +10,7 @@ import pytest
 
 from belman import BelMan, Dispatcher
 from belman.exposure import Evidence
-from belman.studies.settings import Settings
+from belman.studies.rules.settings import Settings
 from tests.members import interpreted
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -11,7 +11,7 @@ from belman import Agent, BoxAgent, ContextualAgent, SegmentedAgent
 from belman.assignment import Weights, assign
 from belman.dispatch import Dispatcher
 from belman.errors import BelmanError, RewardError
-from belman.studies.event_log import Event, Kind
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.state import State
 
 

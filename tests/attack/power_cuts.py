@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from belman.studies import open_study
-from belman.studies.chain import Head
+from belman.studies.log.chain import Head
 from tests.attack.harness import Attack, Trials
 
 SECTOR = 512

@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 from belman.errors import BelmanError, StorageError
-from belman.studies import Storage, Study, migrate, schema
+from belman.studies import Storage, Study, migrate
+from belman.studies.log import schema
 from tests.attack.harness import Attack, Trials
 from tests.studies.samples.write import HERE
 

@@ -28,7 +28,7 @@ from belman.service.metrics import Metrics
 from belman.service.registry import Registry
 from belman.service.views import jsonable, status
 from belman.studies import Storage, Study, open_study
-from belman.studies.course import Course
+from belman.studies.traffic.course import Course
 from tests.service.running import running
 from tests.waiting import HANG
 

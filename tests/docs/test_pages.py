@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import belman
-from belman.studies.event_log import Draw, Event, Kind
+from belman.studies.log.event_log import Draw, Event, Kind
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

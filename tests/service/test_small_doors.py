@@ -15,8 +15,8 @@ from belman.cli.main import app as command_line
 from belman.errors import BelmanError, ServiceError, SettingError, StorageError
 from belman.service.app import bind
 from belman.studies import Event, Storage, open_study
-from belman.studies.chain import link
-from belman.studies.drivers import driver_for, without_password
+from belman.studies.log.chain import link
+from belman.studies.log.drivers import driver_for, without_password
 from tests.service.running import running
 
 SECRET = "tr0ub4dor"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from belman import errors
 from belman.studies import Event, Storage, open_study
-from belman.studies.chain import link
+from belman.studies.log.chain import link
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belman.errors import StateError
-from belman.studies import Storage, course, open_study
-from belman.studies.course import MOST_STEPS, WIDTHS, Course
-from belman.studies.event_log import Event, Kind
+from belman.studies import Storage, open_study
+from belman.studies.log.event_log import Event, Kind
 from belman.studies.state import State
+from belman.studies.traffic import course
+from belman.studies.traffic.course import MOST_STEPS, WIDTHS, Course
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from belman import Drift, Thompson, open_study
 from belman.errors import SettingError
-from belman.studies.event_log import Kind
+from belman.studies.log.event_log import Kind
 from belman.studies.state import State
 
 DAY = 86_400.0

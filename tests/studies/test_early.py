@@ -9,7 +9,7 @@ import pytest
 
 from belman import GaussianUnknown, Thompson, errors
 from belman.studies import Tell
-from belman.studies.settings import Settings, settings
+from belman.studies.rules.settings import Settings, settings
 from tests.studies.early_twin import EarlyTwin, Slip
 
 

@@ -11,7 +11,7 @@ from belman import Agent
 from belman.dashboard.view import Snapshot, Wanted
 from belman.errors import RewardError
 from belman.studies import Storage, open_study
-from belman.studies.settings import settings
+from belman.studies.rules.settings import settings
 from belman.studies.state import State
 from tests.members import CLOSED
 

@@ -16,9 +16,9 @@ from scipy import stats
 
 from belman import errors
 from belman.studies import Storage, open_study
-from belman.studies.metrics import LARGEST, SumsByArm, check_metrics
+from belman.studies.rules.metrics import LARGEST, SumsByArm, check_metrics
+from belman.studies.rules.utility import Utility
 from belman.studies.state import State
-from belman.studies.utility import Utility
 
 MARGIN = "margin - 0.2*latency"
 

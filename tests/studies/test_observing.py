@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from belman import assign
 from belman.errors import ArmError, BelmanError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
-from belman.studies.event_log import EventLog
-from belman.studies.observed_rows import brought
+from belman.studies.bulk.observed_rows import brought
+from belman.studies.log.event_log import EventLog
 
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),

@@ -11,7 +11,8 @@ import belman
 from belman import errors
 from belman.measures.soundness import Drift, SampleRatio
 from belman.studies import Kind
-from belman.studies.colours import (
+from belman.studies.state import State
+from belman.studies.traffic.colours import (
     DARK_PAGE,
     LEAST_CONTRAST,
     LIGHT_PAGE,
@@ -20,7 +21,6 @@ from belman.studies.colours import (
     colour_of,
     contrast,
 )
-from belman.studies.state import State
 
 RATES = {"a": 0.2, "b": 0.45, "c": 0.3}
 

@@ -10,8 +10,9 @@ import pytest
 
 from belman import assign
 from belman.errors import SettingError
-from belman.studies import Study, row_attributes
-from belman.studies.observed_rows import Rows, brought
+from belman.studies import Study
+from belman.studies.bulk import row_attributes
+from belman.studies.bulk.observed_rows import Rows, brought
 
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),

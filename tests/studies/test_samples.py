@@ -11,7 +11,8 @@ import pytest
 
 from belman import errors
 from belman.service.keys import Keys
-from belman.studies import Storage, migrate, open_study, schema
+from belman.studies import Storage, migrate, open_study
+from belman.studies.log import schema
 from tests.studies.samples.write import HERE, continued, seen
 
 

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from belman import errors
-from belman.studies import Storage, open_study, schema
-from belman.studies.event_log import EventLog
-from belman.studies.storage import Transaction
+from belman.studies import Storage, open_study
+from belman.studies.log import schema
+from belman.studies.log.event_log import EventLog
+from belman.studies.log.storage import Transaction
 from tests.waiting import HANG
 
 

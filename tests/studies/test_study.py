@@ -15,7 +15,7 @@ from belman.families import Bernoulli, Bounded
 from belman.policies import Forced, Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
 from belman.studies.open_or_create import create
-from belman.studies.settings import settings
+from belman.studies.rules.settings import settings
 from tests import own
 
 

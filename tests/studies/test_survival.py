@@ -9,7 +9,7 @@ import pytest
 
 from belman import errors
 from belman.studies import Storage, open_study
-from belman.studies.sqlite import SQLite
+from belman.studies.log.sqlite import SQLite
 
 
 def test_a_full_disk_refuses_and_loses_nothing(tmp_path, monkeypatch):

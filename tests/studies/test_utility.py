@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belman.errors import RewardError, SettingError
-from belman.studies.utility import Utility
+from belman.studies.rules.utility import Utility
 
 METRICS = {"margin": 3.0, "latency": 0.5, "refund": 0.0}
 

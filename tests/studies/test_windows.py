@@ -12,10 +12,10 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
-from belman.studies.corrections import refolded
 from belman.studies.open_or_create import create
-from belman.studies.settings import settings
+from belman.studies.rules.settings import settings
 from belman.studies.state import State
+from belman.studies.tickets.corrections import refolded
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
 

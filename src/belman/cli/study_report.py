@@ -13,7 +13,7 @@ from belman.files import write_atomically
 from belman.table import Table
 
 if TYPE_CHECKING:
-    from belman.studies.study_report import StudyReport
+    from belman.studies.views.study_report import StudyReport
 
 
 @app.command()

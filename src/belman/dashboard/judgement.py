@@ -10,7 +10,7 @@ import scipy.optimize
 import scipy.special  # noqa: F401
 
 from belman.studies.state import State
-from belman.studies.study_report import report_of
+from belman.studies.views.study_report import report_of
 
 MAX_LISTED = 50
 #: Arms with lifts and intervals at any look in the first verdict, and in those that follow.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.studies.course import Course
-from belman.studies.event_log import Kind
+from belman.studies.log.event_log import Kind
+from belman.studies.traffic.course import Course
 
 MAX_BARS = 60  # of the shares of traffic, so that each stands for enough decisions
 

@@ -12,8 +12,8 @@ from belman.dashboard.details import details, label, short
 from belman.dashboard.past import Past
 from belman.measures.earned import earned
 from belman.service.views import dial
-from belman.studies.colours import colour_of
 from belman.studies.state import State
+from belman.studies.traffic.colours import colour_of
 
 TOP = 6
 MAX_LISTED = 50

@@ -20,7 +20,7 @@ from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Kind, Storage, Study, Ticket, open_study
-from belman.studies.study_report import MOST
+from belman.studies.views.study_report import MOST
 from belman.table import Table
 
 

@@ -1,15 +1,15 @@
 """ask / tell that survives: a log of events in SQLite or PostgreSQL; a study is the fold of one."""
 
 from belman.studies.archive import archive, delete, restore
-from belman.studies.event_log import Draw, Event, Kind
-from belman.studies.limits import Limits
+from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.log.storage import Storage, migrate
 from belman.studies.open_or_create import open_study
-from belman.studies.replay import Estimate
-from belman.studies.settings import Settings
-from belman.studies.storage import Storage, migrate
+from belman.studies.rules.limits import Limits
+from belman.studies.rules.settings import Settings
 from belman.studies.study import Study
-from belman.studies.tickets import Ticket
+from belman.studies.tickets.ticket import Ticket
 from belman.studies.unit_of_work import Ask, Tell
+from belman.studies.views.replay import Estimate
 
 __all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Settings", "Storage", "Study"]
 __all__ += ["Tell", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]

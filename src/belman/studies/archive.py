@@ -8,8 +8,8 @@ back: so its name has to be given twice.
 from __future__ import annotations
 
 from belman.errors import SettingError, StudyError
-from belman.studies.event_log import LOCK
-from belman.studies.storage import Storage, Transaction
+from belman.studies.log.event_log import LOCK
+from belman.studies.log.storage import Storage, Transaction
 from belman.studies.study import Study
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from belman.agent import doors, state_file
 from belman.errors import ArmError, PolicyError
 from belman.policies import Policy
-from belman.studies import floors
-from belman.studies.feature_contexts import FeatureContexts
+from belman.studies.contexts.features import FeatureContexts
+from belman.studies.rules import floors
 from belman.studies.state import State
 
 

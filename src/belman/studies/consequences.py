@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from belman.studies import shipping
-from belman.studies.event_log import Kind
+from belman.studies.log.event_log import Kind
+from belman.studies.rules import shipping
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import UnitOfWork

@@ -16,16 +16,16 @@ from belman.measures.stop_rules import StopRule
 from belman.models import Model
 from belman.policies import Drift, Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.chain import NO_MARK, Head
-from belman.studies.clocks import check_time
-from belman.studies.context_settings import NAMES
-from belman.studies.event_log import Event, EventLog, Kind
-from belman.studies.limits import Limits
-from belman.studies.settings import Settings, settings
-from belman.studies.storage import Storage, Transaction
+from belman.studies.contexts.settings import NAMES
+from belman.studies.log.chain import NO_MARK, Head
+from belman.studies.log.clocks import check_time
+from belman.studies.log.event_log import Event, EventLog, Kind
+from belman.studies.log.storage import Storage, Transaction
+from belman.studies.rules.limits import Limits
+from belman.studies.rules.settings import Settings, settings
+from belman.studies.rules.utility import Utility
+from belman.studies.rules.window_rule import check_seconds
 from belman.studies.study import LIMITS, Study
-from belman.studies.utility import Utility
-from belman.studies.window_rule import check_seconds
 
 LONGEST = 200  # characters of a name
 

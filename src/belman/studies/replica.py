@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from belman.errors import BelmanError, StateError, UnknownStudyError
-from belman.studies.chain import Head
-from belman.studies.clocks import check_time
-from belman.studies.event_log import EventLog, Kind
-from belman.studies.limits import Limits
-from belman.studies.settings import Settings
+from belman.studies.log.chain import Head
+from belman.studies.log.clocks import check_time
+from belman.studies.log.event_log import EventLog, Kind
+from belman.studies.log.storage import Storage, Transaction
+from belman.studies.rules.limits import Limits
+from belman.studies.rules.settings import Settings
 from belman.studies.state import State
-from belman.studies.storage import Storage, Transaction
 from belman.studies.unit_of_work import UnitOfWork
 
 T = TypeVar("T")

@@ -11,13 +11,13 @@ from belman.agent.learnt import Learnt
 from belman.delays.estimate import PRIOR
 from belman.errors import BelmanError, StateError
 from belman.measures.martingales import BETS
-from belman.studies.clocks import is_time
-from belman.studies.early import EarlyLearning
+from belman.studies.log.clocks import is_time
+from belman.studies.tickets.early import EarlyLearning
 
 if TYPE_CHECKING:
-    from belman.studies.course import Course
-    from belman.studies.publishing import Publishing
     from belman.studies.state import State
+    from belman.studies.traffic.course import Course
+    from belman.studies.traffic.publishing import Publishing
 
 
 def check_snapshot(state: State) -> None:

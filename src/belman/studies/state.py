@@ -17,23 +17,23 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
-from belman.studies import bulk
-from belman.studies.attributes import given_in
-from belman.studies.contexts import CONTEXT, Contexts
-from belman.studies.corrections import change, corrected, learnt_by_context, recount_metrics
-from belman.studies.course import Course
-from belman.studies.deciding import Deciding, Decision
-from belman.studies.early import EarlyLearning
-from belman.studies.event_log import Event, Kind
-from belman.studies.guards import Guards
-from belman.studies.metrics import SumsByArm, check_name, told_in
-from belman.studies.open_rows import OpenRows
-from belman.studies.open_tickets import Counted, OpenTickets
-from belman.studies.publishing import Publishing
-from belman.studies.segment_contexts import SegmentContexts
-from belman.studies.settings import Settings, given_back
+from belman.studies.bulk import batches as bulk
+from belman.studies.bulk.open_rows import OpenRows
+from belman.studies.contexts.context import CONTEXT, Contexts
+from belman.studies.contexts.segments import SegmentContexts
+from belman.studies.log.event_log import Event, Kind
+from belman.studies.rules.attributes import given_in
+from belman.studies.rules.guards import Guards
+from belman.studies.rules.metrics import SumsByArm, check_name, told_in
+from belman.studies.rules.settings import Settings, given_back
 from belman.studies.snapshot_checks import check_snapshot
-from belman.studies.traffic import Traffic
+from belman.studies.tickets.corrections import change, corrected, learnt_by_context, recount_metrics
+from belman.studies.tickets.early import EarlyLearning
+from belman.studies.tickets.open_tickets import Counted, OpenTickets
+from belman.studies.traffic.counts import Traffic
+from belman.studies.traffic.course import Course
+from belman.studies.traffic.deciding import Deciding, Decision
+from belman.studies.traffic.publishing import Publishing
 
 FORMAT = 2
 _TELLING = (Kind.TOLD, Kind.CORRECTED)

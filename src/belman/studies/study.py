@@ -17,22 +17,26 @@ from belman.errors import BelmanError, PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import change_keys, changes, publishing, row_corrections, shipping
-from belman.studies.event_log import Kind
-from belman.studies.import_export import past_data
-from belman.studies.limits import Limits
-from belman.studies.looking import Looking
-from belman.studies.observed_rows import Given as Outcomes
-from belman.studies.observed_rows import Sums, brought, count, digest
-from belman.studies.observing import observe
+from belman.studies import changes
+from belman.studies.bulk import row_corrections
+from belman.studies.bulk.observed_rows import Given as Outcomes
+from belman.studies.bulk.observed_rows import Sums, brought, count, digest
+from belman.studies.bulk.observing import observe
+from belman.studies.bulk.row_corrections import Given as RowCorrections
+from belman.studies.log import change_keys
+from belman.studies.log.event_log import Kind
+from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
-from belman.studies.returns import give_back
-from belman.studies.row_corrections import Given as RowCorrections
-from belman.studies.settings import check_arm, check_policy, kept
+from belman.studies.rules import shipping
+from belman.studies.rules.limits import Limits
+from belman.studies.rules.settings import check_arm, check_policy, kept
 from belman.studies.state import State
-from belman.studies.storage import Storage
-from belman.studies.tickets import Ticket
+from belman.studies.tickets.returns import give_back
+from belman.studies.tickets.ticket import Ticket
+from belman.studies.traffic import publishing
 from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_key, check_reason
+from belman.studies.views.import_export import past_data
+from belman.studies.views.looking import Looking
 
 Given = Mapping[str, Any]
 Clock = Callable[[], float]

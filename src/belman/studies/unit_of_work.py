@@ -18,16 +18,20 @@ from belman.errors import (
     listing,
     nearest,
 )
-from belman.studies import change_keys, consequences, contexts, guards, settle, shipping
-from belman.studies.attributes import check_attributes
-from belman.studies.chain import NO_MARK, Head, mark
-from belman.studies.event_log import Event, EventLog, Kind
-from belman.studies.limits import Limits
-from belman.studies.metrics import Metrics, check_metrics
+from belman.studies import consequences
+from belman.studies.contexts import context as contexts
+from belman.studies.log import change_keys
+from belman.studies.log.chain import NO_MARK, Head, mark
+from belman.studies.log.event_log import Event, EventLog, Kind
+from belman.studies.log.storage import Transaction
+from belman.studies.rules import guards, shipping
+from belman.studies.rules.attributes import check_attributes
+from belman.studies.rules.limits import Limits
+from belman.studies.rules.metrics import Metrics, check_metrics
+from belman.studies.rules.written import is_encodable
 from belman.studies.state import State
-from belman.studies.storage import Transaction
-from belman.studies.tickets import Ticket, ticket_id, ticket_number, ticket_of
-from belman.studies.written import is_encodable
+from belman.studies.tickets import settle
+from belman.studies.tickets.ticket import Ticket, ticket_id, ticket_number, ticket_of
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 250  # characters of an idempotency key

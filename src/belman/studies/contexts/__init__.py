@@ -1,0 +1,1 @@
+"""Deciding in contexts: along features, or in segments."""

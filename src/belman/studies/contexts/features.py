@@ -1,0 +1,81 @@
+"""Contexts along features: one belief for all arms, or for candidates that come and go."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from belman import chance
+from belman.agent.contextual import saving
+from belman.agent.contextual.agent import ContextualAgent
+from belman.agent.contextual.mind import Asking
+from belman.policies.dependent import DependentPolicy
+from belman.studies.contexts.context import Contexts, check_candidates
+from belman.studies.rules.written import check_texts
+
+#: Coefficients that the page lists.
+MOST_LISTED = 200
+
+
+class FeatureContexts(Contexts):
+    """A contextual agent whose asks are those of the log."""
+
+    def __init__(self, agent: ContextualAgent) -> None:
+        super().__init__()
+        self.agent = agent
+
+    def check(self, context: Any, candidates: Any = None) -> Asking:
+        found = self.agent.check(context, check_candidates(candidates))
+        for values in (found.context, *(found.candidates or ())):
+            check_texts(values)
+        return found
+
+    def choose(
+        self, asking: Asking, count: int, among: Sequence[int], mind: chance.Words
+    ) -> list[tuple[int, float]]:
+        self.agent.mind[:] = mind
+        self.agent.meet(asking, count=False)
+        found = self.agent.choose(asking, count, among)
+        known = not self.agent.policy.by_chance
+        return [(place, 1.0 / tied if known else math.nan) for place, tied in found]
+
+    def rank(self, asking: Asking, among: Sequence[int]) -> list[int]:
+        self.agent.meet(asking, count=False)
+        return self.agent.rank(asking, among)
+
+    def meet(self, asking: Asking) -> None:
+        self.agent.meet(asking, count=False)  # as `choose` did, to the last bit
+        self.agent.meet(asking)
+
+    def learn(self, asking: Asking, place: int, reward: float) -> None:
+        self.agent.learn(asking, place, self.agent.inward(reward))
+
+    def expected(self, asking: Asking, place: int) -> float:
+        return self.agent.expected(asking, place)
+
+    @property
+    def policy(self) -> DependentPolicy:
+        return self.agent.policy
+
+    def status(self) -> dict[str, Any]:
+        return {"model": self.agent.model.name, "context": self.agent.context_names}
+
+    def tables(self) -> dict[str, Any]:
+        return {"coefficients": dict(self.agent.coefficients(most=MOST_LISTED).columns)}
+
+    def copied(self) -> FeatureContexts:
+        other = FeatureContexts(deepcopy(self.agent))
+        other.open = self.open.copy()
+        return other
+
+    def learnt(self) -> dict[str, Any]:
+        self.agent.mind[:] = 0  # which every decision forks anew
+        found: dict[str, Any] = json.loads(self.agent.to_json())
+        return found
+
+    def take(self, content: Mapping[str, Any]) -> None:
+        text = json.dumps(content)
+        self.agent = saving.from_text(ContextualAgent, text, "the study")

@@ -1,0 +1,106 @@
+"""The chain of a log: every event bears a link, by which a log that is not the same is known.
+
+A link is the mark of a ticket (8 bytes) and a digest (16 bytes) over the link before it and the
+event. An event that asks draws its mark at random, and what is told of its ticket bears the same
+one: so a ticket of a future that was lost in a restore is not taken for another of its number.
+Events from before there were links were given the mark 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from belman.errors import StateError
+from belman.studies.log.event_log import Event
+
+NO_MARK = bytes(8)
+_ROW = struct.Struct("<qqdqqdqdqq")  # its numbers, and the lengths of its two texts
+_NAN = float("nan")
+
+
+def link(before: bytes, event: Event, mark: bytes = NO_MARK) -> bytes:
+    """The link of an event that follows one with the link `before`.
+
+    >>> link(b"", Event(1, 1, 0.0)).hex()
+    '0000000000000000b8849c73451e83e0f800c3367abf5fdd'
+    """
+    number, kind, time, arm, draw, probability, ticket, reward, key, body, _ = event
+    row = _ROW.pack(
+        number,
+        kind,
+        time + 0.0,
+        -1 if arm is None else arm,
+        -1 if draw is None else draw,
+        _kept(probability),
+        -1 if ticket is None else ticket,
+        _kept(reward),
+        -1 if key is None else len(key),
+        -1 if body is None else len(body),
+    )
+    text = (key or "") + (body or "")
+    digest = hashlib.blake2b(before + mark + row + text.encode(), digest_size=16).digest()
+    return mark + digest
+
+
+def _kept(number: float | None) -> float:
+    """A number as every database gives it back: SQLite has no NaN, and one zero."""
+    return _NAN if number is None or number != number else number + 0.0
+
+
+def mark(event: Event) -> bytes:
+    """The mark of the ticket that an event gave, or is about."""
+    return NO_MARK if event.link is None else event.link[:8]
+
+
+class Head(NamedTuple):
+    """The last event that somebody knows of a log."""
+
+    number: int = 0
+    link: bytes | None = b""
+
+    def joined(self, event: Event, own: bytes) -> tuple[Event, Head]:
+        """The event that follows, with its link, and the head that it is then."""
+        new = link(self.link or b"", event, own)
+        return Event._make((*event[:-1], new)), Head(event.number, new)
+
+    def follow(self, event: Event, study: str) -> Head:
+        """The head with the event that follows; StateError where the log was edited there."""
+        if event.number != self.number + 1:
+            gap = f"event {self.number + 1} is missing, and {event.number} is there"
+            raise StateError(f"the log of study {study!r} was edited: {gap}. {REMEDY}")
+        if event.link is None or event.link != link(self.link or b"", event, event.link[:8]):
+            what = f"event {event.number} is not as it was written, or what was before it is not"
+            raise StateError(f"the log of study {study!r} was edited: {what}. {REMEDY}")
+        return Head(event.number, event.link)
+
+    def check(self, found: Event | None, study: str) -> None:
+        """StateError where the log does not hold this event any more."""
+        if found is None:
+            what = f"event {self.number} was its last, and is not in it any more"
+        elif found.link != self.link:
+            what = f"event {self.number} was its last, and is now another one"
+        else:
+            return
+        cause = "restored from a backup, or edited"
+        raise StateError(f"the log of study {study!r} was {cause}: {what}. {RESTORED}")
+
+
+#: What to do about an edited log.
+REMEDY = "Restore it from a backup, or open a copy of it with read_only=True to see what is there"
+#: What to do about a log that went back.
+RESTORED = (
+    "Nothing was written. If the log is now the one to go on with, open the study anew (restart "
+    "whoever has it open), and know that rewards of tickets given since that backup are lost; "
+    "else bring back the log that was there"
+)
+
+
+def linked(events: Iterable[Event]) -> Iterator[Event]:
+    """Events from before there were links, with theirs."""
+    head = Head()
+    for event in events:
+        joined, head = head.joined(event, NO_MARK)
+        yield joined

@@ -1,0 +1,151 @@
+"""The event log of a study: what can happen to it, how that is written down, and snapshots."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from belman.studies.log.storage import Transaction
+
+
+class Kind(IntEnum):
+    """The kind of an event, as the log keeps it; numbers are never given anew."""
+
+    CREATED = 1  # body: the settings
+    ASKED = 2  # arm, draw, probability, key; body: attributes
+    TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
+    EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
+    RECORDED = 5  # arm, reward: past data, not asked for; body: attributes
+    PAUSED = 6  # body: the reason, as in all below
+    RESUMED = 7
+    ARM_ADDED = 8  # body: also the name and the prior, or the place of an arm that was retired
+    ARM_RETIRED = 9  # arm
+    POLICY_CHANGED = 10  # body: also the policy
+    CORRECTED = 11  # ticket, arm, reward (None: forgotten), key; body: also what is learnt by it
+    SHIPPED = 12  # arm: all traffic goes to it
+    UNSHIPPED = 13  # arm: it does so no more
+    PUBLISHED = 14  # body: also the weights document, whose version is this number, and its plan
+    OBSERVED = 15  # body: also sums of many outcomes, and what is learnt by them
+    RETURNED = 16  # ticket, arm: given back, since it was used for nobody
+    ROWS_CORRECTED = 17  # body: also rows of outcomes in bulk, and what is learnt by them
+    CHANGE_NOTICED = 18  # arm: the world has changed; body: also from, to, after which reward
+
+
+class Draw(IntEnum):
+    """How an arm came to be chosen, which says what its probability is worth."""
+
+    POLICY = 0  # by the policy, which left no chance to some of the arms
+    RANDOM = 1  # by the policy, which left a chance to every arm
+    UNIFORM = 2  # uniformly, by the share of traffic kept so
+    FLOOR = 3  # by the floors of the arms, of which every arm has one
+    FLOORED = 4  # by the policy, beside floors of every arm
+
+
+class Event(NamedTuple):
+    """A line of the log; `arm` is a place in the register of all arms, `ticket` an ask's number."""
+
+    number: int
+    kind: int
+    time: float
+    arm: int | None = None
+    draw: int | None = None
+    probability: float | None = None
+    ticket: int | None = None
+    reward: float | None = None
+    key: str | None = None
+    body: str | None = None
+    link: bytes | None = None  # to the event before it, see chain.py
+
+
+_COLUMNS = ", ".join(Event._fields)
+_SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
+_AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
+_APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
+LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
+_CHUNK = 10_000
+NOTE_EVERY = 64
+
+
+class EventLog:
+    """The events of one study in its storage, numbered from 1 without gaps."""
+
+    def __init__(self, study: int) -> None:
+        self.study = study
+
+    def after(
+        self, transaction: Transaction, number: int = 0, *, lock: bool = False
+    ) -> Iterator[Event]:
+        """All events that follow a number, however many, a chunk at a time.
+
+        With `lock` first wait until nobody else writes to this study, and keep them out until the
+        transaction ends.
+        """
+        size = _CHUNK
+        while size == _CHUNK:
+            values = (_AFTER, self.study, number, _CHUNK)
+            rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
+            size = len(rows)
+            yield from map(Event._make, rows)
+            number = rows[-1][0] if rows else number
+
+    def find(self, transaction: Transaction, field: str, value: object) -> Event | None:
+        """The only event of a `number` or of a `key`, if there is one."""
+        rows = transaction.rows(f"{_SELECT} AND {field} = ?", self.study, value)
+        return Event._make(rows[0]) if rows else None
+
+    def of_ticket(self, transaction: Transaction, ticket: int) -> list[Event]:
+        """What was told of a ticket, and how it was corrected, in order."""
+        sql = f"{_SELECT} AND ticket = ? ORDER BY number"
+        return list(map(Event._make, transaction.rows(sql, self.study, ticket)))
+
+    def corrections(self, transaction: Transaction) -> list[Event]:
+        """All corrections, in order."""
+        sql = f"{_SELECT} AND kind = ? ORDER BY number"
+        kind = int(Kind.CORRECTED)
+        return list(map(Event._make, transaction.rows(sql, self.study, kind)))
+
+    def before_open(self, transaction: Transaction, number: int, window: float) -> int:
+        """The number before the first event that is younger than a window at the event of `number`:
+        times of a study with a window never go back, so that it is found by halving.
+        """
+
+        def time(number: int) -> float:
+            event = self.find(transaction, "number", number)
+            assert event is not None
+            return event.time
+
+        last = time(number)
+        numbers = range(1, number + 1)
+        return bisect.bisect_left(numbers, True, key=lambda one: time(one) + window > last)
+
+    def append(self, transaction: Transaction, new: Sequence[Event]) -> None:
+        """Write events down, and now and then how far the log goes: a note of every event would
+        cost a sixth of an ask.
+        """
+        transaction.execute_many(_APPEND, [(self.study, *event) for event in new])
+        first, last = new[0], new[-1]
+        if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY or first.number == 1:
+            note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
+            transaction.execute(note, last.number, last.link, self.study)
+
+    def noted(self, transaction: Transaction) -> tuple[int, bytes]:
+        """The number and the link of an event up to which the log has to go, at least."""
+        rows = transaction.rows("SELECT last, link FROM belman_studies WHERE id = ?", self.study)
+        return rows[0] if rows else (0, b"")
+
+    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes | None, str] | None:
+        """The number and the link of the event that the last snapshot follows, and its text."""
+        newest = "WHERE study = ? ORDER BY number DESC LIMIT 1"
+        what = f"SELECT number, link, content FROM belman_snapshots {newest}"
+        rows = transaction.rows(what, self.study)
+        return rows[0] if rows else None
+
+    def keep_snapshot(self, transaction: Transaction, last: Event, content: str) -> None:
+        """Write down a snapshot that follows an event, and drop those before it."""
+        drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
+        insert = "INSERT INTO belman_snapshots (study, number, link, content) VALUES (?, ?, ?, ?)"
+        transaction.execute(drop, self.study, last.number)
+        transaction.execute(insert, self.study, last.number, last.link, content)

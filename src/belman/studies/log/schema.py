@@ -1,0 +1,160 @@
+"""The tables of a storage as numbered steps: studies, their events and snapshots, service keys.
+
+An event is never changed and never removed. Two indices make promises that no program can break:
+of two writers who saw the same log only one can go on with it, since both would give their events
+the same numbers, and a request that carries an idempotency key is answered once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from belman.errors import StorageError
+from belman.studies.log.chain import linked
+from belman.studies.log.event_log import Event
+
+if TYPE_CHECKING:
+    from belman.studies.log.storage import Storage, Transaction
+
+#: A step that was released is never changed.
+STEPS = {
+    "0001": """
+        CREATE TABLE belman_studies (
+            id {driver.serial} NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            secret TEXT NOT NULL,
+            created FLOAT NOT NULL
+        );
+        CREATE TABLE belman_events (
+            study INTEGER NOT NULL REFERENCES belman_studies (id),
+            number BIGINT NOT NULL,
+            kind SMALLINT NOT NULL,
+            time FLOAT NOT NULL,
+            arm INTEGER,
+            draw SMALLINT,
+            probability FLOAT,
+            ticket BIGINT,
+            reward FLOAT,
+            key TEXT,
+            body TEXT,
+            PRIMARY KEY (study, number)
+        ) {driver.clustered};
+        CREATE UNIQUE INDEX belman_events_settled ON belman_events (study, ticket)
+            WHERE ticket IS NOT NULL;
+        CREATE UNIQUE INDEX belman_events_keyed ON belman_events (study, key)
+            WHERE key IS NOT NULL;
+        CREATE TABLE belman_snapshots (
+            study INTEGER NOT NULL REFERENCES belman_studies (id),
+            number BIGINT NOT NULL,
+            content TEXT NOT NULL,
+            PRIMARY KEY (study, number)
+        ) {driver.clustered}""",
+    "0002": """
+        CREATE TABLE belman_keys (
+            id TEXT NOT NULL PRIMARY KEY,
+            name TEXT NOT NULL,
+            role TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            created FLOAT NOT NULL,
+            revoked FLOAT
+        )""",
+    # a ticket is told again and corrected: it may have several events
+    "0003": """
+        DROP INDEX belman_events_settled;
+        CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
+            WHERE ticket IS NOT NULL""",
+    # events are chained; a snapshot names the event that it follows, a study one of its last
+    "0004": """
+        ALTER TABLE belman_events ADD COLUMN link {driver.bytes};
+        ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};
+        ALTER TABLE belman_studies ADD COLUMN last BIGINT;
+        ALTER TABLE belman_studies ADD COLUMN link {driver.bytes}""",
+    # when a study was archived
+    "0005": """
+        ALTER TABLE belman_studies ADD COLUMN archived FLOAT""",
+}
+#: The version of the tables that this code reads and writes.
+HEAD = max(STEPS)
+
+
+def version(transaction: Transaction) -> str | None:
+    """The version of the tables, or None where there are none."""
+    if not transaction.rows(transaction.driver.find_table, "belman_version"):
+        return None
+    found = transaction.rows("SELECT version_num FROM belman_version")
+    return str(found[0][0]) if found else "unknown"
+
+
+def prepare(storage: Storage) -> None:
+    """Create the tables in a database that has none; refuse tables of another version."""
+    found = storage.run(version, write=False)
+    if found is None and storage.read_only:
+        raise StorageError(f"{storage} holds no studies, and was opened with read_only=True")
+    if found is None:
+        upgrade(storage)
+    elif found != HEAD:
+        remedy = f"run: belman study migrate --storage {storage}" if found in STEPS else _NEWER
+        raise _unfit(storage, found, remedy)
+
+
+def upgrade(storage: Storage) -> None:
+    """Bring the tables to `HEAD`, one process at a time; those up to date are left alone."""
+
+    def work(transaction: Transaction) -> None:
+        transaction.execute(transaction.driver.lock_schema)
+        found = version(transaction)
+        if found == HEAD:
+            return
+        if found is None:
+            columns = "version_num VARCHAR(32) NOT NULL PRIMARY KEY"
+            transaction.execute(f"CREATE TABLE belman_version ({columns})")
+            transaction.execute("INSERT INTO belman_version (version_num) VALUES ('')")
+        elif found not in STEPS:
+            raise _unfit(storage, found, _NEWER)
+        for number, step in sorted(STEPS.items()):
+            if number > (found or ""):
+                for statement in step.format(driver=transaction.driver).split(";"):
+                    transaction.execute(statement)
+                if number == "0004":
+                    _chain(transaction)
+        transaction.execute("UPDATE belman_version SET version_num = ?", HEAD)
+
+    storage.run(work)
+
+
+def _chain(transaction: Transaction) -> None:
+    """Give a link to every event and snapshot that was written without."""
+    put = "UPDATE {} SET link = ? WHERE study = ? AND number = ?"
+    for (study,) in transaction.rows("SELECT id FROM belman_studies"):
+        snapshots = "SELECT number FROM belman_snapshots WHERE study = ?"
+        kept = {number for (number,) in transaction.rows(snapshots, study)}
+        events = linked(Event._make((*row, None)) for row in _rows(transaction, study))
+        while chunk := list(itertools.islice(events, _CHUNK)):
+            rows = [(event.link, study, event.number) for event in chunk]
+            transaction.execute_many(put.format("belman_events"), rows)
+            of_snapshots = [row for row in rows if row[2] in kept]
+            transaction.execute_many(put.format("belman_snapshots"), of_snapshots)
+            last = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
+            transaction.execute(last, chunk[-1].number, chunk[-1].link, study)
+
+
+def _rows(transaction: Transaction, study: int) -> Iterator[tuple[Any, ...]]:
+    """The events as the tables had them before there were links."""
+    columns = "number, kind, time, arm, draw, probability, ticket, reward, key, body"
+    after = "WHERE study = ? AND number > ? ORDER BY number LIMIT ?"
+    rows: list[tuple[Any, ...]] = [(0,)]
+    while rows:
+        sql = f"SELECT {columns} FROM belman_events {after}"
+        rows = transaction.rows(sql, study, rows[-1][0], _CHUNK)
+        yield from rows
+
+
+_CHUNK = 10_000
+_NEWER = "install a newer belman"
+
+
+def _unfit(storage: Storage, found: str, remedy: str) -> StorageError:
+    ours = f"this belman works with {HEAD}"
+    return StorageError(f"{storage} has tables of version {found}, and {ours}: {remedy}")

@@ -1,0 +1,235 @@
+"""Where studies are kept: a connection pool, and short transactions."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from belman.errors import StorageError, UnknownStudyError, listing, nearest
+from belman.studies.log import schema
+from belman.studies.log.drivers import Driver, driver_for
+
+T = TypeVar("T")
+
+# of the process that we were forked from: closing them here would close them there
+_inherited: list[Any] = []
+
+
+class LostConnectionError(StorageError):
+    """The storage went away in the middle of a transaction."""
+
+
+class Pool:
+    """A connection pool, as a list of idle ones, for speed; a forked process opens its own."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._idle: list[Any] = []
+        self._closing = weakref.finalize(self, _close, self._idle, self._pid)
+
+    def close(self) -> None:
+        """Close all that are not in use."""
+        _close(self._idle, self._pid)
+
+    def take(self) -> Any:
+        """A connection that nobody else uses."""
+        if self._pid != os.getpid():
+            _inherited.extend(self._idle)
+            self._closing.detach()
+            self._begin()
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return self.driver.connect()
+            if not self.driver.is_lost(connection):
+                return connection
+            connection.close()
+
+    def give_back(self, connection: Any) -> None:
+        """Let others use it."""
+        self._idle.append(connection)
+
+    def roll_back(self, connection: Any) -> bool:
+        """Undo what was not committed, and keep the connection unless lost: whether it was."""
+        lost = self.driver.is_lost(connection)
+        if not lost:
+            try:
+                connection.rollback()
+            except self.driver.error:
+                lost = True
+        if lost:
+            connection.close()
+            self.close()  # what else is idle was connected to the same server
+        else:
+            self.give_back(connection)
+        return lost
+
+
+def _close(idle: list[Any], pid: int) -> None:
+    if pid == os.getpid():
+        while idle:
+            idle.pop().close()
+
+
+class Transaction:
+    """A context: committed at its end if it writes, undone if anything goes wrong.
+
+    A class, since a generator for each of its concerns costs as much as SQLite's commit.
+    """
+
+    def __init__(self, pool: Pool, write: bool) -> None:
+        self.driver = pool.driver
+        self.time = 0.0  # when the lock was given, by the clock of the database
+        self.committing = False  # whether nobody knows, if it fails now, what has happened
+        self._pool, self._write = pool, write
+        self._connection: Any = None
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        return self.driver.execute(self._connection, sql, values).fetchall()
+
+    def rows_locked(self, lock: str, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds once nobody else writes to what its first value names."""
+        found, self.time = self.driver.execute_locked(self._connection, lock, sql, values)
+        return found.fetchall()
+
+    def now(self) -> float:
+        """The time by the clock of the database."""
+        return self.driver.now(self._connection)
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Change something: how many rows were."""
+        return self.driver.execute(self._connection, sql, values).rowcount
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Change something, for every row of values."""
+        if len(rows) == 1:
+            self.driver.execute(self._connection, sql, rows[0])
+        else:
+            self.driver.execute_many(self._connection, sql, rows)
+
+    def __enter__(self) -> Transaction:
+        try:
+            self._connection = self._pool.take()
+        except self.driver.error as error:
+            raise _failure(self.driver, error, "opened") from error
+        if self._write:
+            try:
+                self.driver.begin(self._connection)
+            except self.driver.error as error:
+                self._undo(error)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None and self._write:
+            self.committing = True
+            try:
+                self._connection.commit()
+            except self.driver.error as failed:
+                self._undo(failed)
+            self._pool.give_back(self._connection)
+        else:
+            self._undo(error)
+
+    def _undo(self, error: BaseException | None) -> None:
+        """Roll back; an error of the driver is raised as one of ours."""
+        lost = self._pool.roll_back(self._connection)
+        if isinstance(error, self.driver.error):
+            done = "written" if self._write else "read"
+            raise _failure(self.driver, error, done, lost) from error
+
+
+class Storage:
+    """A database that keeps studies: `sqlite:///studies.db` or `postgresql://user@host/name`.
+
+    Opening creates the tables in an empty database and refuses one whose tables are of another
+    version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
+    and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
+    (not a crash of the program) may take the last moments with it. A storage may be shared by
+    threads, and by processes that are forked. Opening one that is there writes nothing, and with
+    `read_only` nothing is ever written: for a copy to look at.
+    """
+
+    def __init__(self, url: str, *, migrating: bool = False, read_only: bool = False) -> None:
+        self.read_only = read_only
+        self._pool = Pool(driver_for(url, read_only))
+        (schema.upgrade if migrating else schema.prepare)(self)
+
+    def __str__(self) -> str:
+        return str(self._pool.driver)
+
+    def __repr__(self) -> str:
+        return f"Storage({str(self)!r})"
+
+    def close(self) -> None:
+        """Close every connection; the next use opens new ones."""
+        self._pool.close()
+
+    def transaction(self, *, write: bool = True) -> Transaction:
+        """A transaction, committed at the end; on SQLite it is the only one that writes."""
+        if write and self.read_only:
+            raise StorageError(f"{self} was opened with read_only=True: nothing can be changed")
+        return Transaction(self._pool, write)
+
+    def run(self, work: Callable[[Transaction], T], *, write: bool = True) -> T:
+        """What the work gives in one transaction.
+
+        A connection that is lost before the commit has changed nothing: the work is then done once
+        more, on a new one.
+        """
+        transaction = self.transaction(write=write)
+        try:
+            with transaction:
+                return work(transaction)
+        except LostConnectionError:
+            if transaction.committing:
+                raise
+        with self.transaction(write=write) as transaction:
+            return work(transaction)
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """The rows that a query finds."""
+        return self.run(lambda transaction: transaction.rows(sql, *values), write=False)
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Change something: how many rows were."""
+        return self.run(lambda transaction: transaction.execute(sql, *values))
+
+    def now(self) -> float:
+        """The time by the clock of the database: PostgreSQL's own, SQLite's is this machine's."""
+        return self.run(Transaction.now, write=False)
+
+    def names(self, archived: bool | None = None) -> list[str]:
+        """The names of the studies kept here: all, or those that are archived, or are not."""
+        where = {None: "", True: "WHERE archived IS NOT NULL", False: "WHERE archived IS NULL"}
+        sql = f"SELECT name FROM belman_studies {where[archived]} ORDER BY name"
+        return [name for (name,) in self.rows(sql)]
+
+    def find(self, name: str) -> tuple[int, str]:
+        """The id and the secret of a study."""
+        found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
+        if not found:
+            names = self.names()
+            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
+            remedy = "(give arms=[…] to create it)"
+            raise UnknownStudyError(f"no study {name!r} in {self}: there {there} {remedy}")
+        return found[0]
+
+
+def migrate(url: str) -> str:
+    """Bring the tables of a storage to the version of this belman, which it gives back."""
+    Storage(url, migrating=True).close()
+    return schema.HEAD
+
+
+def _failure(driver: Driver, error: Exception, done: str, lost: bool = False) -> StorageError:
+    """An error of the database as ours, with its words and without our password."""
+    words = str(error).strip().replace("\n", " ")
+    return (LostConnectionError if lost else StorageError)(f"{driver} could not be {done}: {words}")

@@ -1,0 +1,1 @@
+"""What a user sets for a study: windows, metrics, floors, guards, limits."""

@@ -1,0 +1,76 @@
+"""Attributes: what is known of whoever a ticket is for, such as the device, for segments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from belman.errors import SettingError, listing, nearest
+from belman.studies.log.event_log import Event
+
+MOST = 8  # names of attributes in a study
+LONGEST_NAME = 40
+LONGEST = 100  # characters of a value
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}")
+
+#: What a segment is called that has no value of an attribute, or many rare ones.
+NONE, OTHERS = "(none)", "(others)"
+
+Attributes = dict[str, str]
+
+
+def check_attributes(given: object, known: Set[str] = frozenset()) -> Attributes:
+    """Attributes as a log keeps them, in the order of their names; of a study that knows others.
+
+    >>> check_attributes({"device": "phone", "age": 31})
+    {'age': '31', 'device': 'phone'}
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        write = "write attributes={'device': 'phone'}"
+        raise SettingError(f"attributes={str(given)[:80]!r} are none: {write}")
+    found = {_check_name(name): _check_value(name, value) for name, value in given.items()}
+    new = sorted(set(found) - known)
+    if len(known) + len(new) > MOST:
+        has = f" beside {listing(sorted(known), MOST)}{nearest(new[0], known)}" if known else ""
+        raise SettingError(f"attributes {listing(new)}{has}: a study has at most {MOST}")
+    return dict(sorted(found.items()))
+
+
+def _check_name(name: object) -> str:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        allowed = f"letters, digits and _, at most {LONGEST_NAME}, and no digit first"
+        shown = repr(str(name)[:80])
+        raise SettingError(f"{shown} cannot name an attribute: it must be made of {allowed}")
+    return name
+
+
+def _check_value(name: object, value: Any) -> str:
+    text = value if isinstance(value, str) else None
+    if isinstance(value, (bool, int, float, np.integer, np.floating)):
+        text = str(value)
+    if text is None or not text.isprintable() or len(text) > LONGEST:
+        allowed = f"it must be a printable string of at most {LONGEST} characters, or a number"
+        raise SettingError(f"attribute {name!r} cannot be {repr(value)[:80]}: {allowed}")
+    return text
+
+
+def check_known(name: object, known: Set[str]) -> str:
+    """An attribute that some ticket or row has."""
+    if not isinstance(name, str) or name not in known:
+        there = f"there are {listing(sorted(known))}{nearest(name, known)}" if known else "none is"
+        raise SettingError(f"by={str(name)[:80]!r} is no attribute of a ticket or row: {there}")
+    return name
+
+
+def given_in(event: Event) -> Attributes:
+    """The attributes of an ask, or of a row of past data."""
+    if event.body is None:
+        return {}
+    found: Attributes = json.loads(event.body).get("attributes", {})
+    return found

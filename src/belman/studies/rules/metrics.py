@@ -1,0 +1,186 @@
+"""Metrics: named numbers that are told beside a reward, or instead of it, and their sums by arm.
+
+The sums are exact fractions: they do not depend on the order in which tickets count, a correction
+takes out what was put in and nothing else, and a variance does not drown in the squares of which it
+is the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from belman.errors import RewardError, SettingError, StateError, listing, nearest
+from belman.studies.log.event_log import Event
+from belman.studies.rules.utility import Utility
+from belman.table import Table
+
+MOST = 20  # metrics of a study
+LONGEST = 40  # characters of a name
+LARGEST = 1e100  # so that sums of squares are finite
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST - 1}}}")
+
+_FRACTION = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,4000})?")
+
+Metrics = dict[str, float]
+
+
+# At the door
+
+
+def check_metrics(given: object, known: Set[str] = frozenset()) -> Metrics:
+    """Metrics as a log keeps them, in the order of their names; of a study that knows others.
+
+    >>> check_metrics({"refund": 0, "latency": 0.8})
+    {'latency': 0.8, 'refund': 0.0}
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SettingError(
+            f"metrics={str(given)[:80]!r} are none: write metrics={{'latency': 0.8}}"
+        )
+    found = {check_name(name): _check_value(name, value) for name, value in given.items()}
+    _check_count(known, found)
+    return dict(sorted(found.items()))
+
+
+def check_name(name: object) -> str:
+    """A name of a metric."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        allowed = f"letters, digits and _, at most {LONGEST}, and no digit first"
+        raise SettingError(f"{str(name)[:80]!r} cannot name a metric: it must be made of {allowed}")
+    return name
+
+
+def _check_value(name: object, value: Any) -> float:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    if not is_number or not -LARGEST <= value <= LARGEST:
+        allowed = f"it must be a number, at most {LARGEST:g} in size"
+        shown = "so large" if isinstance(value, int) else repr(value)[:80]
+        raise RewardError(f"metric {name!r} cannot be {shown}: {allowed}")
+    return float(value) + 0.0  # a log has one zero
+
+
+def _check_count(known: Set[str], given: Iterable[str]) -> None:
+    new = sorted(set(given) - known)
+    if len(known) + len(new) > MOST:
+        has = f" beside {listing(sorted(known), MOST)}{nearest(new[0], known)}" if known else ""
+        raise SettingError(f"metrics {listing(new)}{has}: a study has at most {MOST}")
+
+
+def check_utility(text: str | Utility | None) -> Utility | None:
+    """A reward that is declared as an expression over metrics."""
+    if text is None:
+        return None
+    utility = text if isinstance(text, Utility) else Utility(text)
+    _check_count(frozenset(), map(check_name, utility.names))
+    return utility
+
+
+def together(before: Metrics, given: Metrics, add: bool = False) -> Metrics:
+    """The metrics of a ticket of which more are told: the last of a name stands, or they add up."""
+    new = {name: before.get(name, 0.0) + given[name] for name in given} if add else given
+    return dict(sorted({**before, **new}.items()))
+
+
+def check_values(metrics: Metrics) -> Metrics:
+    """Metrics that added up over several tells."""
+    return {name: _check_value(name, value) for name, value in metrics.items()}
+
+
+# In the log
+
+
+def body(metrics: Metrics) -> str | None:
+    """What the event of a tell keeps of them."""
+    return json.dumps({"metrics": metrics}, allow_nan=False) if metrics else None
+
+
+def told_in(event: Event) -> Metrics:
+    """The metrics that an event tells."""
+    if event.body is None:
+        return {}
+    found: Metrics = json.loads(event.body).get("metrics", {})
+    return found
+
+
+# By arm
+
+
+class Sums(NamedTuple):
+    """How often a metric counted, its sum and its sum of squares, which are exact."""
+
+    n: int = 0
+    sum: Fraction = Fraction(0)
+    squares: Fraction = Fraction(0)
+
+    def interval(self, level: float) -> tuple[float, float, float]:
+        """The mean and Student's interval for it, which one value alone does not bound.
+
+        >>> [round(x, 6) for x in Sums(4, Fraction(10), Fraction(30)).interval(0.95)]  # of 1 to 4
+        [2.5, 0.44574, 4.55426]
+        """
+        mean = self.sum / self.n
+        if self.n == 1:
+            return float(mean), -math.inf, math.inf
+        variance = (self.squares - self.sum * mean) / (self.n - 1)
+        error = math.sqrt(variance / self.n)
+        width = float(stdtrit(self.n - 1, 0.5 + 0.5 * level)) * error
+        return float(mean), float(mean) - width, float(mean) + width
+
+
+class SumsByArm:
+    """The sums of every metric of every arm, by the arm's place in the register."""
+
+    def __init__(self) -> None:
+        self.sums: dict[tuple[int, str], Sums] = {}
+
+    def count(self, arm: int, metrics: Metrics, times: int = 1) -> None:
+        """A ticket with these counts, or (-1) counts no more."""
+        for name, value in metrics.items():
+            n, total, squares = self.sums.get((arm, name), Sums())
+            exact = Fraction(value)
+            total, squares = total + times * exact, squares + times * exact * exact
+            self.sums[arm, name] = Sums(n + times, total, squares)
+            if n + times == 0:
+                del self.sums[arm, name]
+
+    def table(self, register: Sequence[Hashable], level: float) -> Table:
+        """Per arm and metric: how many, the mean, and its interval."""
+        names = ("arm", "metric", "n", "mean", "low", "high")
+        rows = [
+            (register[arm], metric, sums.n, *sums.interval(level))
+            for (arm, metric), sums in sorted(self.sums.items())
+        ]
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+    def copied(self) -> SumsByArm:
+        """The same, to go its own way."""
+        other = SumsByArm()
+        other.sums = self.sums.copy()
+        return other
+
+    def to_plain(self) -> list[list[Any]]:
+        """For a snapshot."""
+        rows = sorted(self.sums.items())
+        return [[*key, one.n, str(one.sum), str(one.squares)] for key, one in rows]
+
+    def from_plain(self, rows: list[list[Any]]) -> None:
+        """Take over what `to_plain` gave."""
+        for arm, name, n, total, squares in rows:
+            self.sums[arm, check_name(name)] = Sums(n, _exact(total), _exact(squares))
+
+
+def _exact(text: object) -> Fraction:
+    """A fraction as it was written: 1e999999999, which would fill the memory, is none."""
+    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
+        raise StateError(f"{str(text)[:40]!r} is no sum of metrics")
+    return Fraction(text)

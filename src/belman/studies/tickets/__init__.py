@@ -1,0 +1,1 @@
+"""What becomes of a ticket: open, told, told again, corrected, given back."""

@@ -1,0 +1,289 @@
+"""A study's log for other programs, and other programs' data for a study: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from belman.errors import ArmError, SettingError, listing, nearest, needing
+from belman.files import replacing
+from belman.studies.contexts.context import CANDIDATES, CHOSEN, CONTEXT
+from belman.studies.log.chain import mark
+from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.replica import Replica
+from belman.studies.rules.attributes import Attributes, given_in
+from belman.studies.rules.metrics import Metrics, told_in
+from belman.studies.rules.settings import Settings
+from belman.studies.state import State
+from belman.studies.tickets.corrections import metrics_after
+from belman.studies.tickets.open_tickets import Counted, counted_between
+from belman.studies.tickets.ticket import ticket_id
+
+COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
+METRICS = "metrics"  # one column more, of a study to which any were told
+ATTRIBUTES = "attributes"  # and one more, of a study whose tickets have any
+IN_CONTEXT = "context"  # and one more, of a study with contexts
+ENDINGS = (".csv", ".parquet")
+
+_CHUNK = 50_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SO_FAR = "told so far"
+
+Row = tuple[Any, ...]
+
+
+def _ways(arm: Hashable) -> tuple[str, str]:
+    """An arm as text, and with its kind in front."""
+    return str(arm), f"{type(arm).__name__}:{arm}"
+
+
+def _readings(arms: Iterable[Hashable]) -> dict[str, list[Hashable]]:
+    """The arms that a text may stand for, as it is and as a CSV file holds it."""
+    found: dict[str, list[Hashable]] = {}
+    for arm in arms:
+        ways = _ways(arm)
+        for text in {*ways, *map(_harmless, ways)}:
+            found.setdefault(text, []).append(arm)
+    return found
+
+
+def texts(register: Sequence[Hashable]) -> list[str]:
+    """The name of every arm in a file, its kind in front (int:1) where two would read alike.
+
+    >>> texts(["blue", 1, "1"])
+    ['blue', 'int:1', 'str:1']
+    """
+    readings = _readings(register)
+    chosen = []
+    for arm in register:
+        alone = [
+            way for way in _ways(arm) if len(readings[way]) == len(readings[_harmless(way)]) == 1
+        ]
+        if not alone:
+            others = listing(readings[str(arm)])
+            raise ArmError(f"arm {arm!r} cannot be told from others in a file: {others}")
+        chosen.append(alone[0])
+    return chosen
+
+
+def lines(
+    replica: Replica, events: Callable[[int], Iterator[Event]], after: int, *, as_text: bool = False
+) -> tuple[Sequence[str], Iterator[Row]]:
+    """The events after a number as a person reads them: names of columns, and lines.
+
+    None is for what a line does not have. Where there is a window, a tell is not the last word, and
+    a line without a number says what a ticket counted as, and when. A study to which metrics were
+    told has a column for them. Arms are as they are named, or `as_text` for a file.
+    """
+
+    def read(state: State) -> tuple[int, list[Hashable], Settings, list[int]]:
+        given = (state.metric_names, state.attribute_names, state.contexts is not None)
+        shown = [
+            *range(len(COLUMNS)),
+            *(len(COLUMNS) + i for i, names in enumerate(given) if names),
+        ]
+        return state.number, list(state.register), state.settings, shown
+
+    number, register, settings, shown = replica.look(read)
+    start, windowed = after, settings.window is not None
+    if settings.window is not None and after:
+        with replica.storage.transaction(write=False) as transaction:
+            start = replica.log.before_open(transaction, after, settings.window)
+    log = itertools.takewhile(lambda event: event.number <= number, events(start))
+    told = counted_between(settings, log, after, replica.now()) if windowed else log
+    names = texts(register) if as_text else register
+    rows = (_line(one, names, replica.secret, windowed) for one in told)
+    whole = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
+    return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
+
+
+def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed: bool) -> Row:
+    when = datetime.fromtimestamp(one.time, UTC)
+    if isinstance(one, Counted):
+        assert one.ticket is not None
+        ticket, metrics = ticket_id(one.ticket, secret, one.mark), _json(one.metrics)
+        what = "forgotten" if one.reward is None else "counted"
+        arm = names[one.arm]
+        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics, None, None)
+    number = one.number if one.kind == Kind.ASKED else one.ticket
+    so_far = windowed and one.kind == Kind.TOLD
+    return (
+        one.number,
+        when,
+        _SO_FAR if so_far else Kind(one.kind).name.lower().replace("_", " "),
+        None if number is None else ticket_id(number, secret, mark(one)),
+        None if one.arm is None else names[one.arm],
+        None if one.draw is None else Draw(one.draw).name.lower(),
+        one.probability,
+        one.reward,
+        None if one.body is None else json.loads(one.body).get("reason"),
+        _json(metrics_after(one) if one.kind == Kind.CORRECTED else told_in(one)),
+        _json(given_in(one)),
+        _json(_asked_with(one)),
+    )
+
+
+def _asked_with(event: Event) -> dict[str, Any]:
+    """The context of an ask or a row of past data, and the candidates with the one chosen."""
+    if event.kind not in (Kind.ASKED, Kind.RECORDED) or event.body is None:
+        return {}
+    body = json.loads(event.body)
+    names = (CONTEXT, CANDIDATES, CHOSEN) if CANDIDATES in body else ()
+    return {name: body[name] for name in names} or body.get(CONTEXT, {})
+
+
+def _json(given: Metrics | Attributes | dict[str, Any]) -> str | None:
+    return json.dumps(given, ensure_ascii=False) if given else None
+
+
+def write(
+    path: str | os.PathLike[str], rows: Iterator[Row], columns: Sequence[str] = COLUMNS
+) -> int:
+    """Write lines of a log to a .csv or .parquet file, whole or not at all; gives their count."""
+    target = _checked(path)
+    writer = _write_csv if target.suffix == ".csv" else _write_parquet
+    try:
+        with replacing(target) as draft:
+            return writer(draft, rows, columns)
+    except OSError as error:
+        raise SettingError(f"{target} cannot be written: {error.strerror or error}") from None
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    if (checked := Path(path)).suffix not in ENDINGS:
+        allowed = f"its name must end in {listing(ENDINGS)}"
+        raise SettingError(f"{checked} is neither CSV nor Parquet: {allowed}")
+    return checked
+
+
+def _write_csv(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
+    count = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for count, row in enumerate(rows, start=1):  # noqa: B007
+            writer.writerow(
+                cell.isoformat() if isinstance(cell, datetime) else _harmless(cell) for cell in row
+            )
+    return count
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
+    arrow, parquet = _arrow()
+    text, double, time = arrow.string(), arrow.float64(), arrow.timestamp("us", "UTC")
+    kinds = {"number": arrow.int64(), "time": time, "probability": double, "reward": double}
+    schema = arrow.schema([(name, kinds.get(name, text)) for name in columns])
+    count = 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        while chunk := list(itertools.islice(rows, _CHUNK)):
+            count += len(chunk)
+            cells = dict(zip(columns, map(list, zip(*chunk, strict=True)), strict=True))
+            writer.write_table(arrow.Table.from_pydict(cells, schema))
+    return count
+
+
+def _arrow() -> tuple[Any, Any]:
+    with needing("a Parquet file", "parquet", "pyarrow"):
+        import pyarrow
+        from pyarrow import parquet
+    return pyarrow, parquet
+
+
+def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Row]:
+    """The (arm, reward) or (arm, reward, attributes) of a file with those columns, rows without a
+    reward left out.
+
+    An arm is found by its name as text, since a file may know no other; a text that may be one of
+    two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
+    """
+    source = _checked(path)
+    try:
+        rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"{source} cannot be read: {error}") from None
+    known = list(arms)
+    readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
+    found: list[Row] = []
+    attributes = _told_with(rows, ATTRIBUTES, source) | _told_with(rows, IN_CONTEXT, source)
+    for i, row in sorted(_final(rows).items()):
+        cell = row["arm"]
+        typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
+        meant = readings.get(str(cell), []) if typed is None else [typed]
+        if not meant:
+            there = f"this study knows {listing(known)}{nearest(cell, known)}"
+            raise ArmError(f"{source}, row {i}: unknown arm {cell!r}: {there}")
+        if len(meant) > 1:
+            remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
+            raise ArmError(f"{source}, row {i}: {cell!r} may be {listing(meant)}: {remedy}")
+        try:
+            reward = float(row["reward"])
+        except ValueError:
+            what = f"reward {row['reward']!r} is not a number"
+            raise SettingError(f"{source}, row {i}: {what}") from None
+        of_ticket = attributes.get(row.get("ticket") or i)
+        found.append((meant[0], reward, *([] if of_ticket is None else [of_ticket])))
+    return found
+
+
+def _told_with(rows: Iterable[Mapping[str, Any]], column: str, source: Path) -> dict[Any, Any]:
+    """The attributes, or context, of every ticket, or row by its number from 1, that has any."""
+    found = {}
+    for i, row in enumerate(rows, start=1):
+        if text := row.get(column):
+            try:
+                found[row.get("ticket") or i] = json.loads(text)
+            except ValueError:
+                write = 'write them as JSON: {"device": "phone"}'
+                what = f"{column} {str(text)[:80]!r} cannot be read"
+                raise SettingError(f"{source}, row {i}: {what}: {write}") from None
+    return found
+
+
+def _final(rows: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The rows, by their number from 1, that hold a reward which stands."""
+    final, places = dict[int, Mapping[str, Any]](), dict[Any, int]()
+    for i, row in enumerate(rows, start=1):
+        event, ticket = row.get("event"), row.get("ticket")
+        if event == _SO_FAR:
+            continue
+        if event == "corrected":
+            final.pop(places.get(ticket, 0), None)
+        if row["reward"] not in (None, ""):
+            final[i] = row
+            places[ticket] = i
+    return final
+
+
+def _read_csv(path: Path) -> list[Mapping[str, Any]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        _require_columns(path, reader.fieldnames or ())
+        return list(reader)
+
+
+def _read_parquet(path: Path) -> list[Mapping[str, Any]]:
+    arrow, parquet = _arrow()
+    try:
+        _require_columns(path, parquet.read_schema(path).names)
+        return parquet.read_table(path).to_pylist()
+    except arrow.ArrowInvalid as error:
+        raise SettingError(f"{path} cannot be read: {error}") from None
+
+
+def _require_columns(path: Path, names: Iterable[str]) -> None:
+    there = list(names)
+    for column in ("arm", "reward"):
+        if column not in there:
+            has = f"it has {listing(there)}{nearest(column, there)}"
+            raise SettingError(f"{path} has no column {column!r}: {has}")

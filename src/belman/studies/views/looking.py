@@ -1,0 +1,314 @@
+"""What one may see of a study, without a writer's lock: every look is of one moment."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from belman.agent import Agent, doors
+from belman.errors import StateError, UnknownTicketError
+from belman.measures.stop_rules import Verdict
+from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
+from belman.studies.contexts.tables import along_features, looking_in, segments_table
+from belman.studies.log.event_log import Event, Kind
+from belman.studies.log.storage import Storage, Transaction
+from belman.studies.replica import Replica
+from belman.studies.rules.settings import Settings
+from belman.studies.state import State
+from belman.studies.tickets.ticket import Ticket, ticket_of
+from belman.studies.views import import_export
+from belman.studies.views.replay import Estimate, replay
+from belman.studies.views.study_report import StudyReport, report_of
+from belman.studies.views.study_segments import segments_of
+from belman.table import Table
+
+Given = Mapping[str, Any]
+
+
+class Looking:
+    """The half of a study that changes nothing."""
+
+    def __init__(self, replica: Replica) -> None:
+        self._replica = replica
+
+    @property
+    def name(self) -> str:
+        """The name under which the storage keeps it."""
+        return self._replica.name
+
+    @property
+    def storage(self) -> Storage:
+        """Where it is kept."""
+        return self._replica.storage
+
+    @property
+    def settings(self) -> Settings:
+        """What was chosen when the study was created."""
+        return self._replica.look(lambda state: state.settings)
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        """The arms that are played."""
+        return self._replica.look(lambda state: state.agent.arms)
+
+    @property
+    def retired(self) -> tuple[Hashable, ...]:
+        """The arms that were retired."""
+        return self._replica.look(
+            lambda state: tuple(map(state.register.__getitem__, state.retired))
+        )
+
+    @property
+    def register(self) -> tuple[Hashable, ...]:
+        """Every arm there ever was; the `arm` of an event is a place in it."""
+        return self._replica.look(lambda state: tuple(state.register))
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, which chooses."""
+        return self._replica.look(lambda state: state.agent.policy)
+
+    @property
+    def paused(self) -> bool:
+        """Whether it decides nothing at present."""
+        return self._replica.look(lambda state: state.paused)
+
+    @property
+    def shipped(self) -> Hashable | None:
+        """The arm that gets all traffic, if one does."""
+        return self._replica.look(
+            lambda state: None if state.shipped is None else state.register[state.shipped]
+        )
+
+    @property
+    def outstanding(self) -> int:
+        """How many tickets are out."""
+        return self.moment[1]
+
+    @property
+    def number(self) -> int:
+        """The number of the last event."""
+        return self._replica.look(lambda state: state.number)
+
+    @property
+    def moment(self) -> tuple[int, int, int, int]:
+        """The number of the last event, how many tickets are out, the cell of time that it is for
+        those of which silence tells, and how many rows wait for their window to close: a study
+        whose moment is the same is the same, up to what silence says within a cell.
+        """
+
+        def read(state: State) -> tuple[int, int, int, int]:
+            tickets, rows = state.tickets, state.rows
+            if tickets.window is None:
+                return state.number, len(tickets.asks), 0, 0
+            now = self._replica.now()
+            out = len(tickets.asks) - len(tickets.due(now))
+            cell = state.early.law.cell(now) if state.early and out else 0
+            return state.number, out, cell, rows.waiting(now)
+
+        return self._replica.look(read)
+
+    def status(self) -> dict[str, Any]:
+        """Counts of all kinds, from one moment; of a study with a window also its rule, and how
+        many open tickets nobody has told yet.
+        """
+        return {"name": self.name, **self._replica.look_now(State.status)}
+
+    def copied(self) -> tuple[State, float]:
+        """A copy of the whole state of this moment, and the time; the study does not notice it."""
+        return self._replica.look_now(lambda state: (state.copied(), self._replica.now()))
+
+    def agent(self) -> Agent:
+        """An agent that believes what the study believes now; the study does not notice it."""
+        return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
+
+    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Table:
+        """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
+        count what is known of them now, and the title says so where they wait for their window. In
+        a study with contexts it is what is believed in one of them, and without one the average
+        over whoever an arm was tried for.
+        """
+        if context is not None:
+            return self._in(context, lambda agent: agent.beliefs(level))
+        agent, title = self._replica.look_now(
+            lambda state: (copy.deepcopy(state.agent), state.waits or "")
+        )
+        return Table(agent.beliefs(level).columns, title)
+
+    def report(
+        self,
+        level: float = 0.95,
+        *,
+        by: str | None = None,
+        control: Hashable | None = None,
+        most: int | None = None,
+    ) -> StudyReport:
+        """By how much, how sure, may one stop, is the data sound, and who got the traffic: an
+        agent's report, of this moment.
+
+        Windows that have closed by now are counted, and what open tickets say so far is not. `by`
+        an attribute of the tickets it says how the leader does in every segment, drawn towards that
+        of all, which takes a walk over the whole log. Another `control` than the study's is for
+        this look alone. Of very many arms only the `most` that are likeliest the best are given
+        lifts and intervals that hold at any look.
+
+        >>> import tempfile, belman
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> url = f"sqlite:///{folder.name}/studies.db"
+        >>> study = belman.open_study("button", ["blue", "green"], storage=url, control="blue")
+        >>> study.report().state
+        'running'
+        >>> print(study.report().sentence)
+        Nothing was told yet: all that is known are the priors.
+        >>> study.storage.close(); folder.cleanup()
+        """
+        checked, shown = doors.check_level(level), None if most is None else doors.check_count(most)
+        state, now = self.copied()
+        found = report_of(state, self.name, now, checked, control, shown)
+        if by is None:
+            return found
+        return replace(found, segments=segments_of(state, self.events(), now, by, found))
+
+    def verdict(self) -> Verdict:
+        """What the rule `stop_when` says now: `belman.Sure(0.95)` unless another was given."""
+        return self.report().verdict
+
+    def metrics(self, level: float = 0.95) -> Table:
+        """Per arm that ever was and metric: how many tickets counted with it, mean, interval.
+
+        The interval is Student's for the mean of n independent values. It is for one look at a
+        moment fixed ahead: whoever looks until it says something is misled more often than 1 -
+        `level`. It rests on the central limit theorem, so that it is too narrow where few values
+        make the mean, such as rare refunds; values that are all the same leave it no width. Windows
+        that have closed by now are counted; tickets that nobody told have no metrics.
+        """
+        checked = doors.check_level(level)
+        return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
+
+    def explain(self, *, context: Given | None = None) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first; in a
+        context, where the study has such.
+        """
+        if context is not None:
+            return self._in(context, lambda agent: agent.explain())
+        return self.agent().explain()
+
+    def _in(self, context: Given, look: Callable[[Any], Table]) -> Table:
+        """A look at what is believed in a context."""
+        return self._replica.look_now(lambda state: looking_in(state, context, look))
+
+    def reasons(self, arm: Hashable, context: Given) -> Table:
+        """Which features speak for an arm in a context, and which against, in a study along
+        features.
+        """
+        return self._replica.look_now(lambda state: along_features(state).reasons(arm, context))
+
+    def coefficients(self, level: float = 0.95) -> Table:
+        """Every coefficient of a study along features, with its credible interval."""
+        return self._replica.look_now(lambda state: along_features(state).coefficients(level))
+
+    def contexts(self) -> dict[str, Table]:
+        """What is known by context: a table of `coefficients`, or one of `segments`; nothing in a
+        study without contexts.
+        """
+
+        def read(state: State) -> dict[str, Any]:
+            return {} if state.contexts is None else state.contexts.tables()
+
+        found = self._replica.look_now(read)
+        return {name: Table(columns) for name, columns in found.items()}
+
+    def segments(self) -> Table:
+        """Of a study by segments, the likeliest best arm of each that was seen, the largest first:
+        expected reward, interval, P(best), and the share of other segments' rewards that counts.
+        """
+        return self._replica.look_now(segments_table)
+
+    def changes(self) -> Table:
+        """The changes of the world that a policy noticed which follows them (`drift`): at which
+        turn, which arm, after which turn, from and to which average reward, and how sure. The last
+        64 are kept here; the log has them all, with their times.
+        """
+        return self.agent().changes()
+
+    def tickets(self) -> list[Ticket]:
+        """The tickets that are out, oldest first."""
+
+        def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
+            return dict(state.tickets.asks), list(state.register)
+
+        out, register = self._replica.look_now(read)
+        asks = self.events(min(out) - 1) if out else ()
+        secret = self._replica.secret
+        return [ticket_of(event, register, secret) for event in asks if event.number in out]
+
+    def asked(self, key: str) -> list[Ticket]:
+        """The tickets that a request with this idempotency key was given; raises
+        UnknownTicketError where there is none.
+        """
+
+        def read(transaction: Transaction) -> list[Event]:
+            found: list[Event] = []
+            while event := self._replica.log.find(transaction, "key", f"{key}/{len(found)}"):
+                found.append(event)
+            return found
+
+        register = self._replica.look(lambda state: list(state.register))
+        events = self.storage.run(read, write=False)
+        if not events or events[0].kind != Kind.ASKED:
+            raise UnknownTicketError(f"no ask of study {self.name!r} had the key {key[:80]!r}")
+        return [ticket_of(event, register, self._replica.secret) for event in events]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What candidates come with, in a study whose arms these are."""
+        return self._replica.look(lambda state: along_features(state).feature_names)
+
+    def history(self, last: int | None = None) -> Table:
+        """The log as a table: every event with its time and reason; or the `last` so many."""
+        after = 0 if last is None else max(self.number - doors.check_count(last), 0)
+        names, lines = import_export.lines(self._replica, self.events, after)
+        rows = list(lines)
+        return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write the log to a file whose name ends in .csv or .parquet; gives the event count."""
+        columns, rows = import_export.lines(self._replica, self.events, 0, as_text=True)
+        return import_export.write(path, rows, columns)
+
+    def replay(self, policy: Policy | DependentPolicy, seed: int = 0) -> Estimate:
+        """What another policy would have earned by the log; ReplayError where it cannot tell. In a
+        study with contexts it chooses in those of the log.
+        """
+        if isinstance(policy, Policy):
+            family, arms = self._replica.look(
+                lambda state: (state.agent.family, len(state.register))
+            )
+            doors.check_policy(policy, family, arms)
+        return replay(self.settings, self.events(), policy, seed, self._replica.now())
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """The log, from the event that follows number `after`."""
+        self._replica.look(lambda state: None)  # finds a server that restarted
+        with self.storage.transaction(write=False) as transaction:
+            yield from self._replica.log.after(transaction, after)
+
+    def check(self) -> str:
+        """The digest of the state; StateError where the log folded anew differs in a single bit."""
+        ours = self._replica.look(State.to_text)
+        log = self._replica.folded(until=json.loads(ours.partition("\n")[2])["number"]).to_text()
+        if ours != log:
+            raise StateError(f"the state of study {self.name!r} is not the fold of its log")
+        return ours.partition("\n")[0]
+
+    def __repr__(self) -> str:
+        now = self.status()
+        nouns = {"arms": "arm{}", "told": "reward{} told", "outstanding": "ticket{} out"}
+        counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
+        words = ", ".join(counts)
+        return f"Study({self.name!r}, {words}{', paused' * now['paused']})"

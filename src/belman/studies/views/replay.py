@@ -1,0 +1,236 @@
+"""What another policy would have earned, from a log of choices whose chances are known.
+
+Usable is an ask at which every arm had a chance p > 0: one that was drawn uniformly, or by a policy
+that leaves no arm out. At each of them the other policy, with its own past, chooses too. The value
+of its choices is estimated by inverse propensities, V = Σ w r / Σ w with w = [it chose the same
+arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows by the choices that it
+shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses
+is kept with the same chance c: its past is then one that it could have lived (Dudík, Erhan,
+Langford and Li, 2012).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.agent import doors
+from belman.engine import LATER, entry
+from belman.errors import ReplayError
+from belman.measures.policy_values import policy_value_sequence
+from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
+from belman.studies.contexts.settings import ContextSettings
+from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.rules.settings import Settings
+from belman.studies.state import State
+from belman.studies.tickets.open_tickets import what_counted
+
+#: The least effective sample size on which an estimate is given.
+LEAST_SIZE = 50.0
+#: The largest share of usable asks that may lack a reward.
+MOST_MISSING = 0.1
+_NO_ESTIMATE = "this log allows no honest estimate"
+
+
+class Estimate(NamedTuple):
+    """What a policy would have earned per turn, in the first `turns` of its life.
+
+    `reward` is self-normalised and `low` to `high` its 95 % interval, `unnormalised` the plain one;
+    they rest on `used` asks, which are worth `effective_sample_size` draws of the policy itself.
+    `earned` is what the study earned per reward. `doubly_robust` and its 95 % interval begin with
+    what the arm that is chosen has earned on average so far in the log (in a study with contexts:
+    what the log so far lets expect of it in this one), and weigh only what is left of a reward: it
+    is unbiased for logs of any length, where the self-normalised one is so only in the long run.
+    Two that differ by much say that the log is thin. All these are for one look. `anytime_low` to
+    `anytime_high`, 95 % as well, hold at every look at once and for logs of any length; None where
+    rewards have no range.
+    """
+
+    policy: str
+    reward: float
+    low: float
+    high: float
+    unnormalised: float
+    effective_sample_size: float
+    turns: int
+    used: int
+    earned: float
+    doubly_robust: float
+    doubly_robust_low: float
+    doubly_robust_high: float
+    anytime_low: float | None
+    anytime_high: float | None
+
+
+def replay(
+    settings: Settings,
+    log: Iterable[Event],
+    policy: Policy | DependentPolicy,
+    seed: int = 0,
+    now: float = math.inf,
+) -> Estimate:
+    """Estimate a policy on a log; raises ReplayError where no estimate would be honest.
+
+    Rewards are what tickets counted as. Asks whose window is still open at `now` are left out, told
+    or not, so that what is told early is not preferred.
+    """
+    events = list(log)
+    returned = {event.ticket for event in events if event.kind == Kind.RETURNED}
+    rewards, out = what_counted(settings, events, now)
+    if settings.window is not None:
+        events = [event for event in events if event.number not in out]
+    events = [event for event in events if event.number not in returned]
+    draws, least = _usable(events)
+    if not draws:
+        raise ReplayError(
+            f"{_NO_ESTIMATE}: at every ask the policy left some arms no chance, so that what they "
+            "would have earned was never tried. Keep a share of traffic uniform "
+            "(uniform_share=0.05), give every arm a floor, or play a policy that leaves none out "
+            "(Thompson, ε-greedy)"
+        )
+    missing = sum(event.number not in rewards for event in events if event.draw in draws)
+    total = sum(event.draw in draws for event in events)
+    if missing > MOST_MISSING * total:
+        raise ReplayError(
+            f"{_NO_ESTIMATE}: {missing} of its {total} usable asks have no reward (out, or "
+            "forgotten), and those that are missing may be unlike the others; "
+            f"at most {MOST_MISSING:.0%} may be"
+        )
+    weights, gains, terms, turns = _walk(settings, events, rewards, policy, draws, least, seed)
+    size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
+    if size < LEAST_SIZE:
+        raise ReplayError(
+            f"{_NO_ESTIMATE} of {policy!r}: {len(weights)} usable asks, on "
+            f"{np.count_nonzero(weights)} of which it chooses the same arm, are worth {size:.1f} "
+            f"draws of its own, and {LEAST_SIZE:g} are the least"
+        )
+    value = float(weights @ gains / weights.sum())
+    squares = float(((weights * (gains - value)) ** 2).sum())
+    error = 1.959964 * math.sqrt(squares) / float(weights.sum())
+    earned = float(np.mean(list(rewards.values())))
+    plain = float(weights @ gains / len(weights))
+    robust = float(terms.mean())
+    wide = 1.959964 * float(terms.std(ddof=1)) / math.sqrt(len(terms))
+    ends = (value - error, value + error)
+    own = (robust, robust - wide, robust + wide, *_at_any_look(settings, weights, gains))
+    return Estimate(policy.name, value, *ends, plain, size, turns, len(weights), earned, *own)
+
+
+def _at_any_look(
+    settings: Settings, weights: np.ndarray, gains: np.ndarray
+) -> tuple[float, float] | tuple[None, None]:
+    """The ends of a confidence sequence of what the policy earns, in the units of the rewards."""
+    if settings.range is None and not settings.family.coin:
+        return None, None
+    low, high = settings.range or (0.0, 1.0)
+    ends = policy_value_sequence((gains - low) / (high - low), weights, 0.05)
+    return low + (high - low) * ends[0], low + (high - low) * ends[1]
+
+
+def _usable(events: list[Event]) -> tuple[set[int], float]:
+    """The kinds of draws to use, uniform or all that left every arm a chance: the more."""
+    best: tuple[float, set[int], float] = (0.0, set(), 1.0)
+    everywhere = {int(Draw.UNIFORM), int(Draw.RANDOM), int(Draw.FLOOR), int(Draw.FLOORED)}
+    for draws in ({int(Draw.UNIFORM)}, everywhere):
+        used = [event.probability for event in events if event.draw in draws]
+        chances = [probability for probability in used if probability is not None]
+        least = min(chances, default=0.0)
+        best = max(best, (least * len(chances), draws, least), key=lambda choice: choice[0])
+    return best[1], best[2]
+
+
+def _walk(
+    settings: Settings,
+    events: list[Event],
+    rewards: dict[int, float],
+    policy: Policy | DependentPolicy,
+    draws: set[int],
+    least: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Live along the log: the weight and reward of every usable ask, its term of the doubly robust
+    estimate, and the turns lived.
+    """
+    state = State(_under(settings, policy))
+    words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
+    toss = entry(chance.uniform).hold(LATER, mind=coin)
+    weights, gains, terms, turns = [], [], [], 0
+    averages = _Averages() if settings.contexts is None else _Learnt(settings.contexts, settings)
+    for event in events:
+        if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
+            state.fold(event)
+        if event.draw not in draws or event.number not in rewards:
+            continue
+        assert event.probability is not None
+        asked = None if state.contexts is None else state.contexts.read(event)
+        place = state.choose(words, event.number, None if asked is None else asked.asking)
+        same = place == (event.arm if asked is None else asked.place)
+        weights.append(1.0 / event.probability if same else 0.0)
+        gains.append(rewards[event.number])
+        expected = averages.of(place, event)
+        terms.append(expected + weights[-1] * (gains[-1] - expected))
+        averages.add(event, gains[-1])
+        kept = same and toss() < least / event.probability
+        turns += kept
+        if asked is not None and state.contexts is not None:
+            state.contexts.meet(asked.asking)
+            if kept:
+                state.contexts.learn(*asked, rewards[event.number])
+        elif kept:
+            state.agent.tell(state.register[place], rewards[event.number])
+        else:
+            state.agent.cancel(state.register[place])
+    return np.array(weights), np.array(gains), np.array(terms), turns
+
+
+def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
+    """The settings of a study that another policy decides."""
+    contexts = settings.contexts
+    if isinstance(policy, DependentPolicy):
+        if contexts is None or not contexts.agent:
+            words = "it is for arms that share a belief, and this study has none"
+            raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
+        return replace(settings, contexts=contexts.under(policy), uniform_share=0.0)
+    if contexts is not None and contexts.agent:
+        words = "it knows no contexts: give one of belman.policies.dependent"
+        raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
+    return replace(settings, policy=policy, uniform_share=0.0)
+
+
+class _Averages:
+    """What every arm has earned on average so far, and all of them where one was not tried yet."""
+
+    def __init__(self) -> None:
+        self._sums: dict[int | None, tuple[int, float]] = {}
+
+    def add(self, event: Event, reward: float) -> None:
+        for which in {event.arm, None}:
+            n, total = self._sums.get(which, (0, 0.0))
+            self._sums[which] = (n + 1, total + reward)
+
+    def of(self, arm: int, event: Event) -> float:
+        n, total = self._sums.get(arm) or self._sums.get(None) or (1, 0.0)
+        return total / n
+
+
+class _Learnt:
+    """What the rewards of the log so far let expect of an arm, or candidate, in the context of an
+    event.
+    """
+
+    def __init__(self, contexts: ContextSettings, settings: Settings) -> None:
+        self._contexts = contexts.begin(settings)
+
+    def add(self, event: Event, reward: float) -> None:
+        self._contexts.learn(*self._contexts.read(event), reward)
+
+    def of(self, place: int, event: Event) -> float:
+        asking, _ = self._contexts.read(event)
+        self._contexts.meet(asking)
+        return self._contexts.expected(asking, place)

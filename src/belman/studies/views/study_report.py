@@ -1,0 +1,184 @@
+"""The verdict on a study: an agent's report, with what became of the traffic and what it earned."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+from belman.agent import reporting
+from belman.measures import report_page, sentences
+from belman.measures.earned import Earned, earned
+from belman.measures.report import Report, plain, report
+from belman.measures.segments import Segments
+from belman.measures.soundness import RISK, Finding
+from belman.studies.rules.settings import check_control
+from belman.studies.state import State
+from belman.studies.traffic.colours import Colour, colour_of
+from belman.studies.traffic.counts import LATE
+
+_IN_CONTEXTS = (
+    "Arms were chosen by context: what each brought on average is of those whom it was shown to, "
+    "and says less than what is believed in a context."
+)
+#: Arms that are given lifts and intervals at any look, the likeliest best first, through HTTP.
+MOST = 50
+
+
+class Traffic(NamedTuple):
+    """What became of the traffic of one arm: its place in the register and its colour, tickets that
+    were asked, counted and are out, and its share of all tickets.
+    """
+
+    id: int
+    colour: Colour
+    asked: int
+    told: int
+    out: int
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self._asdict(), "colour": self.colour._asdict()}
+
+
+@dataclass(frozen=True, repr=False)
+class StudyReport(Report):
+    """A report on a study at one moment.
+
+    `state` is "running", "decided", "paused" or "wrong" (something is wrong: see `findings`).
+    """
+
+    name: str = ""
+    number: int = 0
+    time: float = 0.0
+    paused: bool = False
+    traffic: dict[Hashable, Traffic] = field(default_factory=dict)
+    earned: Earned | None = None
+    retired: dict[Hashable, Traffic] = field(default_factory=dict)
+    then: str = "say"
+    shipped: Hashable | None = None
+    floors: dict[Hashable, float] = field(default_factory=dict)
+    guards: tuple[dict[str, Any], ...] = ()
+    attributes: tuple[str, ...] = ()
+    segments: Segments | None = None
+
+    def to_html(self, title: str = "Report") -> str:
+        """A page that needs nothing from elsewhere."""
+        parts = [report_page.section(self)]
+        if self.segments is not None:
+            of = self.segments
+            parts.append(report_page.table_section(f"By {of.attribute}", of.sentence, of.table()))
+        return report_page.page(title, parts)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        out = sum(one.out for one in self.traffic.values())
+        if out and not any(arm.plays for arm in self.arms):
+            return f"Nothing has counted yet: {out:,} ticket{'s are' if out != 1 else ' is'} out."
+        return super().sentence
+
+    @property
+    def state(self) -> str:
+        """How the study stands, in a word; what needs a person comes first."""
+        if any(found.alarm for found in self.findings):
+            return "wrong"
+        if self.paused:
+            return "paused"
+        is_decided = self.shipped is not None or self.verdict.decided
+        return "decided" if is_decided else "running"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as JSON holds it; infinite numbers are words."""
+        found, used = super().to_dict(), sentences.words(self)
+        rows = zip(found["arms"], self.arms, strict=True)
+        return {
+            "name": self.name,
+            "state": self.state,
+            **found,
+            "words": used._asdict(),
+            "conversions": self.conversions,
+            "arms": [{**row, **self.traffic[arm.arm].to_dict()} for row, arm in rows],
+            "retired": [{"arm": plain(arm), **one.to_dict()} for arm, one in self.retired.items()],
+            "earned": None if self.earned is None else self.earned.to_dict(),
+            "then": self.then,
+            "shipped": plain(self.shipped),
+            "floors": [{"arm": plain(arm), "share": share} for arm, share in self.floors.items()],
+            "guards": [{**row, "arm": plain(row["arm"])} for row in self.guards],
+            "attributes": list(self.attributes),
+            "segments": None if self.segments is None else self.segments.to_dict(),
+            "number": self.number,
+            "time": self.time,
+        }
+
+
+def report_of(
+    state: State,
+    name: str,
+    now: float,
+    level: float = 0.95,
+    control: Hashable | None = None,
+    most: int | None = None,
+) -> StudyReport:
+    """The report on a state of this moment, beside another control than its own if one is given."""
+    known, settings = reporting.known(state.agent), state.settings
+    against = check_control(control, known.arms) if control is not None else settings.control
+    notes: tuple[str, ...] = () if state.contexts is None else (_IN_CONTEXTS,)
+    if against is not None and against not in known.arms:
+        notes = (f"Control {against!r} is not played any more: nothing is held against it.",)
+        against = None
+    found = report(known, against, level, settings.stop_when, findings(state, now, most), most)
+    if most is not None and len(known.arms) > most:
+        of = f"the {most} arms that are likeliest the best"
+        notes = (*notes, f"Lift and intervals at any look are given for {of}.")
+    traffic = {arm: _traffic(state, place) for place, arm in enumerate(state.register)}
+    past, told = state.traffic, sum(state.traffic.told)
+    plain = {one.name: getattr(found, one.name) for one in fields(found)}
+    return StudyReport(
+        **{**plain, "notes": (*found.notes, *notes)},
+        name=name,
+        number=state.number,
+        time=now,
+        paused=state.paused,
+        traffic=traffic,
+        earned=earned(known, told, state.reward - past.past_sum),
+        then=settings.then,
+        shipped=None if state.shipped is None else state.register[state.shipped],
+        floors=state.deciding.floors(state),
+        guards=tuple(state.guards.rows(state.register, state.metrics)),
+        attributes=tuple(sorted(state.attribute_names)),
+        retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
+    )
+
+
+def _traffic(state: State, place: int) -> Traffic:
+    asked, total = state.asks[place], sum(state.asks)
+    out = state.learnt(place).pending
+    share = asked / total if total else 0.0
+    colour = colour_of(state.register[place], place)
+    return Traffic(place, colour, asked, state.traffic.told[place], out, share)
+
+
+def findings(state: State, now: float, most: int | None = None) -> list[Finding]:
+    """Every question of soundness that a state can answer; of very many arms the `most` that were
+    played most often are asked whether they changed, all of them at one risk.
+    """
+    register, counts = state.register, state.traffic
+    published = state.publishing.sample_ratio(register)
+    found: list[Finding | None] = [counts.sample_ratio(register, published)]
+    out, late = [0] * len(register), [0] * len(register)
+    settings = state.settings
+    awaited = settings.window is None and settings.expire_after is None
+    for place, time in state.tickets.asks.values():
+        out[place] += 1
+        late[place] += awaited and time + LATE <= now
+    found.append(counts.missing(register, state.asks, out, late))
+    if settings.discount == 1.0 and state.contexts is None:  # contexts change as arms are chosen
+        units, agent = reporting.units(state.agent.scale), state.agent
+        places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
+        for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
+            arm, risk = register[place], RISK / len(places)
+            now_known = agent.learnt(arm)
+            found.append(counts.drift(place, arm, agent.family, now_known, units, risk))
+    return [one for one in found if one is not None]

@@ -1,0 +1,147 @@
+"""Segments of a study: how the leader does among phones, from the whole log."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.agent import reporting
+from belman.agent.scale import Scale
+from belman.errors import SettingError
+from belman.families import Family
+from belman.measures.learnt import learnt
+from belman.measures.report import Report
+from belman.measures.segments import Segments, compared, segments
+from belman.studies.bulk.open_rows import OpenRow, OpenRows
+from belman.studies.bulk.outcomes import Outcomes
+from belman.studies.bulk.row_attributes import taught
+from belman.studies.bulk.row_corrections import RowCorrection
+from belman.studies.log.event_log import Event, Kind
+from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_known, given_in
+from belman.studies.state import State
+from belman.studies.tickets.open_tickets import what_counted
+
+#: Segments that are shown; the smaller ones are taken together.
+MOST = 30
+
+
+class _Side:
+    """What came of one arm in one segment: rewards on the scale of the family, how many, and what
+    rows in bulk add to a belief.
+    """
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
+        self.rewards: list[float] = []
+        self.n, self.learned = 0, np.zeros(1)
+
+    def tell(self, reward: float) -> None:
+        self.rewards.append(self.scale.inward(reward))
+        self.n += 1
+
+    def add(self, n: int, learned: NDArray[np.float64]) -> None:
+        self.n += n
+        self.learned = self.learned + learned
+
+    def belief(self, family: Family, prior: Sequence[float]) -> NDArray[np.float64]:
+        start = family.from_natural(family.natural(prior) + self.learned)
+        return learnt(family, start, self.rewards)
+
+
+class _Sides:
+    """Both arms in every segment of an attribute."""
+
+    def __init__(self, state: State, by: str, pair: tuple[int, int]) -> None:
+        scale = self.scale = state.agent.scale
+        self.by, self.pair, self.family = by, pair, state.agent.family
+        self.priors = {place: state.learnt(place).prior for place in pair}
+        self.found = defaultdict[str, tuple[_Side, _Side]](lambda: (_Side(scale), _Side(scale)))
+
+    def of(self, value: str, place: int) -> _Side:
+        return self.found[value][self.pair.index(place)]
+
+    def tell(self, attributes: Attributes | None, place: int | None, reward: float | None) -> None:
+        """A ticket counted, or a row for itself."""
+        if place in self.pair and reward is not None:
+            self.of((attributes or {}).get(self.by, NONE), place).tell(reward)
+
+    def observe(self, event: Event) -> None:
+        """A batch of rows."""
+        for part in Outcomes.of(event).by:
+            if part.name == self.by and part.arm in self.pair:
+                self.of(part.value, part.arm).add(part.n, np.array(part.learned))
+
+    def correct(self, row: RowCorrection, place: int) -> None:
+        """A row counts otherwise, if it is said in which segment it came."""
+        if place in self.pair and row.attributes is not None:
+            side = self.of(row.attributes.get(self.by, NONE), place)
+            was = np.array([self.scale.inward(row.was)])
+            side.add(-1, -taught(self.family, self.priors[place], was))
+            self.tell(row.attributes, place, row.reward)
+
+    def largest(self) -> dict[str, tuple[_Side, _Side]]:
+        """The largest segments, and the others as one, of those that have both arms."""
+        sizes = Counter({value: a.n + b.n for value, (a, b) in self.found.items()})
+        kept = {value for value, _ in sizes.most_common(MOST)}
+        for value in sorted(set(self.found) - kept):
+            for side, more in zip(self.found[OTHERS], self.found.pop(value), strict=True):
+                side.rewards += more.rewards
+                side.add(more.n, more.learned)
+        return {
+            value: pair for value, pair in sorted(self.found.items()) if pair[0].n and pair[1].n
+        }
+
+
+def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: Report) -> Segments:
+    """The leader beside control, or beside the runner-up, in every segment that has both.
+
+    What every ticket and row counts as by now is taken from the log, corrections included; a
+    discount does not fade it.
+    """
+    check_known(by, state.attribute_names)
+    if found.others == 0:
+        raise SettingError(f"by={by!r}: there is one arm, and nothing to hold it against")
+    mine, other = compared(found)
+    sides = _Sides(state, by, (state.places[mine], state.places[other]))
+    first, second = itertools.tee(event for event in log if event.number <= state.number)
+    rewards, _ = what_counted(state.settings, first, now)
+    for event in _with_closed_rows(state, second, now):
+        if isinstance(event, OpenRow):
+            sides.tell(event.attributes, event.arm, event.reward)
+        elif event.kind in (Kind.ASKED, Kind.RECORDED):
+            asked = event.kind == Kind.ASKED
+            reward = rewards.get(event.number) if asked else event.reward
+            sides.tell(given_in(event), event.arm, reward)
+        elif event.kind == Kind.OBSERVED:
+            sides.observe(event)
+        elif event.kind == Kind.ROWS_CORRECTED:
+            for given in json.loads(event.body or "{}")["rows"]:
+                row = RowCorrection(*given)
+                sides.correct(row, state.places[row.arm])
+    both = sides.largest()
+    if not both:
+        raise SettingError(f"no {by} has rewards of both {mine!r} and {other!r} yet")
+    family, priors = state.agent.family, [sides.priors[place] for place in sides.pair]
+    beliefs = {
+        value: (a.belief(family, priors[0]), b.belief(family, priors[1]))
+        for value, (a, b) in both.items()
+    }
+    plays = {value: float(a.n + b.n) for value, (a, b) in both.items()}
+    return segments(by, family, beliefs, plays, mine, other, reporting.units(state.agent.scale))
+
+
+def _with_closed_rows(state: State, log: Iterable[Event], now: float) -> Iterator[Event | OpenRow]:
+    """The log, and in its midst the rows whose windows have closed by now."""
+    waiting = OpenRows(state.settings)
+    for event in log:
+        if event.kind == Kind.OBSERVED:
+            yield from (row for _, row in waiting.close(event.time))
+            for row in Outcomes.of(event).open:
+                waiting.take(OpenRow(*row))
+        yield event
+    yield from (row for _, row in waiting.close(now))
