@@ -29,17 +29,18 @@ def service(tmp_path):
 def test_asks_are_answered_while_every_reader_is_stuck(service, monkeypatch):
     real, stuck, go_on = Study.beliefs, [], threading.Event()
 
-    def wait(self, level=0.95):
-        stuck.append(level)
+    def wait(self, *given, **chosen):
+        stuck.append(self)
         go_on.wait(HANG)
-        return real(self, level)
+        return real(self, *given, **chosen)
 
     monkeypatch.setattr(Study, "beliefs", wait)
     paths = [f"/api/studies/one/beliefs?level={0.5 + i / 100}" for i in range(20)]
     with ThreadPoolExecutor(20) as readers:
         found = [readers.submit(service.send, "GET", path) for path in paths]
         try:
-            wait_until(lambda: stuck)
+            wait_until(lambda: stuck or any(one.done() for one in found))
+            assert stuck, found[0].result().body
             ticket = service.send("POST", "/api/studies/one/ask", {}).json["tickets"][0]["id"]
             told = service.send("POST", "/api/studies/one/tell", {"ticket": ticket, "reward": 1})
             assert told.json == {"news": True}
@@ -51,7 +52,12 @@ def test_asks_are_answered_while_every_reader_is_stuck(service, monkeypatch):
 
 def test_beliefs_are_worked_out_once_until_the_study_moves(service, monkeypatch):
     real, made = Study.beliefs, []
-    monkeypatch.setattr(Study, "beliefs", lambda *given: made.append(1) or real(*given))
+
+    def counted(self, *given, **chosen):
+        made.append(1)
+        return real(self, *given, **chosen)
+
+    monkeypatch.setattr(Study, "beliefs", counted)
     found = [service.send("GET", "/api/studies/one/beliefs").body for _ in range(5)]
     assert len(set(found)) == len(made) == 1
     service.send("POST", "/api/studies/one/ask", {})

@@ -192,7 +192,8 @@ def test_a_reward_between_0_and_1_lets_it_wait(opened, clock):
         ({"window": 60, "silence": None}, "silence=None"),
         ({"window": 60, "accumulate": True}, "accumulate=True"),
         ({"window": 60, "minimise": True}, "minimise=True"),
-        ({"window": 60, "range": (0, 5)}, r"range=\(0\.0, 5\.0\)"),
+        ({"window": 60, "range": (0, 5)}, "bounded rewards are no successes and failures"),
+        ({"window": 60, "range": (0, 5), "family": "bernoulli"}, r"range=\(0\.0, 5\.0\)"),
         ({"window": 1e-9}, "shorter than delays can be told apart"),
     ],
 )

@@ -271,6 +271,23 @@ class Bounded(Family):
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= 1.0
 
+    @property
+    def adds_up(self) -> bool:
+        """True: the belief itself is made of sums."""
+        return True
+
+    def additive(self, belief: ArrayLike) -> Floats:
+        """The sums that the belief is.
+
+        >>> Bounded().additive((0.2, 1.5, 2.5)).tolist()
+        [0.2, 1.5, 2.5]
+        """
+        return self._row(belief).copy()
+
+    def from_additive(self, sums: ArrayLike) -> Floats:
+        """The belief with these sums."""
+        return self._row(sums).copy()
+
     def update_many(
         self, belief: ArrayLike, plays: int, total: float, squares: float | None = None
     ) -> Floats:

@@ -308,7 +308,7 @@ class Family(ABC):
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
             allowed = f"it must lie strictly between {low:g} and {high:g}"
-            raise FamilyError(f"mean {mean!r} makes no {self.name} law: {allowed}")
+            raise FamilyError(f"mean {mean!r} makes no {self.name} distribution: {allowed}")
         return float(mean)
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.
@@ -364,6 +364,19 @@ class Family(ABC):
         out = self._row(belief)
         self._run(self.kernels.belief.blend, out, self._row(other), float(weight))
         return out
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a reward adds the same to `additive`, whatever was believed before."""
+        return self.conjugate
+
+    def additive(self, belief: ArrayLike) -> Floats:
+        """The coordinates to which rewards add: the natural parameters, where they are such."""
+        return self.natural(belief)
+
+    def from_additive(self, sums: ArrayLike) -> Floats:
+        """The belief with these."""
+        return self.from_natural(sums)
 
     def natural(self, belief: ArrayLike) -> Floats:
         """The natural parameters η."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from belman.engine import factory, kernel
 from belman.families.family import Family, FamilyKernels, Floats
 
@@ -105,6 +107,16 @@ class Mirror(Family):
     @property
     def conjugate(self) -> bool:  # type: ignore[override]
         return self.of.conjugate
+
+    @property
+    def adds_up(self) -> bool:
+        return self.of.adds_up
+
+    def additive(self, belief: ArrayLike) -> Floats:
+        return self.of.additive(belief)
+
+    def from_additive(self, sums: ArrayLike) -> Floats:
+        return self.of.from_additive(sums)
 
     @property
     def plays_for_spread(self) -> float:  # type: ignore[override]

@@ -62,8 +62,10 @@ class ContextsIn(BaseModel):
 class Action(BaseModel):
     """One of the actions to rank: a name, and features in one or several objects."""
 
-    id: Word
-    features: list[Values] = []
+    id: Annotated[Word, Field(description="Its name.")]
+    features: Annotated[
+        list[Values], Field(description="What is known of it, in one or several objects.")
+    ] = []
 
 
 class RankBody(BaseModel):
@@ -86,10 +88,19 @@ class RankBody(BaseModel):
         }
     )
 
-    contextFeatures: list[Values] = []  # noqa: N815 (the shape of another service)
-    actions: Annotated[list[Action], Field(min_length=1, max_length=MOST_CANDIDATES)]
-    excludedActions: list[Word] = []  # noqa: N815
-    eventId: Word | None = None  # noqa: N815
+    contextFeatures: Annotated[  # noqa: N815 (the shape of another service)
+        list[Values], Field(description="What is known of this moment, in one or several objects.")
+    ] = []
+    actions: Annotated[
+        list[Action],
+        Field(min_length=1, max_length=MOST_CANDIDATES, description="What may be chosen."),
+    ]
+    excludedActions: Annotated[  # noqa: N815
+        list[Word], Field(description="Names of actions that may not be.")
+    ] = []
+    eventId: Annotated[  # noqa: N815
+        Word | None, Field(description="A name of yours; the same one again has the same answer.")
+    ] = None
 
     def context(self) -> dict[str, Any]:
         """All that is told of the moment."""

@@ -1,7 +1,7 @@
 """Attributes of rows in bulk: what was learnt of every arm in each segment.
 
 The log keeps no rows. Of every value of an attribute and arm it keeps what the rewards of a batch
-add to the natural parameters of a belief, and a segment's belief is the sum of these.
+add to a belief (`Family.additive`), and a segment's belief is the sum of these.
 """
 
 from __future__ import annotations
@@ -92,5 +92,5 @@ def _split(
 
 
 def taught(family: Family, prior: Sequence[float], rewards: Floats) -> Floats:
-    """What rewards add to the natural parameters of a belief."""
-    return family.natural(learnt(family, prior, rewards)) - family.natural(prior)
+    """What rewards add to a belief."""
+    return family.additive(learnt(family, prior, rewards)) - family.additive(prior)

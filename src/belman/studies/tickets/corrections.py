@@ -1,12 +1,11 @@
 """Corrections: what an arm is believed to be once a reward of its past is replaced.
 
 The belief is as if the ticket had counted at its time as it is corrected now; under a discount what
-is left of it is corrected. In natural parameters a conjugate belief is a sum, η = η₀ + Σ T(x), so
-that T(x) is taken out and T(x′) put in, whatever the length of the log; one that follows from the
-sums of rewards and of their squares follows from the new ones. Where rounding could then be seen (a
-slip of the pen of 10¹² leaves nothing of what it was added to), for other beliefs, and under a
-discount, the arm is folded anew from the log. The writer does any, and the event keeps what came of
-it.
+is left of it is corrected. A belief that is a sum, as a conjugate one is in natural parameters,
+η = η₀ + Σ T(x), has T(x) taken out and T(x′) put in, whatever the length of the log. Where rounding
+could then be seen (a slip of the pen of 10¹² leaves nothing of what it was added to), where beliefs
+are no sums, and under a discount, the arm is folded anew from the log. The writer does either, and
+the event keeps what came of it.
 """
 
 from __future__ import annotations
@@ -113,36 +112,17 @@ def swapped(family: Family, learnt: Learnt, old: float | None, new: float | None
     after = learnt._replace(
         plays=plays, sum=learnt.sum - out + into, squares=max(squares, 0.0), tells=tells
     )
-    if family.conjugate:
-        belief = _swapped_belief(family, learnt, old, new)
-    else:
-        belief = _belief_by_sums(family, after) if _is_by_sums(family, learnt) else None
+    belief = _swapped_belief(family, learnt, old, new) if family.adds_up else None
     return None if belief is None else after._replace(belief=belief)
-
-
-def _is_by_sums(family: Family, learnt: Learnt) -> bool:
-    """Whether the belief follows from sums of rewards and of their squares."""
-    belief = _belief_by_sums(family, learnt)
-    return belief is not None and np.allclose(belief, learnt.belief, rtol=1e-9, atol=1e-9)
-
-
-def _belief_by_sums(family: Family, learnt: Learnt) -> tuple[float, ...] | None:
-    if learnt.plays != learnt.tells:  # it faded
-        return None
-    try:
-        belief = family.update_many(learnt.prior, learnt.tells, learnt.sum, learnt.squares)
-    except RewardError:
-        return None
-    return tuple(map(float, belief))
 
 
 def _swapped_belief(
     family: Family, learnt: Learnt, old: float | None, new: float | None
 ) -> tuple[float, ...] | None:
-    start, eta = family.natural(learnt.prior), family.natural(learnt.belief)
+    start, eta = family.additive(learnt.prior), family.additive(learnt.belief)
     try:
         taken, put = (
-            0.0 * start if x is None else family.natural(family.update(learnt.prior, x)) - start
+            0.0 * start if x is None else family.additive(family.update(learnt.prior, x)) - start
             for x in (old, new)
         )
     except RewardError:  # within the reach of this belief, and not of the prior
@@ -151,7 +131,7 @@ def _swapped_belief(
     noise = 2.0 * _EPSILON * np.max(np.abs([start, eta, taken, put]), axis=0)
     try:
         beliefs = [
-            family.check_belief(family.from_natural(eta))
+            family.check_belief(family.from_additive(eta))
             for eta in (after, after + noise, after - noise)
         ]
         seen = max(family.divergence(beliefs[0], beliefs[i]) for i in (1, 2))

@@ -49,7 +49,7 @@ class _Side:
         self.learned = self.learned + learned
 
     def belief(self, family: Family, prior: Sequence[float]) -> NDArray[np.float64]:
-        start = family.from_natural(family.natural(prior) + self.learned)
+        start = family.from_additive(family.additive(prior) + self.learned)
         return learnt(family, start, self.rewards)
 
 
