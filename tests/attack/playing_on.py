@@ -70,7 +70,7 @@ def _(agent: ContextualAgent, rng: random.Random, turns: int) -> None:
 @play_on.register
 def _(agent: SegmentedAgent, rng: random.Random, turns: int) -> None:
     for _ in range(turns):
-        context = dict.fromkeys(agent._names, rng.choice("ab"))
+        context = dict.fromkeys(agent._beliefs.names, rng.choice("ab"))
         with suppress(RewardError):
             agent.tell(agent.ask(context), rng.randrange(2), context)
     agent.beliefs(context)
