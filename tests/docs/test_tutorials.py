@@ -17,8 +17,6 @@ _SPEC.loader.exec_module(player)
 
 @pytest.mark.parametrize("page", player.pages(), ids=lambda page: page.stem)
 def test_a_tutorial_runs(page):
-    if "from sklearn" in page.read_text(encoding="utf-8"):
-        pytest.importorskip("sklearn", reason="its data come with scikit-learn: belman[tables]")
     with player.elsewhere():
         assert player.play(page) == []
 
