@@ -72,7 +72,7 @@ class FeatureContexts(Contexts):
         return other
 
     def learnt(self) -> dict[str, Any]:
-        self.agent.mind[:] = 0  # which every decision forks anew
+        self.agent.mind[:] = chance.generator(0)  # every decision forks its own
         found: dict[str, Any] = json.loads(self.agent.to_json())
         return found
 
