@@ -74,7 +74,7 @@ def lived(seed: int) -> tuple[State, list[Event]]:
     state.fold(log[0])
     nature, means = np.random.default_rng(seed), list(MEANS.values())
     for _ in range(TURNS):
-        ((place, draw, probability),) = state.decide(1)
+        ((place, draw, probability, _),) = state.decide(1)
         number, reward = state.number + 1, float(nature.random() < means[place])
         asked = Event(number, int(Kind.ASKED), 0.0, place, draw, probability)
         told = Event(number + 1, int(Kind.TOLD), 0.0, place, ticket=number, reward=reward)

@@ -106,7 +106,7 @@ def _(state: State, rng: random.Random, turns: int) -> None:
         now += rng.choice((0.0, 1.0, 60.0))
         state.close(now)
         state.count_early(now)
-        ((arm, draw, chance),) = state.decide(1)
+        ((arm, draw, chance, _),) = state.decide(1)
         asked = Event(state.number + 1, int(Kind.ASKED), now, arm, draw, chance)
         state.fold(asked, decided=True)
         if rng.random() < 0.7:

@@ -59,6 +59,14 @@ def lived(study, kind, turns=40, seed=3, out=0):
     return tickets
 
 
+def test_lists_in_one_transaction_are_each_ones_own(opened, kind):
+    study, luck = begun(opened, kind), np.random.default_rng(3)
+    asks = [Ask(1, **asked(kind, luck), top=2) for _ in range(3)]
+    answers = study.together(asks)
+    assert [len(tickets) for tickets in answers] == [1, 1, 1]
+    assert len({tickets[0].id for tickets in answers}) == 3
+
+
 def test_the_state_is_the_fold_of_the_log(opened, kind):
     study = begun(opened, kind, uniform_share=0.2)
     lived(study, kind, out=5)

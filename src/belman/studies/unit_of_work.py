@@ -125,9 +125,9 @@ class UnitOfWork:
             key = None if request.key is None else f"{request.key}/{i}"
             own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
             if ranking is not None:
-                first = one.place if one.candidate is None else one.candidate
-                rest = [place for place in ranking if place != first]
-                own = {**own, contexts.RANKING: [first, *rest][: request.top]}
+                chosen = one.place if one.candidate is None else one.candidate
+                rest = [place for place in ranking if place != chosen]
+                own = {**own, contexts.RANKING: [chosen, *rest][: request.top]}
             text = json.dumps(own, ensure_ascii=False) if own else None
             event = {"arm": one.place, "draw": one.draw, "probability": one.probability}
             self.write(Kind.ASKED, **event, key=key, body=text)
