@@ -33,17 +33,24 @@ def _threads() -> set[str]:
     }
 
 
+def _command(process: str) -> str:
+    """What a process was called with; nothing where it has ended, and for a moment as it begins."""
+    while True:
+        command = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ").strip()
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        if command or state in ("Z", "X"):
+            return command
+
+
 def _processes() -> set[str]:
     """Child processes, with their command."""
     found = set()
     for task in Path("/proc/self/task").glob("*/children"):
         try:
             for child in task.read_text().split():
-                command = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+                command = _command(child)
                 if not any(kept in command for kept in _KEPT_PROCESSES):
-                    found.add(
-                        f"process {child}, {command[:200].strip() or 'ended, never waited for'}"
-                    )
+                    found.add(f"process {child}, {command[:200] or 'ended, never waited for'}")
         except OSError:  # it has ended meanwhile
             continue
     return found
