@@ -378,3 +378,17 @@ def test_a_description_has_a_size():
     for description in (wide, {"name": "phases", "then": deep, "turns": [wide]}):
         with pytest.raises(SettingError, match="more than 100,000 parts"):
             spec.build(description)
+
+
+@pytest.mark.parametrize("text", ["", "12", "ab"])
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"name": "forgetting", "policy": "thompson"}, "restarts"),
+        ({"name": "bernoulli"}, "prior"),
+        ({"name": "gaussian"}, "sigma"),
+    ],
+)
+def test_a_text_is_no_list_and_no_number(given, key, text):
+    with pytest.raises(BelmanError, match=key):
+        spec.build({**given, key: text})

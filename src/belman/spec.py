@@ -28,8 +28,9 @@ import inspect
 import math
 import reprlib
 import sys
+import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -99,6 +100,7 @@ PRESETS: dict[str, Callable[..., Policy]] = {
 
 _WORDS = ("inf", "-inf", "nan")
 _WRAPPERS = ("text", "list", "dict", "import")
+_LISTS = (Sequence, Collection, Iterable)  # a text is one by type, and is none by meaning
 _ERRORS: dict[type, tuple[str, type[BelmanError]]] = {
     Family: ("family", FamilyError),
     Policy: ("policy", PolicyError),
@@ -139,10 +141,12 @@ def member(kind: type[T]) -> type[T]:
 
 
 class Setting(NamedTuple):
-    """What a maker takes: the default (`Parameter.empty` for none), and its kind, if public."""
+    """What a maker takes: the default (`Parameter.empty` for none), its kind, if public, and
+    whether it may be a text."""
 
     default: Any
     kind: type | None
+    text: bool
 
     @property
     def needed(self) -> bool:
@@ -225,9 +229,20 @@ def _takes(maker: Any) -> Mapping[str, Setting]:
         return kinds[0] if len(kinds) == 1 else None
 
     return {
-        name: Setting(parameter.default, kind_in(hints.get(name)))
+        name: Setting(parameter.default, kind_in(hints.get(name)), _takes_text(hints.get(name)))
         for name, parameter in inspect.signature(maker).parameters.items()
     }
+
+
+def _takes_text(hint: Any) -> bool:
+    """Whether an annotation allows a text; one that says nothing does."""
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return any(isinstance(value, str) for value in typing.get_args(hint))
+    if origin in (typing.Union, types.UnionType):
+        return any(_takes_text(part) for part in typing.get_args(hint))
+    kind = origin or hint
+    return not isinstance(kind, type) or (issubclass(str, kind) and kind not in _LISTS)
 
 
 # Describing
@@ -352,11 +367,15 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
     if lacking:
         raise error(f"{what} {name!r} lacks a setting: {listing(lacking)}")
     try:
-        return maker(**values)
+        made = maker(**values)
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as refused:
         if isinstance(refused, BelmanError):
             raise
         raise error(f"{what} {name!r} does not take these settings: {refused}") from None
+    for key, value in values.items():
+        if isinstance(value, str) and not takes[key].text:
+            raise error(f"{what} {name!r} takes no text as its {key!r}, not {value!r}")
+    return made
 
 
 def _value(value: Any, kind: type | None, trust: Trust, depth: int) -> Any:
