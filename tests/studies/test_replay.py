@@ -8,11 +8,13 @@ import random
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import belman
 from belman import errors
 from belman.studies import Ask, Storage, Study, Tell, open_study
 from belman.studies.state import State
+from belman.studies.views.replay import _Walk
 
 MEANS = {"a": 0.2, "b": 0.35, "c": 0.6}
 
@@ -171,6 +173,45 @@ def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatc
         before = before or [rewards[one.number] for one in asks[:i]] or [0.0]
         left = rewards[ask.number] - np.mean(before)
         terms.append(np.mean(before) + (ask.arm == place) / ask.probability * left)
-    wide = 1.959964 * np.std(terms, ddof=1) / np.sqrt(len(terms))
     assert found.doubly_robust == pytest.approx(np.mean(terms))
-    assert found.doubly_robust_high - found.doubly_robust == pytest.approx(wide)
+    least = 1.96 * np.std(terms, ddof=1) / np.sqrt(len(terms))
+    wide = found.doubly_robust_high - found.doubly_robust
+    assert 0.8 * least < wide == pytest.approx(found.doubly_robust - found.doubly_robust_low)
+    assert wide < 2.0 * least
+
+
+def walk(rng, n, per_turn):
+    """Asks of two arms with unequal chances, so many to each of the policy's own turns."""
+    arms = (rng.random(n) < 0.2).astype(float)
+    weights = np.where(rng.random(n) < 0.5, np.where(arms, 5.0, 1.25), 0.0)
+    gains = rng.normal(size=n)
+    return _Walk(weights, gains, np.zeros(n), gains, arms, np.arange(n) // per_turn, n // per_turn)
+
+
+def test_an_interval_is_students_where_every_ask_is_a_turn_and_all_weigh_the_same():
+    n = 400
+    gains = np.repeat([-1.0, 1.0], n // 2)  # a fourth moment of 1: nothing is in doubt
+    even = _Walk(np.ones(n), gains, np.zeros(n), gains, np.zeros(n), np.arange(n), n)
+    wide = even.half_width(gains, gains, float(n))
+    assert wide == pytest.approx(1.959964 / np.sqrt(n - 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("per_turn", [1, 20])
+def test_the_degrees_of_freedom_are_those_of_the_turns(per_turn):
+    found = walk(np.random.default_rng(3), 400, per_turn)
+    terms = found.weights * found.gains
+    sums = (terms - terms.mean()).reshape(-1, per_turn).sum(axis=1) / len(terms)
+    spread = sums.var(ddof=0) * len(sums) * len(sums) / (len(sums) - 1)
+    freedom = 2 * spread**2 / (np.sum(sums**4) - spread**2 / len(sums))
+    wide = found.half_width(terms - terms.mean(), 0.0 * found.gains, float(len(terms)))
+    assert wide == pytest.approx(stats.t.ppf(0.975, freedom) * np.sqrt(spread))
+
+
+def test_asks_that_agree_and_hold_no_conversion_do_not_make_an_interval_sure():
+    n = 1_000
+    gains = np.zeros(n)
+    gains[::20] = 1.0  # one in twenty, none of them where both chose the same
+    weights = np.where(np.arange(n) % 20 == 1, 20.0, 0.0)
+    rare = _Walk(weights, gains, np.zeros(n), gains, np.zeros(n), np.arange(n), n)
+    wide = rare.half_width(weights * gains, gains, float(weights.sum()))
+    assert wide == pytest.approx(1.96 * np.sqrt(0.05 / 50), rel=0.01)

@@ -7,6 +7,12 @@ arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows
 shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses
 is kept with the same chance c: its past is then one that it could have lived (Dudík, Erhan,
 Langford and Li, 2012).
+
+Intervals of one look are Student's, of the larger of two errors. The first is seen where both chose
+the same: asks between two of the policy's own turns share one past, so that their deviations are
+summed, and as few degrees of freedom are left as the fourth powers of these sums say. The second
+knows the spread of every arm from all its rewards: where conversions are rare, the few asks on
+which both agree may hold none, and then show no spread at all.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from belman import chance
 from belman.agent import doors
@@ -102,7 +109,8 @@ def replay(
             "forgotten), and those that are missing may be unlike the others; "
             f"at most {MOST_MISSING:.0%} may be"
         )
-    weights, gains, terms, turns = _walk(settings, events, rewards, policy, draws, least, seed)
+    walk = _walk(settings, events, rewards, policy, draws, least, seed)
+    weights, gains = walk.weights, walk.gains
     size = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
     if size < LEAST_SIZE:
         raise ReplayError(
@@ -111,15 +119,15 @@ def replay(
             f"draws of its own, and {LEAST_SIZE:g} are the least"
         )
     value = float(weights @ gains / weights.sum())
-    squares = float(((weights * (gains - value)) ** 2).sum())
-    error = 1.959964 * math.sqrt(squares) / float(weights.sum())
-    earned = float(np.mean(list(rewards.values())))
     plain = float(weights @ gains / len(weights))
+    terms = walk.expected + weights * (gains - walk.expected)
     robust = float(terms.mean())
-    wide = 1.959964 * float(terms.std(ddof=1)) / math.sqrt(len(terms))
-    ends = (value - error, value + error)
+    wide = walk.half_width((gains - value) * weights, gains - value, float(weights.sum()))
+    ends = (value - wide, value + wide)
+    wide = walk.half_width(terms - robust, walk.surprises, float(len(terms)))
     own = (robust, robust - wide, robust + wide, *_at_any_look(settings, weights, gains))
-    return Estimate(policy.name, value, *ends, plain, size, turns, len(weights), earned, *own)
+    earned = float(np.mean(list(rewards.values())))
+    return Estimate(policy.name, value, *ends, plain, size, walk.turns, len(weights), earned, *own)
 
 
 def _at_any_look(
@@ -145,6 +153,37 @@ def _usable(events: list[Event]) -> tuple[set[int], float]:
     return best[1], best[2]
 
 
+class _Walk(NamedTuple):
+    """Usable asks, one by one: the weight, the reward, what was expected of the policy's choice,
+    how the reward differs from what was expected of the log's, the log's arm, and the policy's own
+    turn at that moment.
+    """
+
+    weights: np.ndarray
+    gains: np.ndarray
+    expected: np.ndarray
+    surprises: np.ndarray
+    arms: np.ndarray
+    lived: np.ndarray
+    turns: int
+
+    def half_width(self, deviations: np.ndarray, residuals: np.ndarray, total: float) -> float:
+        """Half of a 95 % interval of Σ deviations / total, where each is about a weighted residual
+        of its ask's reward.
+        """
+        turns = np.unique(self.lived, return_inverse=True)[1]
+        sums = np.bincount(turns, weights=deviations) / total
+        number = len(sums)
+        variance = float((sums**2).sum()) * number / max(number - 1, 1)
+        doubt = float((sums**4).sum()) - variance**2 / number
+        freedom = 2.0 * variance**2 / doubt if doubt > 0.0 else math.inf
+        seen = float(stdtrit(max(freedom, 1.0), 0.975)) * math.sqrt(variance)
+        _, arms, plays = np.unique(self.arms, return_inverse=True, return_counts=True)
+        spreads = np.bincount(arms, weights=residuals**2) / np.maximum(plays - 1, 1)
+        shares = np.bincount(arms, weights=self.weights**2) / total**2
+        return max(seen, float(ndtri(0.975)) * math.sqrt(float(shares @ spreads)))
+
+
 def _walk(
     settings: Settings,
     events: list[Event],
@@ -153,14 +192,13 @@ def _walk(
     draws: set[int],
     least: float,
     seed: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Live along the log: the weight and reward of every usable ask, its term of the doubly robust
-    estimate, and the turns lived.
-    """
+) -> _Walk:
+    """Live along the log."""
     state = State(_under(settings, policy))
     words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
-    weights, gains, terms, turns = [], [], [], 0
+    rows: list[tuple[float, float, float, float, int, int]] = []
+    turns = 0
     averages = _Averages() if settings.contexts is None else _Learnt(settings.contexts, settings)
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
@@ -168,14 +206,15 @@ def _walk(
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
+        assert event.arm is not None
         asked = None if state.contexts is None else state.contexts.read(event)
         place = state.choose(words, event.number, None if asked is None else asked.asking)
-        same = place == (event.arm if asked is None else asked.place)
-        weights.append(1.0 / event.probability if same else 0.0)
-        gains.append(rewards[event.number])
-        expected = averages.of(place, event)
-        terms.append(expected + weights[-1] * (gains[-1] - expected))
-        averages.add(event, gains[-1])
+        logged = event.arm if asked is None else asked.place
+        same = place == logged
+        weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
+        of_chosen, of_logged = averages.of(event, place, logged)
+        rows.append((weight, reward, of_chosen, reward - of_logged, logged, turns))
+        averages.add(event, reward)
         kept = same and toss() < least / event.probability
         turns += kept
         if asked is not None and state.contexts is not None:
@@ -186,7 +225,8 @@ def _walk(
             state.agent.tell(state.register[place], rewards[event.number])
         else:
             state.agent.cancel(state.register[place])
-    return np.array(weights), np.array(gains), np.array(terms), turns
+    weights, gains, expected, surprises, arms, lived = np.array(rows).reshape(-1, 6).T
+    return _Walk(weights, gains, expected, surprises, arms, lived, turns)
 
 
 def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
@@ -214,9 +254,9 @@ class _Averages:
             n, total = self._sums.get(which, (0, 0.0))
             self._sums[which] = (n + 1, total + reward)
 
-    def of(self, arm: int, event: Event) -> float:
-        n, total = self._sums.get(arm) or self._sums.get(None) or (1, 0.0)
-        return total / n
+    def of(self, event: Event, *arms: int) -> list[float]:
+        found = [self._sums.get(arm) or self._sums.get(None) or (1, 0.0) for arm in arms]
+        return [total / n for n, total in found]
 
 
 class _Learnt:
@@ -230,7 +270,7 @@ class _Learnt:
     def add(self, event: Event, reward: float) -> None:
         self._contexts.learn(*self._contexts.read(event), reward)
 
-    def of(self, place: int, event: Event) -> float:
+    def of(self, event: Event, *places: int) -> list[float]:
         asking, _ = self._contexts.read(event)
         self._contexts.meet(asking)
-        return self._contexts.expected(asking, place)
+        return [self._contexts.expected(asking, place) for place in places]
