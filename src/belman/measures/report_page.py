@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from belman.measures import sentences
 from belman.table import Table
 
 if TYPE_CHECKING:
-    from belman.measures.report import Report
+    from belman.measures.lift import Interval
+    from belman.measures.report import ArmReport, Report
 
 _STYLE = """
 :root{--ink:#1a1a1a;--paper:#fff;--faint:#6b6b6b;--line:#ddd;
@@ -29,10 +30,13 @@ border:1px solid currentColor}
 .belman .wide{overflow-x:auto}
 .belman table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
 .belman th,.belman td{padding:.3rem .5rem;border-bottom:1px solid var(--line);
-text-align:right;white-space:nowrap}
-.belman th:first-child,.belman td:first-child{text-align:left}
+text-align:right;vertical-align:top;white-space:nowrap}
+.belman th{white-space:normal;vertical-align:bottom}
+.belman small{display:block;color:var(--faint)}
+.belman th:first-child,.belman td:first-child{text-align:left;position:sticky;left:0;
+background:var(--paper)}
 .belman caption{text-align:left;font-weight:600;padding:.4rem 0}
-.belman svg{width:100%;max-width:44rem;height:auto;display:block}
+.belman svg{width:100%;max-width:36rem;height:auto;display:block}
 .belman svg text{fill:var(--ink);font:13px system-ui,sans-serif}
 .belman svg .faint{fill:var(--faint)}
 .belman .any{stroke:var(--dot);stroke-width:2;opacity:.45}
@@ -41,7 +45,7 @@ text-align:right;white-space:nowrap}
 .belman circle{fill:var(--paper);stroke:var(--dot);stroke-width:3}
 .belman .notes{color:var(--faint);font-size:.9rem}
 """
-_WIDTH, _LEFT, _RIGHT, _ROW = 700.0, 150.0, 30.0, 34.0
+_WIDTH, _LEFT, _RIGHT, _ROW = 520.0, 130.0, 30.0, 34.0
 
 
 def section(report: Report) -> str:
@@ -54,7 +58,7 @@ def section(report: Report) -> str:
         f"<p class='sentence'>{html.escape(report.sentence)}</p>",
         _alarms(report),
         _lifts(report),
-        f"<h2>Arms</h2><div class='wide'>{report.table()._repr_html_()}</div>",
+        f"<h2>Arms</h2><div class='wide'>{_arms(report)}</div>",
         f"<p>Rule to stop by: {html.escape(repr(report.rule))} – "
         f"{html.escape(report.verdict.sentence)}.</p>",
         _soundness(report),
@@ -103,17 +107,65 @@ def _soundness(report: Report) -> str:
     return f"<h2>Is the data sound?</h2><ul>{rows}</ul>"
 
 
+def _arms(report: Report) -> str:
+    """One row an arm, what a decision needs first; intervals stand below what they are of."""
+    used, relative = sentences.words(report), _relative(report)
+    rate = sentences.share if report.conversions else "{:.4g}".format
+    style = sentences.percent if relative else sentences.plain
+    columns: dict[str, list[str]] = {"arm": [html.escape(str(arm.arm)) for arm in report.arms]}
+    if report.control is not None:
+        found = [_lift(arm, relative) for arm in report.arms]
+        columns["lift"] = [_within(style, *one) if one else "–" for one in found]
+        columns["chance to beat control"] = [
+            sentences.chance(arm.lift.beats) if arm.lift else "–" for arm in report.arms
+        ]
+    columns["chance to be best"] = [sentences.chance(arm.chance_best) for arm in report.arms]
+    columns[used.quantity] = [_within(rate, arm.expected, *arm.credible) for arm in report.arms]
+    columns[used.plays] = [f"{arm.plays:,.0f}" for arm in report.arms]
+    columns["expected loss"] = [rate(arm.expected_loss) for arm in report.arms]
+    if report.control is not None:
+        ends = [arm.anytime_relative if relative else arm.anytime_lift for arm in report.arms]
+        columns["lift at any look"] = [
+            f"{style(e[0])} to {style(e[1])}" if e else "–" for e in ends
+        ]
+    else:
+        ends = [arm.anytime for arm in report.arms]
+        columns["at any look"] = [f"{rate(e[0])} to {rate(e[1])}" if e else "–" for e in ends]
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+        for row in zip(*columns.values(), strict=True)
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _within(style: Callable[[float], str], middle: float, low: float, high: float) -> str:
+    return f"{style(middle)}<small>{style(low)} to {style(high)}</small>"
+
+
+def _relative(report: Report) -> bool:
+    """Whether lifts are shares of the control's."""
+    return all(arm.lift is None or arm.lift.relative is not None for arm in report.arms)
+
+
+def _lift(arm: ArmReport, relative: bool) -> Interval | None:
+    """An arm's lift; None for control."""
+    if arm.lift is None:
+        return None
+    return (arm.lift.relative if relative else None) or arm.lift.absolute
+
+
 def _lifts(report: Report) -> str:
     """Lift over control: a dot at the median, a bar that is credible, a line that always holds."""
-    arms = [arm for arm in report.arms if arm.lift is not None]
-    if not arms:
-        return ""
-    relative = all(arm.lift and arm.lift.relative for arm in arms)
+    relative = _relative(report)
     rows = []
-    for arm in arms:
-        assert arm.lift is not None
-        found = (arm.lift.relative if relative else None) or arm.lift.absolute
-        rows.append((arm.arm, found, arm.anytime_relative if relative else arm.anytime_lift))
+    for arm in report.arms:
+        found = _lift(arm, relative)
+        if found is not None:
+            ends = arm.anytime_relative if relative else arm.anytime_lift
+            rows.append((arm.arm, found, ends))
+    if not rows:
+        return ""
     bounds = [end for _, found, _ in rows for end in found if math.isfinite(end)] + [0.0]
     low, high = min(bounds), max(bounds)
     for _, _, ends in rows:  # lines that hold at any look may leave the picture
@@ -136,7 +188,7 @@ def _lifts(report: Report) -> str:
                 f"<line class='any' x1='{x(ends[0]):.1f}' x2='{x(ends[1]):.1f}' y1='{y}' y2='{y}'/>"
             )
         lines.append(
-            f"<text x='0' y='{y + 4}'>{html.escape(str(name))[:20]}</text>"
+            f"<text x='0' y='{y + 4}'>{html.escape(str(name)[:20])}</text>"
             f"<line class='credible' x1='{x(found.low):.1f}' x2='{x(found.high):.1f}' y1='{y}' "
             f"y2='{y}'><title>{style(found.low)} to {style(found.high)}</title></line>"
             f"<circle cx='{x(found.middle):.1f}' cy='{y}' r='5'>"

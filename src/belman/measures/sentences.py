@@ -75,13 +75,13 @@ def verdict(report: Report) -> str:
     if report.others == 0:
         return f"{best.arm} is the only arm: there is nothing to decide."
     end = _end(report)
-    chance = f"the chance that anything else is better is {_chance(1.0 - best.chance_best)}"
+    doubt = f"the chance that anything else is better is {chance(1.0 - best.chance_best)}"
     compared = _compared(report, best, used)
     if compared:
-        return f"{compared}; {chance}; {end}."
+        return f"{compared}; {doubt}; {end}."
     first = f"{best.arm} {used.does} {'least' if report.minimise else _most(used)} so far"
     loss = f"choosing it now is expected to lose {best.expected_loss:.3g} a turn"
-    return f"{first}; {chance}; {loss}; {end}."
+    return f"{first}; {doubt}; {loss}; {end}."
 
 
 def _end(report: Report) -> str:
@@ -127,8 +127,23 @@ def _span(low: float, high: float, relative: bool, used: Words) -> str:
     return f"between {near} {used.worse} and {far} {used.better}"
 
 
-def _chance(share: float) -> str:
-    """A chance in words; best probabilities are known to a thousandth."""
+def share(value: float) -> str:
+    """A share of 1 without a sign.
+
+    >>> share(0.0986), share(0.0), share(2.7e-7)
+    ('9.9 %', '0.0 %', 'below 0.001 %')
+    """
+    return "below 0.001 %" if 0.0 < value < 1e-5 else f"{_digits(value)} %"
+
+
+def chance(share: float) -> str:
+    """A chance in words; best probabilities are known to a thousandth.
+
+    >>> chance(0.0002), chance(0.36), chance(0.9999)
+    ('below 0.1 %', '36 %', 'above 99.9 %')
+    """
+    if share > 0.999:
+        return "above 99.9 %"
     if share < 0.001:
         return "below 0.1 %"
     return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
