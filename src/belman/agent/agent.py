@@ -144,7 +144,7 @@ class Agent:
         self._truth = Ledger.blank(self._priors.copy())
         if start is not None:
             self._start(start)
-        self._seat(BelMan() if policy is None else policy)
+        self._take_policy(BelMan() if policy is None else policy)
 
     def _start(self, start: Any) -> None:
         if isinstance(start, (str, os.PathLike)):
@@ -387,7 +387,7 @@ class Agent:
             np.vstack([self._truth.beliefs, learnt.belief]),
             *(np.append(column, row) for column, row in rows),
         )
-        self._reseat([*range(len(self._arms) - 1), -1])
+        self._lay_out_arrays([*range(len(self._arms) - 1), -1])
 
     def remove_arm(self, arm: Hashable) -> Learnt:
         """Retire an arm, and hand over all that was learnt of it.
@@ -411,7 +411,7 @@ class Agent:
         self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
         self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
         self._provisional = np.delete(self._provisional, place, axis=0)
-        self._reseat([old for old in range(len(self._arms) + 1) if old != place])
+        self._lay_out_arrays([old for old in range(len(self._arms) + 1) if old != place])
         return learnt
 
     def learnt(self, arm: Hashable) -> Learnt:
@@ -490,7 +490,7 @@ class Agent:
 
     @policy.setter
     def policy(self, policy: Policy) -> None:
-        self._seat(policy)
+        self._take_policy(policy)
 
     @property
     def exposure(self) -> Exposure:
@@ -735,13 +735,13 @@ class Agent:
         """The agent of a text that `to_json` gave."""
         return saving.from_text(cls, text, source, arms, family, policy)
 
-    # Seating a policy: all that kernels need, in the order in which they take it
+    # The policy, and the arrays that its kernels need
 
-    def _seat(self, policy: Policy) -> None:
+    def _take_policy(self, policy: Policy) -> None:
         self._policy = doors.check_policy(policy, self._family, len(self._arms))
-        self._reseat()
+        self._lay_out_arrays()
 
-    def _reseat(self, places: Sequence[int] | None = None) -> None:
+    def _lay_out_arrays(self, places: Sequence[int] | None = None) -> None:
         """Lay out the arrays anew for the arms there are, and renew what the policy derives from
         the ledger; what it heard of arms stays with them, if their old `places` are given.
         """
@@ -767,7 +767,7 @@ class Agent:
         """Forget how the policy worked, and nothing of what it learnt: equal agents have equal
         texts then, whatever they were asked.
         """
-        self._reseat(range(len(self._arms)) if self._policy.learns else None)
+        self._lay_out_arrays(range(len(self._arms)) if self._policy.learns else None)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the calls, which hold arrays by their addresses: a copy has its own."""

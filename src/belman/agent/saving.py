@@ -130,7 +130,7 @@ def _rebuilt(
         checks.fill_memory(agent._memory, content["memory"], agent._policy, count)
         _try_out(agent)
     else:
-        agent._reseat()
+        agent._lay_out_arrays()
     return agent
 
 
