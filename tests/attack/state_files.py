@@ -45,7 +45,7 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # small matrices, on all cores alre
 #: in a snapshot how a policy worked, of which only what was learnt is kept.
 _ANEW = re.compile(
     r"(.*/(agents/\d+|agent|blank))?/belman\b.*"
-    r"|.*/(family|model|policy|exposure|settings)\b.* was put in"
+    r"|.*/(family|model|policy|exposure|settings|breaker)\b.* was put in"
     r"|/(segment|decisions|published|valid_until) was put in"
     r"|(.*/)?memory/(\w+_)?pool was \[.*"  # it has grown, and was shorter in older files
     r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|mind|stale)\b.*"

@@ -66,7 +66,7 @@ def beliefs(content: Any, like: Floats, family: Family, what: str) -> Floats:
 
 
 def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
-    """What was observed: beliefs, counts from 0 up, and sums of rewards that no arm can exceed."""
+    """What was observed: beliefs, counts from 0 up, and sums of rewards that arms can have."""
     rows = beliefs(content["beliefs"], like.beliefs, family, f"beliefs of {what}")
     plays, sums, squares = (
         numbers(content[name], getattr(like, name), f"{name} of {what}")
@@ -75,10 +75,11 @@ def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
     if (plays < 0.0).any() or (plays > MOST).any():
         raise StateError(f"plays of {what} are counts from 0 to {MOST}")
     # rounding aside, which is less than one part in a thousand
-    largest = 1.001 * LARGEST_REWARD * plays
-    if (np.abs(sums) > largest).any() or (squares < 0.0).any():
+    low, high = np.clip(family.mean_range, -LARGEST_REWARD, LARGEST_REWARD)
+    low, high = low - 0.001 * abs(low), high + 0.001 * abs(high)
+    if (sums < low * plays).any() or (sums > high * plays).any() or (squares < 0.0).any():
         raise StateError(f"sums of {what} are not those of so many rewards")
-    if (squares > LARGEST_REWARD * largest).any():
+    if (squares > 1.001 * LARGEST_REWARD**2 * plays).any():
         raise StateError(f"squares of {what} are not those of so many rewards")
     return Ledger(rows, plays, sums, squares)
 

@@ -204,7 +204,7 @@ class Drift(Policy):
         run_lengths.said_unchanged(*own, bank, arm, before)
         heard = run_lengths.reweigh(hazards, first, self.renewal, bank, arm, top, float(n), total)
         top = heard
-        fading.weights[0] = math.log(fading.weights[0]) + heard
+        fading_bank.say(fading, 0, heard)
         for i, span in enumerate(self.spans):
             belief = fading.beliefs[i, arm]
             before = fading_bank.fade(*own, span, prior, belief, elapsed)

@@ -20,6 +20,7 @@ from belman.policies.policy import Floats
 
 #: The weight of the bank of hazards at first, and what is mixed in of first weights at a reward.
 OF_HAZARDS, RENEWAL = 0.2, 2e-3
+_LEAST = 1e-300  # of a weight whose logarithm is taken
 
 
 class Fading(NamedTuple):
@@ -63,10 +64,16 @@ def fade(family, law, span, prior, belief, elapsed):
 
 
 @kernel
+def say(fading, i, gain):
+    """Let one that said this logarithm of a chance count: its weight's logarithm stands."""
+    fading.weights[i] = math.log(max(fading.weights[i], _LEAST)) + gain
+
+
+@kernel
 def said(family, law, fading, i, arm, before):
     """Let a span, whose belief has learnt, count what it said: its weight's logarithm stands."""
     gain = family.belief.log_partition(law, fading.beliefs[i, arm]) - before
-    fading.weights[i + 1] = math.log(fading.weights[i + 1]) + gain
+    say(fading, i + 1, gain)
     return gain
 
 
@@ -88,7 +95,7 @@ def learn(family, law, spans, prior, fading, arm, elapsed, reward, said_by_hazar
     said the logarithm of a chance.
     """
     top = said_by_hazards
-    fading.weights[0] = math.log(fading.weights[0]) + said_by_hazards
+    say(fading, 0, said_by_hazards)
     for i in range(spans.size):
         belief = fading.beliefs[i, arm]
         before = fade(family, law, spans[i], prior, belief, elapsed)

@@ -119,8 +119,8 @@ class UnitOfWork:
         self.follow()
         self.check_playing()
         self.state.count_early(self.now)
-        first = self.state.number + 1
         ranking = self._ranking(request, asking)
+        events = []
         for i, one in enumerate(self.state.decide(request.tickets, asking)):
             key = None if request.key is None else f"{request.key}/{i}"
             own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
@@ -129,9 +129,13 @@ class UnitOfWork:
                 rest = [place for place in ranking if place != chosen]
                 own = {**own, contexts.RANKING: [chosen, *rest][: request.top]}
             text = json.dumps(own, ensure_ascii=False) if own else None
-            event = {"arm": one.place, "draw": one.draw, "probability": one.probability}
-            self.write(Kind.ASKED, **event, key=key, body=text)
-        return [self._ticket(event) for event in self.new if event.number >= first]
+            what = (one.place, one.draw, one.probability, None, None, key, text)
+            number = self.state.number + 1 + i
+            events.append(Event(number, int(Kind.ASKED), self.now, *what))
+        asks, self.head = self.head.joined_all(events, self._mark)
+        self.state.fold_asks(asks)
+        self.new += asks
+        return [self._ticket(event) for event in asks]
 
     def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
         """The places of all arms, or candidates, the largest index first, if that is asked for."""
@@ -250,16 +254,14 @@ class UnitOfWork:
     # Writing
 
     def write(self, kind: Kind, **content: Any) -> None:
-        """Let an event happen, to be written down at the end."""
+        """Let an event that is no ask happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
-        ticket = event.ticket
-        own = self._mark if kind == Kind.ASKED else ticket and self.mark_of(ticket)
+        own = event.ticket and self.mark_of(event.ticket)
         event, self.head = self.head.joined(event, own or NO_MARK)
-        self.state.fold(event, decided=True)
+        self.state.fold(event)
         self.new.append(event)
-        if kind != Kind.ASKED:  # at which nothing counts: its time has come before
-            self.follow()
+        self.follow()
 
     def follow(self) -> None:
         """Write down what follows from all that has counted."""

@@ -37,6 +37,8 @@ def close(state: State, now: float) -> None:
     forgotten, as tickets are.
     """
     closed = state.rows.close(now)
+    if not closed:
+        return
     for place, side in sides((row for _, row in closed), state.agent.scale).items():
         before = state.learnt(place)
         try:

@@ -63,8 +63,16 @@ class Head(NamedTuple):
 
     def joined(self, event: Event, own: bytes) -> tuple[Event, Head]:
         """The event that follows, with its link, and the head that it is then."""
-        new = link(self.link or b"", event, own)
-        return Event._make((*event[:-1], new)), Head(event.number, new)
+        (found,), head = self.joined_all([event], own)
+        return found, head
+
+    def joined_all(self, events: Iterable[Event], own: bytes) -> tuple[list[Event], Head]:
+        """The same of many that follow one another."""
+        number, last, found = self.number, self.link or b"", []
+        for event in events:
+            number, last = event.number, link(last, event, own)
+            found.append(Event._make((*event[:-1], last)))
+        return found, Head(number, last)
 
     def follow(self, event: Event, study: str) -> Head:
         """The head with the event that follows; StateError where the log was edited there."""

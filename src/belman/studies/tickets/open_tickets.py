@@ -81,6 +81,12 @@ class OpenTickets:
             counted.append(Counted(None, arm, event.reward, event.time, False))
         return counted
 
+    def open_all(self, asks: Iterable[Event]) -> None:
+        """Let asks happen whose time has come already."""
+        for event in asks:
+            assert event.arm is not None
+            self._open(event.number, event.arm, event.time, mark(event))
+
     def _open(self, number: int, arm: int, time: float, mark: bytes) -> None:
         self.asks[number] = (arm, time)
         if mark != NO_MARK:

@@ -64,7 +64,10 @@ def ticket_id(number: int, secret: str, mark: bytes) -> str:
     text = str(number).encode() if is_old else b"%d %b" % (number, mark)
     digest = hashlib.blake2b(text, digest_size=8, key=secret.encode()).digest()
     value = int.from_bytes(digest, "big")
-    return f"{number}-{''.join(_LETTERS[value >> 5 * i & 31] for i in range(6 if is_old else 10))}"
+    first = _PAIRS[value & 1023] + _PAIRS[value >> 10 & 1023] + _PAIRS[value >> 20 & 1023]
+    if is_old:
+        return f"{number}-{first}"
+    return f"{number}-{first}{_PAIRS[value >> 30 & 1023]}{_PAIRS[value >> 40 & 1023]}"
 
 
 def ticket_number(
@@ -91,3 +94,4 @@ def unknown(ticket: object, study: str) -> UnknownTicketError:
 
 
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [one + other for other in _LETTERS for one in _LETTERS]  # two letters are ten bits

@@ -41,14 +41,14 @@ class Traffic:
         self.past.append(0)
         self.cuts.append({})
 
-    def drawn(self, arm: int, chances: dict[int, float]) -> None:
-        """An arm was drawn at random, with these chances of all that were played."""
+    def drawn(self, arm: int, chances: dict[int, float], count: int = 1) -> None:
+        """An arm was drawn at random, with these chances of all that were played; or many times."""
         last = self.draws[-1] if self.draws else None
         if last is None or (last[0] is not chances and last[0] != chances):
             self.draws.append((chances, dict.fromkeys(chances, 0)))
         elif last[0] is not chances:  # so that the next one is known at a glance
             self.draws[-1] = (chances, last[1])
-        self.draws[-1][1][arm] += 1
+        self.draws[-1][1][arm] += count
 
     def counted(self, arm: int, learnt: Callable[[int], Learnt]) -> None:
         """The reward of a ticket was learnt."""
