@@ -103,6 +103,28 @@ def test_a_policy_says_what_its_memory_may_hold(policy, part, value):
         Agent.from_json(edited(agent, "memory", part, value=[value] * len(saved)))
 
 
+@pytest.mark.parametrize(
+    ("family", "sums"), [("geometric", 0.0), ("bernoulli", 4.5), ("bernoulli", -0.5)]
+)
+def test_averages_that_no_rewards_of_a_family_have_are_refused(family, sums):
+    agent = Agent(["a", "b"], family, seed=1)
+    for _ in range(4):
+        agent.tell("a", 1)
+    with pytest.raises(StateError, match="sums of truth"):
+        Agent.from_json(edited(agent, "truth", "sums", value=[sums, 0.0]))
+
+
+def test_weights_of_nothing_are_no_logarithm_of_nothing():
+    with interpreted():
+        agent = Agent(["a", "b"], drift="auto", seed=1)
+        agent.tell(agent.ask(), 1)
+        weights = json.loads(agent.to_json())["memory"]["fading_weights"]
+        emptied = [-0.5] * len(weights)
+        found = Agent.from_json(edited(agent, "memory", "fading_weights", value=emptied))
+        found.tell(found.ask(), 1)
+        assert np.isfinite(found.beliefs()["expected reward"]).all()
+
+
 def test_mutated_files_are_refused_or_loaded_as_they_are():
     """The short form of `tests.attack.state_files`."""
     found = state_files.main(1_000, seed=11, families=("bernoulli", "gaussian"))

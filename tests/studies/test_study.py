@@ -16,6 +16,7 @@ from belman.policies import Forced, Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
 from belman.studies.open_or_create import create
 from belman.studies.rules.settings import settings
+from belman.studies.state import State
 from tests import own
 
 
@@ -84,6 +85,23 @@ def test_the_state_is_the_fold_of_the_log_to_the_last_bit(opened, policy):
     study.add_arm("a")
     study.record([("b", 1), ("d", 0)])
     play(study, 10, random.Random(5))
+    assert study.check() == opened(arms=None).check()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{"uniform_share": 0.3}, {"floor": 0.1}, {"window": 50.0}, {"policy": Thompson()}],
+    ids=str,
+)
+def test_asks_of_one_transaction_are_folded_as_one_by_one(opened, rule):
+    study = opened(**rule)
+    for count in (1, 40, 7):
+        tickets = study.ask(count, attributes={"device": "phone"})
+        study.together([Tell(ticket, 1.0) for ticket in tickets[::2]])
+    folded = State(study.settings)
+    for event in study.events():
+        folded.fold(event)
+    assert study._replica.look(lambda state: state.to_text()) == folded.to_text()
     assert study.check() == opened(arms=None).check()
 
 

@@ -120,7 +120,7 @@ class UnitOfWork:
         self.check_playing()
         self.state.count_early(self.now)
         ranking = self._ranking(request, asking)
-        events = []
+        rows = []
         for i, one in enumerate(self.state.decide(request.tickets, asking)):
             key = None if request.key is None else f"{request.key}/{i}"
             own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
@@ -129,10 +129,9 @@ class UnitOfWork:
                 rest = [place for place in ranking if place != chosen]
                 own = {**own, contexts.RANKING: [chosen, *rest][: request.top]}
             text = json.dumps(own, ensure_ascii=False) if own else None
-            what = (one.place, one.draw, one.probability, None, None, key, text)
-            number = self.state.number + 1 + i
-            events.append(Event(number, int(Kind.ASKED), self.now, *what))
-        asks, self.head = self.head.joined_all(events, self._mark)
+            number, what = self.state.number + 1 + i, (one.place, one.draw, one.probability)
+            rows.append((number, int(Kind.ASKED), self.now, *what, None, None, key, text))
+        asks, self.head = self.head.joined_all(rows, self._mark)
         self.state.fold_asks(asks)
         self.new += asks
         return [self._ticket(event) for event in asks]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from belman.errors import StateError
 from belman.studies.log.event_log import Event
@@ -21,13 +21,13 @@ _ROW = struct.Struct("<qqdqqdqdqq")  # its numbers, and the lengths of its two t
 _NAN = float("nan")
 
 
-def link(before: bytes, event: Event, mark: bytes = NO_MARK) -> bytes:
-    """The link of an event that follows one with the link `before`.
+def link(before: bytes, event: tuple[Any, ...], mark: bytes = NO_MARK) -> bytes:
+    """The link of an event, or of all before its link, that follows one with the link `before`.
 
     >>> link(b"", Event(1, 1, 0.0)).hex()
     '0000000000000000b8849c73451e83e0f800c3367abf5fdd'
     """
-    number, kind, time, arm, draw, probability, ticket, reward, key, body, _ = event
+    number, kind, time, arm, draw, probability, ticket, reward, key, body = event[:10]
     row = _ROW.pack(
         number,
         kind,
@@ -63,16 +63,16 @@ class Head(NamedTuple):
 
     def joined(self, event: Event, own: bytes) -> tuple[Event, Head]:
         """The event that follows, with its link, and the head that it is then."""
-        (found,), head = self.joined_all([event], own)
+        (found,), head = self.joined_all([event[:-1]], own)
         return found, head
 
-    def joined_all(self, events: Iterable[Event], own: bytes) -> tuple[list[Event], Head]:
-        """The same of many that follow one another."""
-        number, last, found = self.number, self.link or b"", []
-        for event in events:
-            number, last = event.number, link(last, event, own)
-            found.append(Event._make((*event[:-1], last)))
-        return found, Head(number, last)
+    def joined_all(self, rows: Iterable[tuple[Any, ...]], own: bytes) -> tuple[list[Event], Head]:
+        """The same of many that follow one another, each given as all before its link."""
+        last, found = self.link or b"", []
+        for row in rows:
+            last = link(last, row, own)
+            found.append(Event._make((*row, last)))
+        return found, Head(found[-1].number, last)
 
     def follow(self, event: Event, study: str) -> Head:
         """The head with the event that follows; StateError where the log was edited there."""
