@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import cached_property
 from typing import Any
 
 from belman.agent import doors, state_file
@@ -12,8 +13,6 @@ from belman.agent.contextual import looking, saving
 from belman.agent.contextual.mind import Asking, ContextualMind
 from belman.agent.contextual.open_asks import Asked, OpenAsks
 from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
-from belman.models import Model
-from belman.policies.dependent import DependentPolicy
 from belman.table import Table
 
 
@@ -38,24 +37,9 @@ class ContextualAgent(ContextualMind):
     ContextualAgent(2 arms, model='logistic', pooling='disjoint', ... 1 reward told)
     """
 
-    def __init__(
-        self,
-        arms: Iterable[Hashable] = (),
-        *,
-        features: Any = None,
-        context: Iterable[str] = (),
-        model: str | Model = "logistic",
-        pooling: str | None = None,
-        interactions: Iterable[Sequence[str]] | None = None,
-        policy: DependentPolicy | None = None,
-        scale: float = 1.0,
-        minimise: bool = False,
-        seed: int | None = None,
-    ) -> None:
-        given: dict[str, Any] = {"features": features, "context": context, "model": model}
-        given |= {"pooling": pooling, "interactions": interactions, "policy": policy}
-        super().__init__(arms, **given, scale=scale, minimise=minimise, seed=seed)
-        self._asks = OpenAsks()
+    @cached_property
+    def _asks(self) -> OpenAsks:
+        return OpenAsks()
 
     # Asking
 
