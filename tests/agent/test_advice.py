@@ -103,7 +103,7 @@ def test_doors() -> None:
         ):
             agent.recommend(m)  # type: ignore[arg-type]
     for delta in (0.0, 1.0, True, None):
-        with pytest.raises(SettingError, match=r"delta=.* is no risk"):
+        with pytest.raises(SettingError, match=r"delta=.* is not valid"):
             agent.should_stop(delta)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="unknown threshold 'sure'"):
         agent.confidence(threshold="sure")

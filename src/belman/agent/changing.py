@@ -23,7 +23,7 @@ def check_drift(drift: object, policy: Policy | None, discount: float) -> Policy
         drift = Drift()
     if not isinstance(drift, Drift):
         allowed = '"auto", belman.Drift(…), or None'
-        raise SettingError(f"drift={drift!r} follows no change: give {allowed}")
+        raise SettingError(f"drift={drift!r} is not valid: give {allowed}")
     if policy is not None and policy != BelMan():
         who = f"policy={policy!r} follows no change by itself"
         raise SettingError(f"{who}: give drift=… alone, or policy=… alone")

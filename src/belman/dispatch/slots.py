@@ -48,7 +48,7 @@ class FixedSlots:
     def __init__(self, count: int) -> None:
         if type(count) is not int or not 1 <= count <= MOST_SLOTS:
             allowed = f"give a whole number from 1 to {MOST_SLOTS}, or 'learnt'"
-            raise SettingError(f"{count!r} slots cannot be: {allowed}")
+            raise SettingError(f"{count!r} slots are not allowed: {allowed}")
         self.expected = count
 
     def in_use(self, mind: chance.Words) -> int:

@@ -157,7 +157,7 @@ def _of_unknown_variance(
 
 
 class Betting:
-    """Bets on bounded rewards without a law: what a gambler would own who bets against a mean.
+    """Bets on bounded rewards of any distribution: what one who bets against a mean would own.
 
     Capital Π(1 + c(x/μ − 1)) against too small a mean, and likewise against too large a one, each
     averaged over some c: a product does not care for the order, so the values and how often each

@@ -190,6 +190,6 @@ def _numbers(values: Sequence[Any], name: str) -> list[float]:
         except (TypeError, ValueError):
             number = float("nan")
         if not np.isfinite(number):
-            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is no reward")
+            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is not a reward")
         found.append(number)
     return found

@@ -140,7 +140,7 @@ class SegmentBeliefs:
         self.all = self._learnt(content["all"])
         self.own = {}
         if not isinstance(content["segments"], list) or len(content["segments"]) > MOST_SEGMENTS:
-            raise StateError("its segments are no list of them, or too many")
+            raise StateError("its segments are not a list, or too many")
         for values, rows in content["segments"]:
             decoded = [state_file.decode_arm(value, source) for value in values]
             key = self.key(dict(zip(self.names, decoded, strict=True)))

@@ -92,7 +92,7 @@ def params_and_memory_are_arrays(case: PolicyCase) -> Faults:
         one, two = (case.policy.memory(arms, case.family.dimension) for _ in range(2))
         for (name, part), (_, other) in zip(named_leaves(one), named_leaves(two), strict=True):
             if part.dtype != np.float64 or not part.flags.c_contiguous:
-                yield f"memory.{name} is no contiguous array of floats"
+                yield f"memory.{name} is not a contiguous array of floats"
             if np.shares_memory(part, other):
                 yield f"two memories share {name}"
 

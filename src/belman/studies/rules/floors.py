@@ -43,7 +43,7 @@ def _share(given: Any, name: str) -> float:
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
     if not is_number or not 0.0 < given < 1.0:
         allowed = "it must be a number strictly between 0 and 1"
-        raise SettingError(f"{name}={given!r} is no share of traffic: {allowed}")
+        raise SettingError(f"{name}={given!r} is not a share of traffic: {allowed}")
     return float(given)
 
 

@@ -65,7 +65,7 @@ def check_segment(segment: object) -> str | None:
     is_text = isinstance(segment, str) and segment.isprintable()
     if not is_text or not 0 < len(str(segment)) <= LONGEST_SEGMENT:
         allowed = f"a printable text of at most {LONGEST_SEGMENT} characters, or None"
-        raise SettingError(f"segment={str(segment)[:80]!r} is none: give {allowed}")
+        raise SettingError(f"segment={str(segment)[:80]!r} is not valid: give {allowed}")
     return str(segment)
 
 
