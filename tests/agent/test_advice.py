@@ -99,7 +99,7 @@ def test_doors() -> None:
     agent = Agent(["a", "b"], seed=1)
     for m in (0, 3, 1.0, True, "two"):
         with pytest.raises(
-            SettingError, match=r"m=.* asks for no arms: it must be a whole number from 1 to 2"
+            SettingError, match=r"m=.* is not valid: it must be a whole number from 1 to 2"
         ):
             agent.recommend(m)  # type: ignore[arg-type]
     for delta in (0.0, 1.0, True, None):

@@ -99,19 +99,19 @@ CALLS = {
     "ask for none": (
         lambda agent: agent.ask(0),
         SettingError,
-        r"^ask\(0\) asks for no arm: n must be a whole number from 1 up$",
+        r"^ask\(0\) is not valid: n must be a whole number from 1 up$",
     ),
-    "ask for fewer": (lambda agent: agent.ask(-3), SettingError, r"ask\(-3\) asks for no arm"),
-    "ask for halves": (lambda agent: agent.ask(1.5), SettingError, r"ask\(1.5\) asks for no arm"),
+    "ask for fewer": (lambda agent: agent.ask(-3), SettingError, r"ask\(-3\) is not valid"),
+    "ask for halves": (lambda agent: agent.ask(1.5), SettingError, r"ask\(1.5\) is not valid"),
     "ask for a truth": (
         lambda agent: agent.ask(True),
         SettingError,
-        r"ask\(True\) asks for no arm",
+        r"ask\(True\) is not valid",
     ),
     "ask for a name": (
         lambda agent: agent.ask("blue"),
         SettingError,
-        r"ask\('blue'\) asks for no arm",
+        r"ask\('blue'\) is not valid",
     ),
     "among none": (
         lambda agent: agent.ask(among=[]),

@@ -268,7 +268,7 @@ def test_damage_is_told():
         (lambda a: a.ask({"country": 3}), SettingError, "country is a category here"),
         (lambda a: a.ask({"age": 1e300}), SettingError, "is not allowed"),
         (lambda a: a.ask({"age": [1]}), SettingError, "is not allowed"),
-        (lambda a: a.ask({}, top=0), SettingError, "asks for no arm"),
+        (lambda a: a.ask({}, top=0), SettingError, "is not valid"),
         (lambda a: a.ask({}, among=["bleu"]), ArmError, "did you mean 'blue'"),
         (lambda a: a.ask({}, among=[]), ArmError, "among is empty"),
         (lambda a: a.ask({}, candidates=[{}]), SettingError, "made without arms"),

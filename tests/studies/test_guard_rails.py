@@ -103,7 +103,7 @@ def test_floors_that_cannot_be_are_refused(opened):
     ]:
         with pytest.raises(errors.SettingError, match=words):
             opened("wrong", **wrong)
-    with pytest.raises(errors.ArmError, match="floor names no arm 'x'"):
+    with pytest.raises(errors.ArmError, match="floor names an unknown arm 'x'"):
         opened("wrong", floor={"x": 0.1})
     study = opened(floor=0.3)
     with pytest.raises(errors.SettingError, match=r"4 arms add up to 1\.2"):

@@ -102,7 +102,7 @@ def check_discount(discount: float) -> float:
 def check_count(n: Any, asked: str | None = None) -> int:
     """How many decisions are asked for."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        what = f"{asked or f'ask({n!r})'} asks for no arm"
+        what = f"{asked or f'ask({n!r})'} is not valid"
         raise SettingError(f"{what}: n must be a whole number from 1 up")
     most = MOST_ASKED if asked is None else MOST_COUNTED
     if n > most:
@@ -140,7 +140,7 @@ def check_wanted(m: Any, arms: int) -> None:
     """How many of the best arms are asked for."""
     if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
         allowed = f"it must be a whole number from 1 to {arms}, the number of arms"
-        raise SettingError(f"m={m!r} asks for no arms: {allowed}")
+        raise SettingError(f"m={m!r} is not valid: {allowed}")
 
 
 def check_exposed(policy: Policy) -> BelMan:

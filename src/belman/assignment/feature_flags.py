@@ -127,7 +127,7 @@ class BelmanProvider(AbstractProvider):
         value = decision.arm if flag.values is None else flag.values.get(decision.arm)
         if type(value) not in kinds:
             wanted = " or ".join(kind.__name__ for kind in kinds)
-            raise TypeMismatchError(f"arm {decision.arm!r} has the value {value!r}, no {wanted}")
+            raise TypeMismatchError(f"arm {decision.arm!r} has the value {value!r}, not {wanted}")
         with self._lock:
             self._settle(flag)
             if len(flag.awaited) < MOST_AWAITED:

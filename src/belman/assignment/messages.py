@@ -58,7 +58,9 @@ def found_in(content: bytes) -> Found:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, Found):
-        raise ServiceError(f"an answer is {content[:40]!r}, and no JSON object: {_STRANGER}")
+        raise ServiceError(
+            f"an answer is {content[:40]!r}, which is not a JSON object: {_STRANGER}"
+        )
     return found
 
 

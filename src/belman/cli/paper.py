@@ -41,7 +41,7 @@ def figure(
 
     _check(name)
     if runs is not None and runs < 2:
-        raise SettingError(f"runs={runs} give no interval: it must be a whole number from 2 up")
+        raise SettingError(f"runs={runs} is not valid: an interval needs at least 2")
     if runs is not None and paper:
         raise SettingError("--runs and --paper both say how many runs: give one of them")
     effort = (

@@ -178,7 +178,7 @@ def _split(words: str, names: list[str]) -> list[float]:
     for key, share in shares.items():
         if key not in names:
             there = f"the data has {listing(names)}{nearest(key, names)}"
-            raise ArmError(f"split={words!r} names no arm {key!r}: {there}")
+            raise ArmError(f"split={words!r} names an unknown arm {key!r}: {there}")
         if not isinstance(share, (int, float)) or not share >= 0.0:
             raise SettingError(f"split={words!r} gives {key!r} no share: write {key}=0.5")
     if not sum(shares.values()) > 0.0:

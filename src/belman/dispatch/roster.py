@@ -254,7 +254,7 @@ def _check_settings(learns: Any, limit: Any, penalty: Any, time_limit: Any, brea
     is_whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
     if limit is not None and (not is_whole or limit < 1):
         allowed = "it must be a whole number from 1 up, or None"
-        raise SettingError(f"limit={limit!r} lets no job through: {allowed}")
+        raise SettingError(f"limit={limit!r} is not valid: {allowed}")
     is_number = isinstance(penalty, (int, float)) and not isinstance(penalty, bool)
     if not is_number or not 1.0 <= penalty < float("inf"):
         allowed = "it must be a number from 1 up"

@@ -141,4 +141,4 @@ def _check_executor(executor: str, workers: int | None) -> None:
         raise SettingError(f"executor={executor!r} is unknown: {known}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         allowed = "it must be a whole number from 1 up, or None for every core"
-        raise SettingError(f"workers={workers!r} do no work: {allowed}")
+        raise SettingError(f"workers={workers!r} is not valid: {allowed}")

@@ -174,7 +174,7 @@ class Betting:
         self.ends = (float(range[0]), float(range[1]))
         if not self.ends[0] < self.ends[1] or not all(map(math.isfinite, self.ends)):
             allowed = "give (low, high) with low below high, both finite"
-            raise SettingError(f"range={range!r} bounds no rewards: {allowed}")
+            raise SettingError(f"range={range!r} is not valid: {allowed}")
         self._counts: dict[float, int] = {}
         self._centre: float | None = None
 

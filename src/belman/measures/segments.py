@@ -83,7 +83,7 @@ class Segments(NamedTuple):
     def sentence(self) -> str:
         """What the segments say, in words."""
         if not self.flagged:
-            return f"{self.arm} is known to do worse than {self.against} in no {self.attribute}."
+            return f"In no {self.attribute} is {self.arm} known to do worse than {self.against}."
         places = ", ".join(self.flagged)
         return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
 

@@ -160,7 +160,7 @@ class Model(ABC):
                 raise PriorError(f"{block!r} is not a valid prior: {allowed}")
         size = sum(block.size for block in given)
         if not 1 <= size <= MOST_FEATURES:
-            raise PriorError(f"{size} features make no belief: from 1 to {MOST_FEATURES:,} do")
+            raise PriorError(f"{size} features are not allowed: give from 1 to {MOST_FEATURES:,}")
         rows = [
             [
                 block.scale * (factor if block.pooled else 1.0) / self.unit

@@ -25,7 +25,7 @@ def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
     for arm in given:
         if arm not in arms:
             there = f"there are {listing(arms)}{nearest(arm, arms)}"
-            raise ArmError(f"floor names no arm {arm!r}: {there}")
+            raise ArmError(f"floor names an unknown arm {arm!r}: {there}")
     pairs = ((arm, _share(share, f"floor of arm {arm!r}:")) for arm, share in given.items())
     return tuple(sorted(pairs, key=lambda pair: arms.index(pair[0])))
 

@@ -164,7 +164,9 @@ def segment_in(state: State, segment: object) -> tuple[str | None, Asking | None
             known = contexts.named(segment)
             if known is None:
                 give = "give its context, such as segment={'country': 'fr'}"
-                raise SettingError(f"segment={str(segment)[:80]!r} names none by {names}: {give}")
+                raise SettingError(
+                    f"segment={str(segment)[:80]!r} is not a segment by {names}: {give}"
+                )
             return check_segment(segment), known
         asking = contexts.check(segment)
         return check_segment(label(asking.context)), asking
