@@ -54,7 +54,7 @@ export class Verdict {
         const { gain, total, fixed_split: split } = report.earned;
         const [high, low] = split.credible.map((end) => total - end);
         const doubt = Number.isFinite(high - low) ? `${signed(low, write)} to ${signed(high, write)}; ` : "";
-        rows.push([term("split", `${words.sum} compared with a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
+        rows.push([term("split", `${words.sum} vs a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
       }
     }
     const window = status.window === undefined ? "" : status.waits ?? "";
