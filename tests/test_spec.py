@@ -233,9 +233,9 @@ def test_what_cannot_be_described_is_refused_with_its_reason():
         (BelMan(Here()), PolicyError, "is not found under its name"),
         (Named(), PolicyError, "does not keep its setting 'name'|is not found under its name"),
         (own.Forgetful(), ExposureError, "made from these settings again is another"),
-        (own.Layered(called=object()), PolicyError, "is no plain data"),
-        (own.Layered(table={1: 2}), PolicyError, "is no plain data"),
-        (3, SettingError, "is no family, policy, exposure, problem or design"),
+        (own.Layered(called=object()), PolicyError, "is not plain data"),
+        (own.Layered(table={1: 2}), PolicyError, "is not plain data"),
+        (3, SettingError, "is not a family, policy, exposure, problem or design"),
         (Simulation({"l": Here}, PUBLIC["random"], 1, 1, 1), SettingError, "is not found under"),
     ):
         with pytest.raises(error, match=words):
@@ -296,10 +296,10 @@ def test_depth_is_bounded_on_both_sides():
         ({"name": "ids", "draw": 3}, Policy, PolicyError, "no setting 'draw'.*mean 'draws'"),
         ({"name": "thompson", "x": 3}, Policy, PolicyError, "no setting 'x': it has none"),
         ("two-phase", Exposure, ExposureError, "lacks a setting: 'explore'"),
-        ({}, Policy, PolicyError, "is no description"),
-        ({"name": ["x"]}, Policy, PolicyError, "is no description"),
-        ([1], Problem, SettingError, "is no description"),
-        (None, Policy, PolicyError, "is no description"),
+        ({}, Policy, PolicyError, "is not a description"),
+        ({"name": ["x"]}, Policy, PolicyError, "is not a description"),
+        ([1], Problem, SettingError, "is not a description"),
+        (None, Policy, PolicyError, "is not a description"),
         ({"name": "evidence", "pool": "many"}, Exposure, ExposureError, "pool='many'"),
         ({"name": "gaussian", "prior": "x"}, Family, BelmanError, "'x'"),
         ({"name": "gaussian", "sigma": {"a": [1]}}, Family, BelmanError, "sigma"),
@@ -364,9 +364,9 @@ def test_a_file_may_name_a_class_that_is_imported_already(stranger):
     found = spec.build(path, Exposure, trust="all")
     assert stranger.exists()
     assert spec.build(path, Exposure, trust="imported") == found
-    with pytest.raises(ExposureError, match="is none of belman's own"):
+    with pytest.raises(ExposureError, match="is not one of belman's own"):
         spec.build(path, Exposure)
-    with pytest.raises(PolicyError, match="cannot be"):
+    with pytest.raises(PolicyError, match="is not one: it is"):
         spec.build(path, Policy, trust="imported")
 
 

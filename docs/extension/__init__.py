@@ -35,6 +35,8 @@ def written(text: str) -> str:
 
 
 def _read(app: Any, page: str, source: list[str]) -> None:
+    if "<!-- generated: " in source[0]:
+        app.env.note_reread()  # what is generated changes without the page
     source[0] = written(source[0])
 
 

@@ -56,6 +56,8 @@ def _row(one: Any) -> str:
     meaning = (one.help or "").replace("|", "\\|")
     if one.required:
         default = "*required*"
+    elif isinstance(getattr(one, "show_default", None), str):
+        default = f"`{one.show_default}`"
     elif one.default in (None, (), [], False, ""):
         default = ""
     else:

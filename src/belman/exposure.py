@@ -1,4 +1,5 @@
-"""How greedy, when: schedules of the exposure τ, kept as pull s = 1/τ of the focal law exp(x/τ).
+"""How greedy, when: schedules of the exposure τ, kept as s = 1/τ, the *pull* of the focal
+distribution exp(x/τ).
 
 Turns are counted from 1. A pull of 0 is infinite exposure: pure exploration. `Evidence` sets one τ
 per arm, by the evidence against it.
@@ -26,7 +27,7 @@ _DEEPEST = 20  # exposures of two phases inside one another
 
 def _require(condition: bool, name: str, value: object, allowed: str) -> None:
     if not condition:
-        raise ExposureError(f"{name}={value!r} makes no exposure: it must be {allowed}")
+        raise ExposureError(f"{name}={value!r} is not valid for an exposure: it must be {allowed}")
 
 
 def _number(value: object) -> bool:

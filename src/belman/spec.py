@@ -252,7 +252,7 @@ def _described(thing: Any, depth: int) -> dict[str, Any]:
     kind: Any = type(thing)
     name = _NAMES.get(kind)
     if name is None and not isinstance(thing, tuple(_ERRORS)):
-        raise _UndescribedError(f"{thing!r} is no family, policy, exposure, problem or design")
+        raise _UndescribedError(f"{thing!r} is not a family, policy, exposure, problem or design")
     if depth >= DEEPEST:
         raise _UndescribedError(f"it is nested more than {DEEPEST} deep")
     found = {"name": name or _path_of(kind)}
@@ -289,7 +289,7 @@ def _plain(value: Any, kind: type | None, depth: int) -> Any:
         return {"dict": named} if {"name", *_WRAPPERS} & set(value) else named
     if callable(value):
         return {"import": _path_of(value)}
-    raise _UndescribedError(f"{value!r} is no plain data")
+    raise _UndescribedError(f"{value!r} is not plain data")
 
 
 def _path_of(thing: Any) -> str:
@@ -324,7 +324,9 @@ def _found(path: str, kind: type, trust: Trust) -> Any:
     what, error = _words_of(kind)
     module, _, name = path.partition(":")
     if trust == "names":
-        raise error(f"{what} {path!r} is none of belman's own, and nothing else is taken from here")
+        raise error(
+            f"{what} {path!r} is not one of belman's own, and nothing else is taken from here"
+        )
     if trust == "all":
         try:
             importlib.import_module(module)
@@ -334,7 +336,7 @@ def _found(path: str, kind: type, trust: Trust) -> Any:
         raise error(f"{what} {path!r} is of a module of your own: import {module} first")
     found = getattr(sys.modules[module], "__dict__", {}).get(name)
     if found is None:
-        raise error(f"{what} {path!r} cannot be: {module} holds no {name!r}")
+        raise error(f"{what} {path!r} is not found: {module} has no {name!r}")
     return found
 
 
@@ -343,7 +345,7 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
     settings = {"name": given} if isinstance(given, str) else given
     if not isinstance(settings, Mapping) or not isinstance(settings.get("name"), str):
         allowed = "it must be a name, or one with settings"
-        raise error(f"{what} {reprlib.repr(given)} is no description: {allowed}")
+        raise error(f"{what} {reprlib.repr(given)} is not a description: {allowed}")
     if depth >= DEEPEST:
         raise error(f"{what} {settings['name']!r} is nested more than {DEEPEST} deep")
     name = settings["name"]
@@ -351,7 +353,7 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
         maker = _found(name, kind, trust)
         ours = tuple(_ERRORS) if kind is object else kind
         if not isinstance(maker, type) or not issubclass(maker, ours):
-            raise error(f"{what} {name!r} cannot be: {maker!r} is none")
+            raise error(f"{what} {name!r} is not one: it is {maker!r}")
     else:
         maker = _named(name, kind)
     takes = _takes(maker)

@@ -99,11 +99,11 @@ def test_doors() -> None:
     agent = Agent(["a", "b"], seed=1)
     for m in (0, 3, 1.0, True, "two"):
         with pytest.raises(
-            SettingError, match=r"m=.* asks for no arms: it must be a whole number from 1 to 2"
+            SettingError, match=r"m=.* is not valid: it must be a whole number from 1 to 2"
         ):
             agent.recommend(m)  # type: ignore[arg-type]
     for delta in (0.0, 1.0, True, None):
-        with pytest.raises(SettingError, match=r"delta=.* is no risk"):
+        with pytest.raises(SettingError, match=r"delta=.* is not valid"):
             agent.should_stop(delta)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="unknown threshold 'sure'"):
         agent.confidence(threshold="sure")

@@ -60,50 +60,58 @@ CALLS = {
     "reward too large": (
         lambda agent: agent.tell("blue", 10.5),
         RewardError,
-        r"^reward 10.5 cannot be: this agent's range is from 0 to 10$",
+        r"^reward 10.5 is not allowed: this agent's range is from 0 to 10$",
     ),
     "reward too small": (
         lambda agent: agent.tell("blue", -1e-9),
         RewardError,
-        r"reward -1e-09 cannot be",
+        r"reward -1e-09 is not allowed",
     ),
     "NaN": (
         lambda agent: agent.tell("blue", math.nan),
         RewardError,
-        r"reward nan cannot be: .*from 0 to 10",
+        r"reward nan is not allowed: .*from 0 to 10",
     ),
-    "infinity": (lambda agent: agent.tell("blue", math.inf), RewardError, r"reward inf cannot be"),
+    "infinity": (
+        lambda agent: agent.tell("blue", math.inf),
+        RewardError,
+        r"reward inf is not allowed",
+    ),
     "minus infinity": (
         lambda agent: agent.tell("blue", -np.inf),
         RewardError,
-        r"reward -inf cannot be",
+        r"reward -inf is not allowed",
     ),
-    "string": (lambda agent: agent.tell("blue", "1"), RewardError, r"reward '1' cannot be"),
-    "bytes": (lambda agent: agent.tell("blue", b"1"), RewardError, r"reward b'1' cannot be"),
-    "None": (lambda agent: agent.tell("blue", None), RewardError, r"reward None cannot be"),
-    "complex": (lambda agent: agent.tell("blue", 1j), RewardError, r"reward 1j cannot be"),
-    "list": (lambda agent: agent.tell("blue", [1.0]), RewardError, r"reward \[1.0\] cannot be"),
+    "string": (lambda agent: agent.tell("blue", "1"), RewardError, r"reward '1' is not allowed"),
+    "bytes": (lambda agent: agent.tell("blue", b"1"), RewardError, r"reward b'1' is not allowed"),
+    "None": (lambda agent: agent.tell("blue", None), RewardError, r"reward None is not allowed"),
+    "complex": (lambda agent: agent.tell("blue", 1j), RewardError, r"reward 1j is not allowed"),
+    "list": (
+        lambda agent: agent.tell("blue", [1.0]),
+        RewardError,
+        r"reward \[1.0\] is not allowed",
+    ),
     "huge int": (
         lambda agent: agent.tell("blue", 10**400),
         RewardError,
-        r"reward 1000.* cannot be",
+        r"reward 1000.* is not allowed",
     ),
     "ask for none": (
         lambda agent: agent.ask(0),
         SettingError,
-        r"^ask\(0\) asks for no arm: n must be a whole number from 1 up$",
+        r"^ask\(0\) is not valid: n must be a whole number from 1 up$",
     ),
-    "ask for fewer": (lambda agent: agent.ask(-3), SettingError, r"ask\(-3\) asks for no arm"),
-    "ask for halves": (lambda agent: agent.ask(1.5), SettingError, r"ask\(1.5\) asks for no arm"),
+    "ask for fewer": (lambda agent: agent.ask(-3), SettingError, r"ask\(-3\) is not valid"),
+    "ask for halves": (lambda agent: agent.ask(1.5), SettingError, r"ask\(1.5\) is not valid"),
     "ask for a truth": (
         lambda agent: agent.ask(True),
         SettingError,
-        r"ask\(True\) asks for no arm",
+        r"ask\(True\) is not valid",
     ),
     "ask for a name": (
         lambda agent: agent.ask("blue"),
         SettingError,
-        r"ask\('blue'\) asks for no arm",
+        r"ask\('blue'\) is not valid",
     ),
     "among none": (
         lambda agent: agent.ask(among=[]),
@@ -165,18 +173,18 @@ CALLS = {
     "level 0": (
         lambda agent: agent.beliefs(level=0.0),
         SettingError,
-        r"level=0.0 makes no interval: .*strictly between 0 and 1",
+        r"level=0.0 is not valid: .*strictly between 0 and 1",
     ),
-    "level 1": (lambda agent: agent.beliefs(level=1), SettingError, r"level=1 makes no interval"),
+    "level 1": (lambda agent: agent.beliefs(level=1), SettingError, r"level=1 is not valid"),
     "level in percent": (
         lambda agent: agent.beliefs(level=95),
         SettingError,
-        r"level=95 makes no interval",
+        r"level=95 is not valid",
     ),
     "no level": (
         lambda agent: agent.beliefs(level="high"),
         SettingError,
-        r"level='high' makes no interval",
+        r"level='high' is not valid",
     ),
 }
 
@@ -299,17 +307,17 @@ MAKES = {
     "class of a policy": (
         lambda: Agent(ARMS, policy=BelMan),
         PolicyError,
-        r"policy=<class .*BelMan'> is no policy: give one of belman.pol",
+        r"policy=<class .*BelMan'> is not a policy: give one of belman.pol",
     ),
     "name of a policy": (
         lambda: Agent(ARMS, policy="thompson"),
         PolicyError,
-        r"policy='thompson' is no policy: .*such as belman.BelMan\(\)",
+        r"policy='thompson' is not a policy: .*such as belman.BelMan\(\)",
     ),
     "oracle": (
         lambda: Agent(ARMS, policy=Oracle()),
         PolicyError,
-        r"policy 'oracle' is told the true means: it plays in simulations only",
+        r"policy 'oracle' knows the true means: it plays in simulations only",
     ),
     "joint for Gaussians": (
         lambda: Agent(ARMS, "gaussian", BelMan.paper("joint")),
@@ -386,68 +394,72 @@ MAKES = {
     "priors in a list": (
         lambda: Agent(ARMS, priors=[(1, 1)]),
         PriorError,
-        r"priors=\[\(1, 1\)\] is no mapping: give \{arm: prior, …\}",
+        r"priors=\[\(1, 1\)\] is not a mapping: give \{arm: prior, …\}",
     ),
-    "a number as priors": (lambda: Agent(ARMS, priors=5), PriorError, r"priors=5 is no mapping"),
+    "a number as priors": (lambda: Agent(ARMS, priors=5), PriorError, r"priors=5 is not a mapping"),
     "no discount": (
         lambda: Agent(ARMS, discount=0.0),
         SettingError,
-        r"discount=0.0 makes no agent: it must be above 0 and at most 1",
+        r"discount=0.0 is not valid: it must be above 0 and at most 1",
     ),
     "discount above 1": (
         lambda: Agent(ARMS, discount=1.001),
         SettingError,
-        r"discount=1.001 makes no agent",
+        r"discount=1.001 is not valid",
     ),
     "NaN discount": (
         lambda: Agent(ARMS, discount=math.nan),
         SettingError,
-        r"discount=nan makes no agent",
+        r"discount=nan is not valid",
     ),
     "discount of words": (
         lambda: Agent(ARMS, discount="slow"),
         SettingError,
-        r"discount='slow' makes no agent",
+        r"discount='slow' is not valid",
     ),
     "negative seed": (
         lambda: Agent(ARMS, seed=-1),
         SettingError,
-        r"seed=-1 makes no stream: it must be a whole number from 0 up, or None",
+        r"seed=-1 is not valid: it must be a whole number from 0 up, or None",
     ),
-    "seed of halves": (lambda: Agent(ARMS, seed=0.5), SettingError, r"seed=0.5 makes no stream"),
+    "seed of halves": (lambda: Agent(ARMS, seed=0.5), SettingError, r"seed=0.5 is not valid"),
     "seed of words": (
         lambda: Agent(ARMS, seed="lucky"),
         SettingError,
-        r"seed='lucky' makes no stream",
+        r"seed='lucky' is not valid",
     ),
-    "seed of truth": (lambda: Agent(ARMS, seed=True), SettingError, r"seed=True makes no stream"),
+    "seed of truth": (lambda: Agent(ARMS, seed=True), SettingError, r"seed=True is not valid"),
     "empty range": (
         lambda: Agent(ARMS, range=(1, 1)),
         SettingError,
-        r"range=\(1, 1\) is no interval: give \(low, high\) with low below high",
+        r"range=\(1, 1\) is not an interval: give \(low, high\) with low below high",
     ),
     "range turned round": (
         lambda: Agent(ARMS, range=(5, 1)),
         SettingError,
-        r"range=\(5, 1\) is no interval",
+        r"range=\(5, 1\) is not an interval",
     ),
     "infinite range": (
         lambda: Agent(ARMS, range=(0, math.inf)),
         SettingError,
-        r"range=\(0, inf\) is no interval",
+        r"range=\(0, inf\) is not an interval",
     ),
     "NaN range": (
         lambda: Agent(ARMS, range=(math.nan, 1)),
         SettingError,
-        r"range=\(nan, 1\) is no interval",
+        r"range=\(nan, 1\) is not an interval",
     ),
-    "half a range": (lambda: Agent(ARMS, range=(1,)), SettingError, r"range=\(1,\) is no interval"),
+    "half a range": (
+        lambda: Agent(ARMS, range=(1,)),
+        SettingError,
+        r"range=\(1,\) is not an interval",
+    ),
     "one number as range": (
         lambda: Agent(ARMS, range=10),
         SettingError,
-        r"range=10 is no interval",
+        r"range=10 is not an interval",
     ),
-    "huge range": (lambda: Agent(ARMS, range=(0, 10**400)), SettingError, r"is no interval"),
+    "huge range": (lambda: Agent(ARMS, range=(0, 10**400)), SettingError, r"is not an interval"),
     "range of unbounded rewards": (
         lambda: Agent(ARMS, "poisson", range=(0, 5)),
         SettingError,
@@ -457,12 +469,12 @@ MAKES = {
     "no variance": (
         lambda: Gaussian(sigma=0.0),
         FamilyError,
-        r"sigma=0.0 makes no gaussian distribution: it must be a positive number",
+        r"sigma=0.0 is not valid for the gaussian distribution: it must be a positive number",
     ),
     "no bound": (
         lambda: BoundedExponential(bound=math.inf),
         FamilyError,
-        r"bound=inf makes no bounded-exponential distribution",
+        r"bound=inf is not valid for the bounded-exponential distribution",
     ),
 }
 
@@ -497,7 +509,7 @@ def test_a_bad_schedule_is_refused_when_its_turn_comes():
     before = chosen.to_json()
     for ask in (chosen.ask, lambda: chosen.ask(2), chosen.explain):
         with pytest.raises(
-            ExposureError, match=r"τ\(4\)=0.0 makes no exposure: it must be positive"
+            ExposureError, match=r"τ\(4\)=0.0 is not valid for an exposure: it must be positive"
         ):
             ask()
         assert chosen.to_json() == before

@@ -54,10 +54,10 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["stale"], [1, 0.5], "stale is 0.5"),
         (["pending"], [10**15, 0], "pending is 1000000000000000"),
         (["pending"], [-1, 0], "pending is -1"),
-        (["tells"], 3, "tells is no list"),
+        (["tells"], 3, "tells is not a list"),
         (["told"], 10**400, "told is 1000"),
         (["told"], True, "told is True"),
-        (["mind"], [1, 2, 3], "mind is no list of 4"),
+        (["mind"], [1, 2, 3], "mind is not a list of 4"),
         (["mind"], [1, 2, 3, 2**64], "mind is 18446744073709551616"),
         (["truth", "beliefs"], [[1.0, 1.0]], "shape"),
         (["truth", "beliefs"], [[1.0, -1.0], [1.0, 1.0]], "not proper"),
@@ -71,7 +71,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["arms"], "ab", "no list of arms"),
         (["truth", "plays"], ["0", 0.0], "'0' stands where a number belongs"),
         (["truth", "plays"], [True, 0.0], "'True' stands where a number belongs"),
-        (["range"], [], "is no interval"),
+        (["range"], [], "is not an interval"),
         (["range"], 0, "range is 0"),
         (["range"], "01", "range is 01"),
         (["discount"], True, "discount=True"),
@@ -134,7 +134,7 @@ def test_mutated_files_are_refused_or_loaded_as_they_are():
 
 
 def test_what_is_no_text_is_no_agent():
-    with pytest.raises(StateError, match="is no text: '5' was given"):
+    with pytest.raises(StateError, match="is not text: '5' was given"):
         Agent.from_json(5)  # type: ignore[arg-type]
 
 

@@ -137,7 +137,7 @@ def test_an_arm_that_is_learnt_anew_has_nothing_provisional_and_may_be_untried()
         ({"a": (float("nan"), 0.0)}, "cannot count"),
         ({"a": (0.0, 1.0, -1.0)}, "cannot count"),
         ({"z": (0.0, 1.0)}, "unknown arm"),
-        ([1.0, 2.0], "no mapping"),
+        ([1.0, 2.0], "not a mapping"),
     ],
 )
 def test_counts_that_are_none_change_nothing(counts, words):
@@ -150,7 +150,9 @@ def test_counts_that_are_none_change_nothing(counts, words):
 
 def test_families_without_successes_refuse():
     agent = Agent(["a", "b"], "gaussian", seed=1)
-    with pytest.raises(errors.SettingError, match="gaussian rewards are no successes and failures"):
+    with pytest.raises(
+        errors.SettingError, match="gaussian rewards are not successes and failures"
+    ):
         agent.provisional = {"a": (0.0, 1.0)}
     agent.provisional = {}
 

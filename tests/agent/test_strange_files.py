@@ -64,7 +64,7 @@ def other_arms(content: Any) -> None:
         (ContextualAgent, put("model", value={"name": "linear", "unknown": []}), "unknown="),
         (SegmentedAgent, doubled, "is there twice"),
         (SegmentedAgent, other_arms, "plays otherwise"),
-        (SegmentedAgent, put("beliefs", "segments", value=""), "no list"),
+        (SegmentedAgent, put("beliefs", "segments", value=""), "not a list"),
         (SegmentedAgent, put("beliefs", "evidence", value=[0.0]), "strengths are not there"),
         (BoxAgent, put("places", 0, 0, value=2.0), "not those of an agent of this box"),
         (BoxAgent, put("rewards", 0, value=True), "stands where a number belongs"),

@@ -1,4 +1,4 @@
-"""An agent's control, report and rule to stop by; and what its state file keeps of them."""
+"""An agent's control, report and stopping rule; and what its state file keeps of them."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def test_control_stays_among_the_arms():
 def test_what_is_refused():
     with pytest.raises(ArmError, match="did you mean 'blue'"):
         belman.Agent(["blue", "red"], control="blu")
-    with pytest.raises(SettingError, match="no rule to stop by"):
+    with pytest.raises(SettingError, match="not a stopping rule"):
         belman.Agent(["a"], stop_when=0.95)
-    with pytest.raises(SettingError, match="makes no interval"):
+    with pytest.raises(SettingError, match="is not valid"):
         belman.Agent(["a", "b"]).report(level=2)
 
 

@@ -133,12 +133,12 @@ BAD = [
     ),
     ({"a": (2.5, 1)}, RewardError, "plays must be a whole number"),
     ({"a": (0, 0)}, RewardError, "plays must be a whole number"),
-    ({"a": (3,)}, RewardError, "is no count"),
-    ({"a": (3, 1, 1, 1)}, RewardError, "is no count"),
-    ({"a": "many"}, RewardError, "is no count"),
+    ({"a": (3,)}, RewardError, "is not a count"),
+    ({"a": (3, 1, 1, 1)}, RewardError, "is not a count"),
+    ({"a": "many"}, RewardError, "is not a count"),
     ({"a": (3, float("nan"))}, RewardError, "sums finite"),
     ({"z": (3, 1)}, ArmError, "unknown arm 'z'"),
-    (7, SettingError, "start=7 is no start"),
+    (7, SettingError, "start=7 is not a start"),
 ]
 
 

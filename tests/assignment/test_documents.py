@@ -177,5 +177,5 @@ def test_what_no_float_and_no_encoding_has_is_refused(name, value):
 
 def test_a_key_of_another_kind_is_not_trusted():
     signed = json.dumps({**json.loads(sign(PLAIN, KEY)), "key": [KEY.id]})
-    with pytest.raises(WeightsError, match="no signed weights document"):
+    with pytest.raises(WeightsError, match="not a signed weights document"):
         verify(signed, TRUSTED, segment="de", now=1_500.0)

@@ -117,7 +117,7 @@ def test_signed_documents_are_trusted_as_in_python():
     cases["untrusted"] = (sign(weights, other), keys, {}, "not trusted")
     cases["prototype"] = (json.dumps({**envelope, "key": "toString"}), keys, {}, "not trusted")
     for name, text in {"no JSON": "x", "null": "null", "plain": weights.to_json()}.items():
-        cases[name] = (text, keys, {}, "no signed weights document")
+        cases[name] = (text, keys, {}, "not a signed weights document")
     vector = VECTORS["signed"]
     its_key = base64.b64encode(bytes.fromhex(vector["public"])).decode()
     text = json.dumps(vector["envelope"])

@@ -184,7 +184,7 @@ def test_what_cannot_be_is_refused():
         with pytest.raises(WeightsError, match="give seconds"):
             LocalDecider("http://127.0.0.1:9", "x", fallback="a", **wrong)
     for url in ("ftp://x", "http://me:secret@x", 5, "http://x:99999"):
-        with pytest.raises(SettingError, match=r"no address|opened by a key") as raised:
+        with pytest.raises(SettingError, match=r"not an address|opened by a key") as raised:
             LocalDecider(url, "x", fallback="a")
         assert "secret" not in str(raised.value)
 
@@ -276,7 +276,7 @@ def test_a_service_that_is_killed_and_restarted_loses_nothing(tmp_path):
 
 @pytest.mark.parametrize("key", ["schlüssel", "two\nlines", "\u20ac", 7])
 def test_a_key_that_no_header_holds_is_refused_at_the_door(key):
-    with pytest.raises(SettingError, match="no key of a service") as refused:
+    with pytest.raises(SettingError, match="not a key of a service") as refused:
         LocalDecider("http://127.0.0.1:1", "shop", fallback="blue", key=key, start=False)
     assert repr(key) not in str(refused.value)
 
@@ -286,6 +286,6 @@ def test_a_key_that_no_header_holds_is_refused_at_the_door(key):
 )
 def test_an_outcome_that_no_study_can_learn_is_refused_at_once(reward):
     mine = LocalDecider("http://127.0.0.1:9", "button", fallback="blue", start=False)
-    with pytest.raises(RewardError, match="no finite number"):
+    with pytest.raises(RewardError, match="not a finite number"):
         mine.observe(mine.decide("user-1"), reward)
     assert mine.counts.waiting == 0

@@ -144,7 +144,7 @@ ATTACK = Attack(
     "clocks",
     "callers whose clocks are wrong by up to 60 years, change, or give no time at all",
     "time never goes back in a log, no ticket closes before its time, on PostgreSQL by the clock "
-    "of the server; what is no time is refused and changes nothing",
+    "of the server; what is not a time is refused and changes nothing",
     run,
     short=20,
     long=1_000,

@@ -82,8 +82,8 @@ def _read(trials: Trials, lines: list[tuple[socket.socket, bytes]]) -> None:
 ATTACK = Attack(
     "fuzzed HTTP",
     "requests to every kind of route with a few bytes changed, taken away, put in or doubled",
-    "an answer that is no fault of the service, or the end of the line; the study is the fold of "
-    "its log",
+    "an answer that is not a fault of the service, or the end of the line; the study is the fold "
+    "of its log",
     run,
     short=300,
     long=30_000,

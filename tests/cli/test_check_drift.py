@@ -48,7 +48,7 @@ def test_picture(data, tmp_path):
     path = tmp_path / "evidence.png"
     run(data, "--column", "click", "--arm", "page", "--plot", path)
     assert path.read_bytes()[:4] == b"\x89PNG"
-    with pytest.raises(SettingError, match="no picture"):
+    with pytest.raises(SettingError, match="not a picture"):
         run(data, "--column", "click", "--plot", tmp_path / "evidence.txt")
     found = check_drift([1.0] * 60 + [0.0] * 60)
     (ax,) = plots.drift_check(found).axes

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from belman.cli import app, parse
+from belman.cli.problem import means
 from belman.errors import PolicyError, SettingError
 
 MINE = """
@@ -73,16 +74,16 @@ def test_a_file_that_fails_or_is_named_as_another_module(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "means"),
+    ("text", "wanted"),
     [
         ("mean\n0.8\n0.9\n", (0.8, 0.9)),
         ("0.8\n0.9\n\n", (0.8, 0.9)),
         ("\ufeffarm, Mean ,x\na,0.8,1\nb,0.9,2\n", (0.8, 0.9)),
     ],
 )
-def test_means_of_a_file(text, means, tmp_path):
+def test_means_of_a_file(text, wanted, tmp_path):
     (tmp_path / "m.csv").write_text(text, encoding="utf-8")
-    assert parse.means(str(tmp_path / "m.csv")) == means
+    assert means(str(tmp_path / "m.csv")) == wanted
 
 
 @pytest.mark.parametrize(
@@ -98,9 +99,9 @@ def test_means_of_a_file(text, means, tmp_path):
 def test_files_without_means(text, words, tmp_path):
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(SettingError, match=words):
-        parse.means(str(tmp_path / "m.csv"))
+        means(str(tmp_path / "m.csv"))
     with pytest.raises(SettingError, match="cannot be read"):
-        parse.means(str(tmp_path / "other.csv"))
+        means(str(tmp_path / "other.csv"))
 
 
 @pytest.mark.parametrize("words", [["--format", "gif"], ["--size", "poster"]])

@@ -136,7 +136,7 @@ def test_a_study_learns_early_or_waits_and_says_why_it_does(study):
             shown = " ".join(study("show", name).split())
             waits = "a reward of 0.25 was told" in shown
             assert waits == (name == "early" and reward == 0.25)
-    with pytest.raises(errors.SettingError, match="early=True cannot be: there is no window"):
+    with pytest.raises(errors.SettingError, match="early=True is not allowed: there is no window"):
         study("create", "never", "--arms", "a", "--early")
 
 
@@ -152,7 +152,7 @@ def test_metrics_from_the_shell(study):
     words = ("correct", "s", ticket, "none", "--metric", "margin=2", "--reason", "sent back")
     assert study(*words) == "corrected\n"
     assert " 2.5 " in study("metrics", "s")
-    for wrong, said in (("margin", "has no value"), ("margin=x", "is no number")):
+    for wrong, said in (("margin", "has no value"), ("margin=x", "is not a number")):
         with pytest.raises(errors.SettingError, match=said):
             study("tell", "s", ticket, "--metric", wrong)
     with pytest.raises(errors.SettingError, match="given twice"):

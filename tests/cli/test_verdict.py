@@ -47,7 +47,7 @@ def test_from_a_file_to_a_verdict(data, tmp_path):
     assert "green converts" in text
     assert "you may stop" in text
     assert "green does worse than blue where device is tablet." in text
-    assert "Traffic is shared as it was meant to be." in text
+    assert "Traffic shares are as intended." in text
     assert f"wrote {page}" in text
     assert "By device" in page.read_text(encoding="utf-8")
     found = json.loads(run(*words, "--json", "--stop", "separated:delta=0.01"))
@@ -79,7 +79,7 @@ def test_amounts_and_costs(tmp_path):
         (["--split", "blue=0.5,gren=0.5"], ArmError, "did you mean 'green'"),
         (["--split", "blue=x"], SettingError, "no share"),
         (["--stop", "sur"], SettingError, "did you mean 'sure'"),
-        (["--level", "2"], SettingError, "makes no interval"),
+        (["--level", "2"], SettingError, "is not valid"),
     ],
 )
 def test_what_a_report_refuses(data, words, error, message):

@@ -33,14 +33,14 @@ def test_boxes_are_what_their_sides_are():
     [
         ({}, "one to 3 sides"),
         (dict.fromkeys("abcd", (0, 1)), "one to 3 sides"),
-        ({"a": (1, 1)}, "the lower one first"),
-        ({"a": (2, 1)}, "the lower one first"),
+        ({"a": (1, 1)}, "low below high"),
+        ({"a": (2, 1)}, "low below high"),
         ({"a": (0, math.inf)}, "finite"),
         ({"a": (-1.7e308, 1.7e308)}, "finite"),
         ({"a": (math.nan, 1)}, "finite"),
-        ({"a": 3}, "lowest and highest"),
-        ({"a": ("low", "high")}, "lowest and highest"),
-        ({"a": (1, 2, 3)}, "lowest and highest"),
+        ({"a": 3}, "give .low, high."),
+        ({"a": ("low", "high")}, "give .low, high."),
+        ({"a": (1, 2, 3)}, "give .low, high."),
     ],
 )
 def test_what_is_no_box_is_refused(sides, words):

@@ -400,7 +400,7 @@ def test_loading_a_server_that_goes_away_and_comes_back(browser, tmp_path):
         tab.reload()
         tab.wait_for_selector("main[data-number='11']")
     tab.wait_for_selector("#link[data-state=lost]")
-    assert "tries again by itself. What you see is of" in tab.inner_text("#banner")
+    assert "tries again by itself. What you see is from" in tab.inner_text("#banner")
     assert violations_everywhere(tab) == []
     with running(tmp_path, port=service.port) as again:
         play(Study("lasting", again.storage), 5)

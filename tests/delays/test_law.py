@@ -145,7 +145,8 @@ def test_an_arm_more():
 @pytest.mark.parametrize("window", [0.0, -1.0, math.inf, math.nan, "1"])
 def test_windows_that_are_none(window):
     with pytest.raises(
-        SettingError, match="makes no distribution of delays: it must be a positive number"
+        SettingError,
+        match="is not valid for a distribution of delays: it must be a positive number",
     ):
         DelayLaw(window, 2)
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
+import pytest
+import typer
+
 import belman
+from belman.cli import app
 from belman.studies.log.event_log import Draw, Event, Kind
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +50,40 @@ def test_every_block_of_python_is_an_example_that_runs():
         text = page.read_text(encoding="utf-8")
         for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
             assert block.startswith(">>>"), (page.name, block)
+
+
+def calls():
+    """Every call of `belman` in a block that is no output, with its page."""
+    for page in PAGES:
+        fence = None
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.startswith("```"):
+                fence = line if fence is None else None
+            elif fence in ("```", "```sh", "```bash") and re.match(r"belman [a-z-]+( |$)", line):
+                yield page.name, line
+
+
+def is_accepted(line):
+    """Whether the command line can read a call, of which nothing is done."""
+    command = typer.main.get_command(app)
+    idle = [command]
+    while idle:
+        one = idle.pop()
+        one.callback = None
+        idle += getattr(one, "commands", {}).values()
+    try:
+        command(shlex.split(line, comments=True)[1:])
+    except SystemExit as end:
+        return not end.code
+    return True
+
+
+def test_the_command_line_takes_every_call_that_is_shown():
+    shown = list(calls())
+    assert len(shown) > 20
+    assert [(page, line) for page, line in shown if not is_accepted(line)] == []
+
+
+@pytest.mark.parametrize("line", ["belman rum", "belman run --meens 0.8", "belman study ask"])
+def test_a_call_that_the_command_line_refuses_is_noticed(line):
+    assert not is_accepted(line)

@@ -208,7 +208,7 @@ def test_doors() -> None:
         ([], []),
         ([0.5], [0.5, 0.5]),
     ):
-        with pytest.raises(FamilyError, match="make no distribution"):
+        with pytest.raises(FamilyError, match="are not a distribution"):
             atoms.table(values, chances)
     with pytest.raises(FamilyError, match="the list is empty"):
         bounded([])

@@ -193,7 +193,7 @@ def test_doors():
         FamilyError, match=r"distribution of amounts 'lognormal'.*did you mean 'log-normal'"
     ):
         Money("lognormal")
-    with pytest.raises(FamilyError, match=r"share=1\.5 is no chance"):
+    with pytest.raises(FamilyError, match=r"share=1\.5 is not a chance"):
         Money(share=1.5)
     with pytest.raises(RewardError, match="money rewards are numbers from 0 up"):
         Money().update(Money().prior, -3.0)

@@ -150,9 +150,9 @@ def test_a_store_goes_on_where_it_stopped(tmp_path: Any, monkeypatch: pytest.Mon
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({}, SettingError, "give either budget=… .turns. or delta="),
     ({"budget": 10, "delta": 0.1}, SettingError, "give either budget"),
-    ({"budget": 0}, SettingError, "budget=0 makes no simulation"),
+    ({"budget": 0}, SettingError, "budget=0 is not valid"),
     ({"budget": 100, "m": 5}, SettingError, "m=5 is more than the 4 arms"),
-    ({"delta": 1.0}, SettingError, "delta=1.0 is no risk"),
+    ({"delta": 1.0}, SettingError, "delta=1.0 is not valid"),
     ({"delta": 0.1, "threshold": "costumary"}, SettingError, "did you mean 'customary'"),
     ({"budget": 100, "threshold": "own"}, SettingError, "give delta="),
     (

@@ -110,8 +110,8 @@ def test_who_may_play_where():
 def test_tables_that_make_no_problem():
     for rows, labels, options, words in (
         ([[1.0], [2.0]], None, {}, "give labels"),
-        ([["a"], ["b"]], [0, 1], {}, "rows make no problem"),
-        ([[1.0], [float("nan")]], [0, 1], {}, "rows make no problem"),
+        ([["a"], ["b"]], [0, 1], {}, "rows are not valid"),
+        ([[1.0], [float("nan")]], [0, 1], {}, "rows are not valid"),
         ([[1.0], [2.0]], [0, 1, 1], {}, "2 rows and 3 rewards"),
         ([[1.0], [2.0]], [0, 1], {"rewards": [[1.0], [1.0]]}, "and not both"),
     ):
@@ -121,13 +121,13 @@ def test_tables_that_make_no_problem():
 
 def test_settings_that_make_no_problem():
     for make, words in (
-        (lambda: unit_ball(0), "number=0 makes no problem"),
+        (lambda: unit_ball(0), "number=0 is not valid"),
         (lambda: unit_ball(5, 2, misfit=-1.0), "misfit"),
-        (lambda: unit_ball(5, 2, model="linear"), "is no model"),
+        (lambda: unit_ball(5, 2, model="linear"), "is not a model"),
         (lambda: contextual(3, 1), "size=1"),
         (lambda: contextual(3, 3, pooling="none"), "unknown pooling"),
         (lambda: GivenArms(rows=((1.0,), (1.0, 2.0))), "same number of features"),
-        (lambda: GivenArms(rows=((1.0,),), theta=(1.0, 2.0)), "make no problem"),
+        (lambda: GivenArms(rows=((1.0,),), theta=(1.0, 2.0)), "are not valid"),
         (lambda: end_of_optimism(0.0), "epsilon"),
     ):
         with pytest.raises(SettingError, match=words):

@@ -223,7 +223,7 @@ def test_joint_is_refused_for_costs():
         check_joint(Mirror(BoundedExponential(BOUND)))
 
 
-# The I-projection: the arm nearest to the pseudobelief under the focal law
+# The I-projection: the arm nearest to the pseudobelief under the focal distribution
 
 
 @pytest.mark.parametrize("pull", [0.0, 0.7, 20.0])

@@ -1,4 +1,4 @@
-"""Reports: sentences for every standing, tables, data and pages, rules to stop by, segments."""
+"""Reports: sentences for every standing, tables, data and pages, stopping rules, segments."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def told(family, rewards, units=Units()):  # noqa: B008
             "blue converts best so far; the chance that anything else is better is 0.1 %; "
             "choosing it now is expected to lose 1.83e-05 a turn; you may stop.",
         ),
-        (coins(blue=(0, 0), green=(0, 0)), "blue", "Nothing was told yet: all that is known are "
+        (coins(blue=(0, 0), green=(0, 0)), "blue", "No reward was told yet: all that is known are "
          "the priors."),
         (coins(blue=(3, 9)), None, "blue is the only arm: there is nothing to decide."),
     ],
@@ -106,7 +106,7 @@ def test_shares_are_no_conversions():
 
 def test_an_alarm_comes_before_the_leave_to_stop():
     known = coins(blue=(300, 10_000), green=(381, 10_000))
-    alarm = Finding("sample ratio", True, 1_000.0, "Traffic is not what was meant.")
+    alarm = Finding("sample ratio", True, 1_000.0, "Traffic shares are not as intended.")
     assert report(known, "blue").sentence.endswith("; you may stop.")
     unsound = report(known, "blue", findings=[alarm]).sentence
     assert unsound.endswith("; but the data are not sound: look at them before you stop.")
@@ -166,7 +166,7 @@ def test_rules_read_what_they_say():
 
 @pytest.mark.parametrize("make", [lambda: Sure(1.0), lambda: LossBelow(0), lambda: Separated("a")])
 def test_rules_that_cannot_be(make):
-    with pytest.raises(SettingError, match="makes no rule"):
+    with pytest.raises(SettingError, match="is not valid"):
         make()
 
 

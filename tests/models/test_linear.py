@@ -125,14 +125,14 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 
 def test_doors():
-    with pytest.raises(FamilyError, match="noise=0 makes no model"):
+    with pytest.raises(FamilyError, match="noise=0 is not valid"):
         Linear(noise=0)
     with pytest.raises(FamilyError, match="keep=2"):
         Linear(keep=2)
-    with pytest.raises(PriorError, match="makes no prior"):
+    with pytest.raises(PriorError, match="is not a valid prior"):
         Linear().belief([Block(2, 0.0)])
     with pytest.raises(PriorError, match="0 features"):
         Linear().belief(0)
     for bad in ("1", None, float("nan"), float("inf"), 1e30):
-        with pytest.raises(RewardError, match="none of linear rewards"):
+        with pytest.raises(RewardError, match="linear rewards are finite numbers"):
             Linear().check_reward(bad)

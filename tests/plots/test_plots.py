@@ -68,7 +68,7 @@ def many_arms() -> belman.Agent:
 def test_densities_integrate_to_one(name: str, rewards: int) -> None:
     family = FAMILIES[name]()
     if rewards < 40 and not family.mean_exists:
-        pytest.skip("tails over twenty decades are no matter for the trapezium rule")
+        pytest.skip("tails over twenty decades do not matter for the trapezium rule")
     belief = family.prior
     for turn in range(rewards):  # a reward of 1 is in every support but that of beta rewards
         belief = family.update(
@@ -188,7 +188,7 @@ def test_a_trail_in_the_scale_of_the_user() -> None:
     assert trail.paths().quantity == "expected cost"
 
 
-# The focal law
+# The focal distribution
 
 
 def test_the_focal_law_integrates_to_one_and_sharpens() -> None:
@@ -209,7 +209,7 @@ def test_the_focal_law_of_any_schedule() -> None:
 
 
 def test_evidence_has_no_focal_law_for_all_arms() -> None:
-    with pytest.raises(ExposureError, match="one focal law per arm"):
+    with pytest.raises(ExposureError, match="one focal distribution per arm"):
         plots.focal(exposure.Evidence())
 
 

@@ -104,5 +104,5 @@ def test_arms_come_and_go():
 def test_rewards_without_bounds_are_refused():
     with pytest.raises(PolicyError, match="between two bounds"):
         TsallisINF().check(Gaussian(), 2)
-    with pytest.raises(PolicyError, match=r"delta=1\.5 makes no exp3\.p"):
+    with pytest.raises(PolicyError, match=r"delta=1\.5 is not valid for exp3\.p"):
         EXP3P(10, delta=1.5)

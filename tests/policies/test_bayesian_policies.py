@@ -565,25 +565,31 @@ def test_oracle_knows() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: BayesUCB(c=-1.0), "c=-1.0 makes no bayes-ucb: it must be a number from 0 to 100"),
+        (
+            lambda: BayesUCB(c=-1.0),
+            "c=-1.0 is not valid for bayes-ucb: it must be a number from 0 to 100",
+        ),
         (lambda: BayesUCB(c=math.nan), "c=nan"),
-        (lambda: BayesUCB(horizon=0), "horizon=0 makes no bayes-ucb"),
+        (lambda: BayesUCB(horizon=0), "horizon=0 is not valid for bayes-ucb"),
         (
             lambda: TopTwoThompson(beta=0.0),
-            "beta=0.0 makes no top-two-thompson: it must be above 0 and at most 1",
+            "beta=0.0 is not valid for top-two-thompson: it must be above 0 and at most 1",
         ),
         (lambda: TopTwoThompson(beta="half"), "beta='half'"),
         (
             lambda: TSUCB(draws=0),
-            "draws=0 makes no ts-ucb: it must be a whole number from 1 to a million",
+            "draws=0 is not valid for ts-ucb: it must be a whole number from 1 to a million",
         ),
         (lambda: TSUCB(draws=2.5), "draws=2.5"),
         (
             lambda: IDS(draws=1),
-            "draws=1 makes no ids: it must be a whole number from 2 to a million",
+            "draws=1 is not valid for ids: it must be a whole number from 2 to a million",
         ),
-        (lambda: Gittins(discount=1.0), "discount=1.0 makes no gittins: it must be above 0"),
-        (lambda: Gittins(horizon=True), "horizon=True makes no gittins"),
+        (
+            lambda: Gittins(discount=1.0),
+            "discount=1.0 is not valid for gittins: it must be above 0",
+        ),
+        (lambda: Gittins(horizon=True), "horizon=True is not valid for gittins"),
     ],
 )
 def test_bad_settings(make: Callable[[], Policy], message: str) -> None:

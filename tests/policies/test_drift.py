@@ -312,7 +312,7 @@ def test_doors() -> None:
         Agent(["a"], policy=belman.Thompson(), drift="auto")
     with pytest.raises(SettingError, match="give one"):
         Agent(["a"], discount=0.9, drift="auto")
-    with pytest.raises(SettingError, match="follows no change: give"):
+    with pytest.raises(SettingError, match="is not valid: give"):
         Agent(["a"], drift="fast")
     with pytest.raises(PolicyError, match="beliefs by moments"):
         Agent(["a"], "bounded", drift="auto")

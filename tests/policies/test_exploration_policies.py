@@ -333,14 +333,14 @@ def test_uniform_plays_in_turn() -> None:
 BAD: list[tuple[Callable[[], Policy], str]] = [
     (
         lambda: SuccessiveRejects(0),
-        "budget=0 makes no successive-rejects: it must be a whole number of turns",
+        "budget=0 is not valid for successive-rejects: it must be a whole number of turns",
     ),
     (lambda: SuccessiveAcceptsRejects(10, m=0), "m=0"),
     (lambda: SequentialHalving(2.5), "budget=2.5"),  # type: ignore[arg-type]
-    (lambda: KLLUCB(delta=1.0), "delta=1.0 makes no kl-lucb"),
+    (lambda: KLLUCB(delta=1.0), "delta=1.0 is not valid for kl-lucb"),
     (lambda: KLLUCB(rate="provn"), "unknown rate 'provn'.*did you mean 'proven'"),
     (lambda: LUCB(range=(1, 0)), "range="),
-    (lambda: Phases(turns=-1), "turns=-1 makes no phases"),
+    (lambda: Phases(turns=-1), "turns=-1 is not valid for phases"),
     (lambda: Phases(turns=None), "needs an end of its first phase"),
     (lambda: Phases(confidence=1.0), "confidence=1.0"),
     (lambda: Phases(first=Phases()), "first="),

@@ -190,5 +190,5 @@ def test_histories_are_bounded():
     from belman.policies.sub_sampling import block_mean
 
     assert block_mean(seat.memory, 0, 50, 8) == pytest.approx(np.mean(np.arange(42, 50)))
-    with pytest.raises(PolicyError, match="kept=0 makes no rb-sda"):
+    with pytest.raises(PolicyError, match="kept=0 is not valid for rb-sda"):
         RBSDA(kept=0)

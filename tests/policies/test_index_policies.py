@@ -546,16 +546,19 @@ def test_dmed_plays_through_its_list() -> None:
 BAD: list[tuple[Callable[[], Policy], str]] = [
     (
         lambda: EpsilonGreedy(1.5),
-        "epsilon=1.5 makes no epsilon-greedy: it must be a number from 0 to 1",
+        "epsilon=1.5 is not valid for epsilon-greedy: it must be a number from 0 to 1",
     ),
     (lambda: EpsilonGreedy(math.nan), "epsilon=nan"),
     (lambda: EpsilonGreedy("0.1"), "epsilon='0.1'"),  # type: ignore[arg-type]
     (
         lambda: ExploreThenCommit(0),
-        "explore=0 makes no explore-then-commit: it must be a whole number",
+        "explore=0 is not valid for explore-then-commit: it must be a whole number",
     ),
     (lambda: ExploreThenCommit(2.5), "explore=2.5"),  # type: ignore[arg-type]
-    (lambda: UCB1(range=(1.0, 0.0)), r"range=\(1.0, 0.0\) makes no ucb1: it must be \(low, high\)"),
+    (
+        lambda: UCB1(range=(1.0, 0.0)),
+        r"range=\(1.0, 0.0\) is not valid for ucb1: it must be \(low, high\)",
+    ),
     (lambda: UCB1(range=(0.0, math.inf)), "range="),
     (lambda: UCB1(range=3), "range=3"),  # type: ignore[arg-type]
     (lambda: UCBTuned(cap=2), "cap=2"),  # type: ignore[arg-type]
@@ -568,7 +571,7 @@ BAD: list[tuple[Callable[[], Policy], str]] = [
     (lambda: KLUCB(divergence=["bernoulli"]), "unknown divergence"),  # type: ignore[arg-type]
     (lambda: KLUCB(range=(0.0, 1.0)), "give divergence="),
     (lambda: KLUCBPlus(divergence="poisson", range=(0.0, 0.0)), "range="),
-    (lambda: KLUCBPlusPlus(0), r"horizon=0 makes no kl-ucb\+\+"),
+    (lambda: KLUCBPlusPlus(0), r"horizon=0 is not valid for kl-ucb\+\+"),
 ]
 
 

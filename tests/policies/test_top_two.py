@@ -211,11 +211,11 @@ def test_they_find_the_best_arm(policy: Policy):
 
 def test_what_is_refused():
     for make, words in (
-        (lambda: EBTC(beta=1.0), r"beta=1\.0 makes no eb-tc"),
-        (lambda: UGapE(delta=0.0), r"delta=0\.0 makes no ugape"),
-        (lambda: EBTCEpsilon(epsilon=-1.0), r"epsilon=-1\.0 makes no eb-tc-epsilon"),
+        (lambda: EBTC(beta=1.0), r"beta=1\.0 is not valid for eb-tc"),
+        (lambda: UGapE(delta=0.0), r"delta=0\.0 is not valid for ugape"),
+        (lambda: EBTCEpsilon(epsilon=-1.0), r"epsilon=-1\.0 is not valid for eb-tc-epsilon"),
         (lambda: LUCBPlusPlus(m=3).check(Bernoulli(), 3), "m must be less than their number"),
-        (lambda: TTEI(sigma=0.0), r"sigma=0\.0 makes no ttei"),
+        (lambda: TTEI(sigma=0.0), r"sigma=0\.0 is not valid for ttei"),
     ):
         with pytest.raises(PolicyError, match=words):
             make()

@@ -99,7 +99,7 @@ def test_files_and_frames(tmp_path):
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: corrupted(COINS, -1), SettingError, "budget=-1 corrupts nothing"),
+        (lambda: corrupted(COINS, -1), SettingError, "budget=-1 is not valid"),
         (lambda: corrupted(belman.problems.gaussian([0, 1]), 5), SettingError, "give ends="),
         (
             lambda: corrupted(belman.problems.random_bernoulli(3), 5),

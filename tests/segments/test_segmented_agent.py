@@ -156,7 +156,7 @@ def test_what_is_refused_changes_nothing():
         agent.ask({"contry": "de"})
     with pytest.raises(SettingError, match="give text, a number or None"):
         agent.ask({"country": ["de"]})
-    with pytest.raises(SettingError, match="names no segment"):
+    with pytest.raises(SettingError, match="is not a segment"):
         agent.ask("de")
     agent.beliefs({"country": "de"})
     assert agent.segments == []

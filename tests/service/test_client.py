@@ -133,9 +133,9 @@ def test_errors_are_those_of_the_study(client):
 def test_a_reward_that_is_no_finite_number_is_refused_before_it_is_sent(client, reward):
     study = client.create("finite", ["blue", "red"])
     ticket, other = study.ask(2)
-    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is no finite number")):
+    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is not a finite number")):
         study.tell(ticket, reward)
-    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is no finite number")):
+    with pytest.raises(RewardError, match=re.escape(f"reward {reward!r} is not a finite number")):
         study.tell_many([(other, 1), (ticket, reward)])
     assert study.status()["told"] == 0
 
@@ -202,7 +202,7 @@ def test_many_threads_spread_and_nothing_is_lost(client, service):
 
 
 def test_addresses():
-    with pytest.raises(SettingError, match="no address"):
+    with pytest.raises(SettingError, match="not an address"):
         belman.Client("ftp://x")
     with pytest.raises(ServiceError, match="cannot be reached"):
         belman.Client("http://127.0.0.1:9", retries=0).studies()

@@ -28,7 +28,7 @@ def test_a_client_gets_the_report_of_the_study(service, client):
     assert {"id", "colour", "asked", "told", "share", "credible", "anytime"} <= row.keys()
     assert set(row["lift"]) == {"absolute", "relative", "beats"}
     assert study.report(control="green")["control"] == "green"
-    with pytest.raises(errors.ArmError, match="control='red' is none of the arms"):
+    with pytest.raises(errors.ArmError, match="control='red' is not one of the arms"):
         study.report(control="red")
     with pytest.raises(errors.SettingError, match="nope"):
         client.create("other", ["blue"], stop_when="nope")
@@ -56,7 +56,7 @@ def test_guard_rails_segments_and_shipping_by_the_client(service, client):
         study.ship()
     study.unship("a mistake")
     assert study.report()["shipped"] is None
-    with pytest.raises(errors.SettingError, match="no attribute"):
+    with pytest.raises(errors.SettingError, match="not an attribute"):
         study.report(by="country")
     with pytest.raises(errors.BelmanError, match="attributes"):
         study.ask(attributes={"device": None})

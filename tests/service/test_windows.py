@@ -73,5 +73,5 @@ def test_early_learning_from_afar(service, client):
     late = client.create("late", ["a", "b"], window=3600.0, early=False)
     late.tell(late.ask(), 1)
     assert late.beliefs()["expected reward"] == [0.5, 0.5]
-    with pytest.raises(SettingError, match="early=True cannot be: poisson rewards"):
+    with pytest.raises(SettingError, match="early=True is not allowed: poisson rewards"):
         client.create("counts", ["a"], family="poisson", window=3600.0, early=True)

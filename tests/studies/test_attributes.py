@@ -101,7 +101,7 @@ def test_attributes_that_cannot_be_are_refused_and_nothing_happens(opened):
     assert isinstance(error, errors.SettingError)
     with pytest.raises(errors.SettingError, match="row 2: attribute"):
         study.record([("a", 1, {"name1": 1}), ("a", 1, {"x": None})])
-    with pytest.raises(errors.SettingError, match="by='device' is no attribute"):
+    with pytest.raises(errors.SettingError, match="by='device' is not an attribute"):
         study.report(by="device")
     with pytest.raises(errors.SettingError, match="has rewards of both"):
         study.report(by="name1")

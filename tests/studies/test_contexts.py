@@ -242,8 +242,8 @@ def test_weights_are_published_per_segment(opened):
         ({"segments": ["country"], "context": ["age"]}, "choose either"),
         ({"context": ["age"], "stop_when": belman.Sure(0.95)}, "depends on the context"),
         ({"context": ["age"], "discount": 0.9}, "fade by their model"),
-        ({"context": ["age"], "policy": belman.Thompson()}, "no policy for arms with features"),
-        ({"policy": LinTS()}, "is no policy"),
+        ({"context": ["age"], "policy": belman.Thompson()}, "not a policy for arms with features"),
+        ({"policy": LinTS()}, "is not a policy"),
         ({"context": ["age"], "early": True, "window": 9}, "windows close"),
     ],
 )

@@ -187,18 +187,18 @@ def test_a_reward_between_0_and_1_lets_it_wait(opened, clock):
     ("given", "why"),
     [
         ({}, "no window"),
-        ({"window": 60, "family": GaussianUnknown()}, "no successes and failures"),
+        ({"window": 60, "family": GaussianUnknown()}, "not successes and failures"),
         ({"window": 60, "silence": 1}, r"silence=1\.0"),
         ({"window": 60, "silence": None}, "silence=None"),
         ({"window": 60, "accumulate": True}, "accumulate=True"),
         ({"window": 60, "minimise": True}, "minimise=True"),
-        ({"window": 60, "range": (0, 5)}, "bounded rewards are no successes and failures"),
+        ({"window": 60, "range": (0, 5)}, "bounded rewards are not successes and failures"),
         ({"window": 60, "range": (0, 5), "family": "bernoulli"}, r"range=\(0\.0, 5\.0\)"),
         ({"window": 1e-9}, "shorter than delays can be told apart"),
     ],
 )
 def test_early_is_refused_with_a_reason_where_it_cannot_be(given, why):
-    with pytest.raises(errors.SettingError, match=f"early=True cannot be: .*{why}"):
+    with pytest.raises(errors.SettingError, match=f"early=True is not allowed: .*{why}"):
         settings(["a", "b"], early=True, **given)
     assert settings(["a", "b"], **given).early is False
     assert settings(["a", "b"], early=False, **given).early is False

@@ -94,16 +94,16 @@ def test_two_processes_draw_as_one(opened):
 def test_floors_that_cannot_be_are_refused(opened):
     for wrong, words in [
         ({"floor": 0.4}, "add up to 1.2"),
-        ({"floor": 0.0}, "no share of traffic"),
-        ({"floor": True}, "no share of traffic"),
-        ({"floor": {"a": 1.5}}, "no share of traffic"),
+        ({"floor": 0.0}, "not a share of traffic"),
+        ({"floor": True}, "not a share of traffic"),
+        ({"floor": {"a": 1.5}}, "not a share of traffic"),
         ({"control_share": 0.2}, "give control"),
         ({"control": "a", "control_share": 0.9, "floor": 0.1}, "add up to 1.1"),
         ({"floor": 0.1, "uniform_share": 0.1}, "leave out uniform_share"),
     ]:
         with pytest.raises(errors.SettingError, match=words):
             opened("wrong", **wrong)
-    with pytest.raises(errors.ArmError, match="floor names no arm 'x'"):
+    with pytest.raises(errors.ArmError, match="floor names an unknown arm 'x'"):
         opened("wrong", floor={"x": 0.1})
     study = opened(floor=0.3)
     with pytest.raises(errors.SettingError, match=r"4 arms add up to 1\.2"):
@@ -283,7 +283,7 @@ def test_looks_are_at_every_reward_at_first_and_then_at_every_fiftieth_part():
 
 
 def test_what_follows_a_rule_is_checked(opened):
-    with pytest.raises(errors.SettingError, match="follows a rule to stop by"):
+    with pytest.raises(errors.SettingError, match="follows a stopping rule"):
         opened("wrong", then="ship")
     with pytest.raises(errors.SettingError, match="neither 'say' nor 'ship'"):
         opened("wrong", stop_when=belman.Sure(), then="shout")

@@ -321,11 +321,11 @@ def test_rows_that_cannot_be_corrected_change_nothing(opened, clock):
         "no outcome of arm": ("user-1", None, "a", 1.0, 0.0),
         "was never published": (unit, 999, arm, 1.0, 0.0),
         "unknown arm": (unit, weights.version, "z", 1.0, 0.0),
-        "cannot be": (*row, 7.0, 0.0),
+        "is not allowed": (*row, 7.0, 0.0),
         "give \\(unit": row,
     }
     for words, change in wrong.items():
-        if words == "cannot be":
+        if words == "is not allowed":
             clock.now += 60.0
             study.expire()
         with pytest.raises(BelmanError, match=words):
@@ -405,8 +405,8 @@ def test_a_file_twice_is_a_file_once(tmp_path, ending):
         ("rows.csv", "unit,version,arm,reward,what\nu,2,a,1,2\n", "column 'what'"),
         ("rows.csv", "unit,version,arm,reward\nu,2,a\n", "row 1: 3 cells"),
         ("rows.csv", "unit,version,arm,reward\nu,2,a,1\nu,2,a,x\n", "row 2: reward 'x'"),
-        ("rows.ndjson", '{"unit": "u"}\n{', "line 2 is no JSON"),
-        ("rows.ndjson", "[1]", "line 1 is no object"),
+        ("rows.ndjson", '{"unit": "u"}\n{', "line 2 is not JSON"),
+        ("rows.ndjson", "[1]", "line 1 is not an object"),
         ("rows.parquet", "nothing", "cannot be read"),
     ],
 )

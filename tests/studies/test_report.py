@@ -56,11 +56,11 @@ def test_the_settings_of_a_verdict_are_compared_and_checked(opened):
         opened(control="b")
     with pytest.raises(errors.SettingError, match=r"stop_when=Sure\(level=0.9\), and now"):
         opened(stop_when=belman.Sure(0.99))
-    with pytest.raises(errors.ArmError, match="control='x' is none of the arms"):
+    with pytest.raises(errors.ArmError, match="control='x' is not one of the arms"):
         opened("other", control="x")
-    with pytest.raises(errors.SettingError, match="no rule to stop by"):
+    with pytest.raises(errors.SettingError, match="not a stopping rule"):
         opened("other", stop_when=0.95)
-    with pytest.raises(errors.ArmError, match="control='x' is none of the arms"):
+    with pytest.raises(errors.ArmError, match="control='x' is not one of the arms"):
         opened(arms=None).report(control="x")
 
 
@@ -106,7 +106,7 @@ def test_traffic_is_counted_by_arm_and_what_was_earned_is_without_past_data(open
 
 def test_tickets_that_are_out_are_said_where_nothing_has_counted(opened):
     study = opened(arms=["a", "b"], control="a")
-    assert study.report().sentence.startswith("Nothing was told yet")
+    assert study.report().sentence.startswith("No reward was told yet")
     ticket = study.ask()
     assert study.report().sentence == "Nothing has counted yet: 1 ticket is out."
     study.ask()
@@ -231,4 +231,4 @@ def test_of_many_arms_the_likeliest_have_intervals_at_any_look(opened):
     assert all(arm.anytime is not None for arm in whole.arms)
     assert report.verdict == whole.verdict
     assert report["arm 2"] == whole["arm 2"]
-    assert any("2 arms that are likeliest" in note for note in report.notes)
+    assert any("2 arms that are most likely" in note for note in report.notes)

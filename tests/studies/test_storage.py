@@ -18,15 +18,15 @@ from tests.waiting import HANG
 @pytest.mark.parametrize(
     ("url", "error", "words"),
     [
-        ("studies.db", errors.SettingError, "is no URL"),
-        (None, errors.SettingError, "is no URL"),
+        ("studies.db", errors.SettingError, "is not a URL"),
+        (None, errors.SettingError, "is not a URL"),
         ("mysql://x@y/z", errors.SettingError, "neither sqlite:///… nor postgresql://…"),
         ("sqlite://", errors.SettingError, "names no file"),
         ("sqlite:///:memory:", errors.SettingError, "names no file"),
         ("sqlite://host/a.db", errors.SettingError, "names no file"),
         ("sqlite:///a.db?synchronous=off", errors.SettingError, "synchronous='off'"),
         ("sqlite:///a.db?mode=ro", errors.SettingError, "option 'mode'"),
-        ("postgresql://user@host:high/none", errors.SettingError, "is no URL"),
+        ("postgresql://user@host:high/none", errors.SettingError, "is not a URL"),
         (
             "sqlite:////no/such/folder/studies.db",
             errors.StorageError,

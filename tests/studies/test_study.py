@@ -302,7 +302,7 @@ def test_rewards_beyond_the_range(opened):
         ({"arms": ["\ud800"]}, errors.ArmError, "cannot be a name"),
         ({"arms": [("a", frozenset())]}, errors.ArmError, "cannot be kept in a log"),
         ({"family": "bernouli"}, errors.FamilyError, "did you mean 'bernoulli'"),
-        ({"policy": "belman"}, errors.PolicyError, "is no policy"),
+        ({"policy": "belman"}, errors.PolicyError, "is not a policy"),
         (
             {"policy": BelMan(Schedule(lambda t: 1.0))},
             errors.PolicyError,
@@ -312,8 +312,8 @@ def test_rewards_beyond_the_range(opened):
         ({"family": type("Here", (Bernoulli,), {})()}, errors.FamilyError, "cannot be kept"),
         ({"prior": (0, 1)}, errors.PriorError, "not proper"),
         ({"priors": {"z": (1, 1)}}, errors.ArmError, "unknown arm 'z'"),
-        ({"range": (1, 1)}, errors.SettingError, "is no interval"),
-        ({"range": "wide"}, errors.SettingError, "is no interval"),
+        ({"range": (1, 1)}, errors.SettingError, "is not an interval"),
+        ({"range": "wide"}, errors.SettingError, "is not an interval"),
         ({"discount": 0}, errors.SettingError, "discount"),
         ({"seed": -1}, errors.SettingError, "seed"),
         ({"uniform_share": 1.5}, errors.SettingError, "uniform_share"),
@@ -447,13 +447,13 @@ def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda study: study.give_back(5), "tickets=5 is no list"),
-        (lambda study: study.record(None), "rewards=None is no list"),
-        (lambda study: study.correct_rows(0.5, "why"), "rows=0.5 is no list"),
+        (lambda study: study.give_back(5), "tickets=5 is not a list"),
+        (lambda study: study.record(None), "rewards=None is not a list"),
+        (lambda study: study.correct_rows(0.5, "why"), "rows=0.5 is not a list"),
         (lambda study: study.correct_rows([("u", [1], "a", 1.0, 0.0)], "why"), "unhashable"),
         (lambda study: study.correct_rows([([], None, "a", 1.0, 0.0)], "why"), "unhashable"),
-        (lambda study: study.publish(10, every=10**400), "is no time"),
-        (lambda study: study.observe({"arm": 1}), "column of outcomes=1 is no list"),
+        (lambda study: study.publish(10, every=10**400), "is not a time"),
+        (lambda study: study.observe({"arm": 1}), "column of outcomes=1 is not a list"),
         (
             lambda study: study.observe(
                 [{"version": [], "arm": "a", "n": 1, "sum": 1.0, "squares": 1.0}], key="k"
@@ -461,7 +461,7 @@ def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
             "row 1: unhashable",
         ),
         (lambda study: study.publish(10**400), "asks for too many"),
-        (lambda study: study.report(by=["device"]), "no attribute"),
+        (lambda study: study.report(by=["device"]), "not an attribute"),
         (lambda study: study.ship(np.zeros(0)), "unknown arm"),
     ],
 )

@@ -102,7 +102,7 @@ def test_a_statement_that_never_ends_is_given_up(postgres):
 @pytest.mark.parametrize("given", ["never", "0", "-1", "nan", "1e9"])
 @pytest.mark.parametrize("place", ["sqlite:///a.db", "postgresql://u@127.0.0.1:1/none"])
 def test_a_timeout_that_is_none_is_refused(place, given):
-    with pytest.raises(errors.SettingError, match=r"lock_timeout=.* is no time"):
+    with pytest.raises(errors.SettingError, match=r"lock_timeout=.* is not a time"):
         Storage(f"{place}?lock_timeout={given}")
 
 
@@ -163,9 +163,9 @@ def test_tickets_of_an_ask_and_tickets_out_are_bounded(opened, clock):
 def test_a_clock_that_gives_no_time_is_refused(opened, clock, wrong):
     study = opened(clock=clock)
     clock.now = wrong
-    with pytest.raises(errors.StudyError, match="which is no time"):
+    with pytest.raises(errors.StudyError, match="which is not a time"):
         study.ask()
-    with pytest.raises(errors.StudyError, match="which is no time"):
+    with pytest.raises(errors.StudyError, match="which is not a time"):
         opened("new", clock=clock)
     assert study.number == 1
 
@@ -174,6 +174,6 @@ def test_a_number_beyond_all_floats_is_a_reward_of_no_study(opened):
     study = opened(window=10.0, accumulate=True, family="gaussian")
     ticket = study.ask()
     for wrong in (10**400, 1j, "1", float("nan")):
-        with pytest.raises(errors.RewardError, match="cannot be"):
+        with pytest.raises(errors.RewardError, match="is not allowed"):
             study.tell(ticket.id, wrong)
     assert study.number == 2

@@ -285,13 +285,17 @@ def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"window": 0}, errors.SettingError, "window=0 is no time"),
-        ({"window": True}, errors.SettingError, "window=True is no time"),
+        ({"window": 0}, errors.SettingError, "window=0 is not a time"),
+        ({"window": True}, errors.SettingError, "window=True is not a time"),
         ({"silence": 1}, errors.SettingError, "give window=… too"),
         ({"accumulate": True}, errors.SettingError, "give window=… too"),
         ({"window": 1, "accumulate": 1}, errors.SettingError, "neither True nor False"),
         ({"window": 1, "silence": 2}, errors.RewardError, "silence=None to forget"),
-        ({"window": 1, "range": (10, 20)}, errors.RewardError, "silence=0: reward 0 cannot be"),
+        (
+            {"window": 1, "range": (10, 20)},
+            errors.RewardError,
+            "silence=0: reward 0 is not allowed",
+        ),
         ({"window": 1, "expire_after": 1}, errors.SettingError, "two rules for one thing"),
     ],
 )

@@ -110,7 +110,7 @@ def test_the_command_refuses_what_is_not_there(tmp_path):
         (
             ["--players", "imad"],
             PolicyError,
-            "'imad' is no rival of the suite.*did you mean 'imed'",
+            "'imad' is not a rival of the suite.*did you mean 'imed'",
         ),
     ):
         done = CliRunner().invoke(app, ["bench", "regret", "--output", str(tmp_path), *words])

@@ -156,7 +156,7 @@ class Agent:
             known = warm_start.of_counts(start, self._scale, self._priors, self._place)
         else:
             raise SettingError(
-                f"start={start!r} is no start: give an agent, the path of a saved one, or "
+                f"start={start!r} is not a start: give an agent, the path of a saved one, or "
                 "{arm: (plays, sum)}"
             )
         places = [self._places[arm] for arm in known.arms]
@@ -637,7 +637,7 @@ class Agent:
 
     @property
     def control(self) -> Hashable | None:
-        """The arm that the others are held against, if any; another may be set at any turn."""
+        """The arm that the others are compared with, if any; another may be set at any turn."""
         return self._control
 
     @control.setter
@@ -668,7 +668,7 @@ class Agent:
         return reporting.report_of(self, self._control, doors.check_level(level), self._stop_when)
 
     def verdict(self) -> Verdict:
-        """What the rule `stop_when` says now: `belman.Sure(0.95)` unless another was given.
+        """What the rule `stop_when` says now; by default `belman.Sure(0.95)`.
 
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}

@@ -23,9 +23,9 @@ def check_drift(drift: object, policy: Policy | None, discount: float) -> Policy
         drift = Drift()
     if not isinstance(drift, Drift):
         allowed = '"auto", belman.Drift(…), or None'
-        raise SettingError(f"drift={drift!r} follows no change: give {allowed}")
+        raise SettingError(f"drift={drift!r} is not valid: give {allowed}")
     if policy is not None and policy != BelMan():
-        who = f"policy={policy!r} follows no change by itself"
+        who = f"policy={policy!r} is given beside drift, which chooses the policy itself"
         raise SettingError(f"{who}: give drift=… alone, or policy=… alone")
     if discount < 1.0:
         raise SettingError(f"discount={discount!r} forgets, and drift={drift!r} too: give one")

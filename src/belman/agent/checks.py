@@ -50,7 +50,7 @@ def whole(value: Any, what: str, least: int = 0, most: int = MOST) -> int:
 def wholes(values: Any, count: int, what: str, most: int = MOST) -> list[int]:
     """So many whole numbers from 0 up."""
     if not isinstance(values, list) or len(values) != count:
-        raise StateError(f"{what} is no list of {count} whole numbers")
+        raise StateError(f"{what} is not a list of {count} whole numbers")
     return [whole(value, what, 0, most) for value in values]
 
 
@@ -87,7 +87,7 @@ def ledger(content: Any, like: Ledger, family: Family, what: str) -> Ledger:
 def stale(content: Any, arms: int) -> list[int]:
     """The list of stale arms, its length first: each arm once at most."""
     if not isinstance(content, list) or not content:
-        raise StateError("stale is no list of arms, its length first")
+        raise StateError("stale is not a list of arms, its length first")
     count = whole(content[0], "the length of stale", 0, arms)
     listed = wholes(content[1:], count, "stale", arms - 1)
     if len(set(listed)) != count:

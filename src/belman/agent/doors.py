@@ -86,7 +86,7 @@ def check_seed(seed: int | None) -> int | None:
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
     if seed is not None and (not whole or seed < 0):
         allowed = "it must be a whole number from 0 up, or None"
-        raise SettingError(f"seed={seed!r} makes no stream: {allowed}")
+        raise SettingError(f"seed={seed!r} is not valid: {allowed}")
     return seed
 
 
@@ -95,14 +95,14 @@ def check_discount(discount: float) -> float:
     is_number = isinstance(discount, (int, float)) and not isinstance(discount, bool)
     if not is_number or not 0.0 < discount <= 1.0:
         allowed = "it must be above 0 and at most 1 (1 never forgets)"
-        raise SettingError(f"discount={discount!r} makes no agent: {allowed}")
+        raise SettingError(f"discount={discount!r} is not valid: {allowed}")
     return float(discount)
 
 
 def check_count(n: Any, asked: str | None = None) -> int:
     """How many decisions are asked for."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        what = f"{asked or f'ask({n!r})'} asks for no arm"
+        what = f"{asked or f'ask({n!r})'} is not valid"
         raise SettingError(f"{what}: n must be a whole number from 1 up")
     most = MOST_ASKED if asked is None else MOST_COUNTED
     if n > most:
@@ -116,14 +116,14 @@ def check_list(given: Any, option: str, give: str) -> list[Any]:
     try:
         return list(given)
     except TypeError:
-        raise SettingError(f"{option}={reprlib.repr(given)} is no list: give {give}") from None
+        raise SettingError(f"{option}={reprlib.repr(given)} is not a list: give {give}") from None
 
 
 def check_level(level: float, option: str = "level") -> float:
     """A probability that is neither 0 nor 1."""
     if not isinstance(level, (int, float)) or isinstance(level, bool) or not 0.0 < level < 1.0:
-        what = "makes no interval" if option == "level" else "is no risk"
-        raise SettingError(f"{option}={level!r} {what}: it must lie strictly between 0 and 1")
+        allowed = "it must lie strictly between 0 and 1"
+        raise SettingError(f"{option}={level!r} is not valid: {allowed}")
     return float(level)
 
 
@@ -132,7 +132,7 @@ def check_time(seconds: float) -> float:
     is_number = isinstance(seconds, (int, float, np.number)) and not isinstance(seconds, bool)
     if not is_number or not abs(seconds) <= FARTHEST:
         allowed = f"give seconds since some beginning, at most {FARTHEST:g} of them"
-        raise SettingError(f"time={seconds!r} is none: {allowed}")
+        raise SettingError(f"time={seconds!r} is not valid: {allowed}")
     return float(seconds)
 
 
@@ -140,7 +140,7 @@ def check_wanted(m: Any, arms: int) -> None:
     """How many of the best arms are asked for."""
     if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or not 1 <= m <= arms:
         allowed = f"it must be a whole number from 1 to {arms}, the number of arms"
-        raise SettingError(f"m={m!r} asks for no arms: {allowed}")
+        raise SettingError(f"m={m!r} is not valid: {allowed}")
 
 
 def check_exposed(policy: Policy) -> BelMan:
@@ -155,7 +155,7 @@ def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any
     """Beliefs about single arms, by name."""
     if priors is not None and not isinstance(priors, Mapping):
         remedy = "give {arm: prior, …}, or prior=… for all arms"
-        raise PriorError(f"priors={priors!r} is no mapping: {remedy}")
+        raise PriorError(f"priors={priors!r} is not a mapping: {remedy}")
     return priors or {}
 
 
@@ -163,10 +163,10 @@ def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
     """A policy that an agent can follow with this family and so many arms."""
     if not isinstance(policy, Policy):
         remedy = "give one of belman.policies, such as belman.BelMan()"
-        raise PolicyError(f"policy={policy!r} is no policy: {remedy}")
+        raise PolicyError(f"policy={policy!r} is not a policy: {remedy}")
     if policy.sees_truth:
         where = "it plays in simulations only"
-        raise PolicyError(f"policy {policy.name!r} is told the true means: {where}")
+        raise PolicyError(f"policy {policy.name!r} knows the true means: {where}")
     policy.check(family, arms)
     return policy
 
@@ -185,10 +185,10 @@ def check_provisional(counts: Mapping[Hashable, Any], family: Family) -> Mapping
     """Successes and failures by arm, for a family that has them."""
     if not isinstance(counts, Mapping):
         remedy = "give {arm: (successes, failures)}"
-        raise SettingError(f"provisional={counts!r} is no mapping: {remedy}")
+        raise SettingError(f"provisional={counts!r} is not a mapping: {remedy}")
     if counts and not family.coin:
         remedy = "rewards count when they are told"
-        raise SettingError(f"{family.name} rewards are no successes and failures: {remedy}")
+        raise SettingError(f"{family.name} rewards are not successes and failures: {remedy}")
     return counts
 
 

@@ -15,9 +15,11 @@ from belman.policies import Drift, Forgetting
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
 
-_FADED = "this agent forgets (discount below 1), and a faded sum is no sum of independent rewards"
+_FADED = (
+    "this agent forgets (discount below 1), and a faded sum is not a sum of independent rewards"
+)
 
-_FORGOTTEN = "this agent forgets rewards, and what is left is no sum of all of them"
+_FORGOTTEN = "this agent forgets rewards, and what is left is not a sum of all of them"
 
 _FOLLOWED = "this agent follows changes, and rewards before and after one are not of one mean"
 
@@ -59,8 +61,8 @@ def report_of(
 
 
 def check_rule(rule: object) -> StopRule | None:
-    """A rule to stop by, or None."""
+    """A stopping rule, or None."""
     if rule is not None and not isinstance(rule, StopRule):
         give = "belman.Sure(0.95), belman.LossBelow(0.001) or belman.Separated(delta=0.05)"
-        raise SettingError(f"stop_when={rule!r} is no rule to stop by: give {give}")
+        raise SettingError(f"stop_when={rule!r} is not a stopping rule: give {give}")
     return rule

@@ -45,7 +45,7 @@ def to_text(agent: Agent) -> str:
 
 
 def _verdict_settings(agent: Agent) -> dict[str, Any]:
-    """The place of control and the rule to stop by, where there are any."""
+    """The place of control and the stopping rule, where there are any."""
     found: dict[str, Any] = {}
     if agent._control is not None:
         found["control"] = agent._places[agent._control]

@@ -61,7 +61,7 @@ def _share(reward: float, low: float, high: float) -> float:
         value = math.nan
     if isinstance(reward, (str, bytes)) or not low <= value <= high:
         ends = f"this agent's range is from {low:g} to {high:g}"
-        raise RewardError(f"reward {reward!r} cannot be: {ends}")
+        raise RewardError(f"reward {reward!r} is not allowed: {ends}")
     return min(max((value - low) / (high - low), 0.0), 1.0)
 
 
@@ -83,7 +83,9 @@ def scale(
     except (TypeError, ValueError, OverflowError):
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise SettingError(f"range={range!r} is no interval: give (low, high) with low below high")
+        raise SettingError(
+            f"range={range!r} is not an interval: give (low, high) with low below high"
+        )
     if max(abs(low), abs(high)) > LARGEST_REWARD:
         allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
         raise SettingError(f"range={range!r} is too wide: {allowed}")

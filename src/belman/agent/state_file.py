@@ -33,7 +33,7 @@ def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except TypeError:
-        raise StateError(f"{source} is no text: {str(text)[:40]!r} was given") from None
+        raise StateError(f"{source} is not text: {str(text)[:40]!r} was given") from None
     except (ValueError, RecursionError) as error:
         raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != kind:

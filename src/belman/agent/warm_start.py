@@ -54,7 +54,7 @@ def of_counts(counts: Mapping[Hashable, Any], scale: Scale, priors: Floats, plac
 def _row(
     arm: Hashable, given: Any, scale: Scale, prior: Floats
 ) -> tuple[Floats, float, float, float]:
-    refused = f"start[{arm!r}]={given!r} is no count"
+    refused = f"start[{arm!r}]={given!r} is not a count"
     try:
         plays, total, *rest = (float(number) for number in given)
     except (TypeError, ValueError):

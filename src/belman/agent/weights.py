@@ -138,7 +138,7 @@ def _least(floor: Any, least: Any) -> float:
     number = isinstance(least, (int, float, np.number)) and not isinstance(least, bool)
     if not number or not 0.0 <= least <= 1.0 or not math.isfinite(least):
         allowed = "a least weight is a number from 0 to 1, or {arm: number}"
-        raise SettingError(f"floor={floor!r} is none: {allowed}")
+        raise SettingError(f"floor={floor!r} is not valid: {allowed}")
     return float(least)
 
 

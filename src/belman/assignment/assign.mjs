@@ -376,7 +376,7 @@ function pointOf(prefix, name) {
 // The same for names of any length and script.
 function longPointOf(prefix, name) {
   const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-  if (half.test(name)) throw new TypeError("a unit cannot be assigned: half a character is no text");
+  if (half.test(name)) throw new TypeError("a unit cannot be assigned: half a character is not text");
   const rest = encoder.encode(name);
   const size = prefix.length + rest.length;
   const bytes = new Uint8Array(Math.max(64, Math.ceil(size / 64) * 64));
@@ -408,7 +408,7 @@ export function point(salt, unit) {
 const prepared = new WeakMap();
 
 function prepare(weights) {
-  const refused = (why) => new TypeError(`this is no weights document: ${why}`);
+  const refused = (why) => new TypeError(`this is not a weights document: ${why}`);
   if (weights?.format !== "belman-weights/1") throw refused(`its format is ${weights?.format}`);
   const counts = new Array(weights.arms.length).fill(0);
   const ends = new Float64Array(weights.cuts.length);
@@ -466,7 +466,7 @@ export async function verify(signed, keys, { study = null, segment = null, newes
     signature = bytesOf(signature);
     if (typeof payload !== "string" || typeof key !== "string") throw new TypeError();
   } catch {
-    throw new Error("this is no signed weights document");
+    throw new Error("this is not a signed weights document");
   }
   const own = Object.hasOwn(keys, key) ? keys[key] : undefined;
   if (own === undefined) throw new Error(`this document is signed with the key ${key}, which is not trusted`);

@@ -148,24 +148,24 @@ class Weights:
         except BelmanError:
             raise
         except (ValueError, RecursionError) as error:
-            raise WeightsError(f"this is no weights document: {error}") from None
+            raise WeightsError(f"this is not a weights document: {error}") from None
 
     @classmethod
     def from_described(cls, found: Any) -> Weights:
         """The weights of a document as plain data."""
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             given = found.get("format") if isinstance(found, dict) else found
-            raise WeightsError(f"format={given!r} is no weights document: this reads {FORMAT!r}")
+            raise WeightsError(f"format={given!r} is not a weights document: this reads {FORMAT!r}")
         known = {part.name for part in fields(cls) if part.init}
         given = {name: value for name, value in found.items() if name in known}
         for name in ("arms", "cuts", "floors"):
             if not isinstance(given.get(name), list):
-                raise WeightsError(f"{name}={given.get(name)!r} is no list")
+                raise WeightsError(f"{name}={given.get(name)!r} is not a list")
         try:
             given["cuts"] = tuple((end, arm) for end, arm in given["cuts"])
         except (TypeError, ValueError):
             raise WeightsError(
-                f"cuts={given['cuts']!r} are no pairs of an end and an arm"
+                f"cuts={given['cuts']!r} are not pairs of an end and an arm"
             ) from None
         given["arms"], given["floors"] = tuple(given["arms"]), tuple(given["floors"])
         try:
@@ -200,10 +200,10 @@ def _is_whole(value: object, least: int) -> bool:
 def _checked(weights: Mapping[Arm, float]) -> list[float]:
     """Weights that are none below 0 and add up to 1."""
     if not isinstance(weights, Mapping) or not weights:
-        raise WeightsError(f"weights={weights!r} are none: give {{arm: weight}}")
+        raise WeightsError(f"weights={weights!r} are not valid: give {{arm: weight}}")
     for arm, weight in weights.items():
         if not _is_number(weight) or not 0.0 <= weight <= 1.0:
-            raise WeightsError(f"weights[{arm!r}]={weight!r} is none: it must lie from 0 to 1")
+            raise WeightsError(f"weights[{arm!r}]={weight!r} is not valid: it must lie from 0 to 1")
     total = math.fsum(weights.values())
     if abs(total - 1.0) > 1e-9:
         raise WeightsError(f"the weights add up to {total!r}: they must add up to 1")
@@ -220,21 +220,25 @@ def _check(made: Weights) -> None:
         value = getattr(made, name)
         if not isinstance(value, str) or not value or not _NAME.fullmatch(value):
             words = "give text, without a NUL or half of a surrogate pair"
-            raise WeightsError(f"{name}={value!r} is no {name}: {words}")
+            raise WeightsError(f"{name}={value!r} is not a {name}: {words}")
     if made.segment is not None and not isinstance(made.segment, str):
-        raise WeightsError(f"segment={made.segment!r} is none: give text, or None for all units")
+        allowed = "give text, or None for all units"
+        raise WeightsError(f"segment={made.segment!r} is not valid: {allowed}")
     if not _is_whole(made.version, 1):
-        raise WeightsError(f"version={made.version!r} is none: it must be a whole number from 1 up")
+        raise WeightsError(f"version={made.version!r} is not valid: give a whole number from 1 up")
     if made.decisions is not None and not _is_whole(made.decisions, 1):
-        raise WeightsError(f"decisions={made.decisions!r} are none: a whole number from 1 up")
+        raise WeightsError(
+            f"decisions={made.decisions!r} is not valid: give a whole number from 1 up"
+        )
     for name in ("published", "valid_until"):
         if getattr(made, name) is not None and not _is_number(getattr(made, name)):
-            raise WeightsError(f"{name}={getattr(made, name)!r} is no time: seconds since 1970")
+            given = f"{name}={getattr(made, name)!r}"
+            raise WeightsError(f"{given} is not a time: give seconds since 1970")
     scalars = all(arm is None or isinstance(arm, (str, int, float)) for arm in made.arms)
     if not made.arms or not scalars or len(set(made.arms)) < len(made.arms):
-        raise WeightsError(f"arms={made.arms!r} are none: give different names that JSON has")
+        raise WeightsError(f"arms={made.arms!r} are not valid: give different names that JSON has")
     if len(made.floors) != len(made.arms) or not all(map(_is_number, made.floors)):
-        raise WeightsError(f"floors={made.floors!r} are not one number an arm")
+        raise WeightsError(f"floors={made.floors!r} are not valid: give one number per arm")
     _check_cuts(made.cuts, len(made.arms))
 
 
@@ -243,7 +247,7 @@ def _check_cuts(cuts: Sequence[Cut], arms: int) -> None:
     for end, arm in cuts:
         if not _is_whole(end, last + 1) or not _is_whole(arm, 0) or arm >= arms:
             raise WeightsError(
-                f"cut {(end, arm)!r} is none: ends rise, and arms are 0 to {arms - 1}"
+                f"cut {(end, arm)!r} is not valid: ends rise, and arms are 0 to {arms - 1}"
             )
         last = end
     if last != POINTS:

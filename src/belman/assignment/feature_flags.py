@@ -80,7 +80,9 @@ class BelmanProvider(AbstractProvider):
         self._goals = dict(goals or {})
         for flag in (one for many in self._goals.values() for one in many):
             if flag not in named:
-                raise SettingError(f"goals name the flag {flag!r}, which is none of {list(named)}")
+                raise SettingError(
+                    f"goals name the flag {flag!r}, which is not one of {list(named)}"
+                )
         self._within, self._silence, self._clock = float(within), float(silence), clock
         self._lock = threading.Lock()
         self._flags: dict[str, _Flag] = {}
@@ -115,7 +117,7 @@ class BelmanProvider(AbstractProvider):
     ) -> FlagResolutionDetails[Any]:
         flag = self._flags.get(flag_key)
         if flag is None:
-            raise FlagNotFoundError(f"flag {flag_key!r} is none of {sorted(self._flags)}")
+            raise FlagNotFoundError(f"flag {flag_key!r} is not one of {sorted(self._flags)}")
         unit = None if context is None else context.targeting_key
         if not unit:
             raise TargetingKeyMissingError(f"flag {flag_key!r} is decided by the targeting key")
@@ -125,7 +127,7 @@ class BelmanProvider(AbstractProvider):
         value = decision.arm if flag.values is None else flag.values.get(decision.arm)
         if type(value) not in kinds:
             wanted = " or ".join(kind.__name__ for kind in kinds)
-            raise TypeMismatchError(f"arm {decision.arm!r} has the value {value!r}, no {wanted}")
+            raise TypeMismatchError(f"arm {decision.arm!r} has the value {value!r}, not {wanted}")
         with self._lock:
             self._settle(flag)
             if len(flag.awaited) < MOST_AWAITED:

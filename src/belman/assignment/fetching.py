@@ -44,7 +44,7 @@ class Service:
         try:
             answer = self._transport.send("POST", f"{self._path}/observations", {"rows": rows}, key)
         except (TypeError, ValueError) as error:
-            raise WeightsError(f"a batch of outcomes is no JSON: {error}") from None
+            raise WeightsError(f"a batch of outcomes is not JSON: {error}") from None
         _check(answer.status, answer.content)
 
     def close(self) -> None:

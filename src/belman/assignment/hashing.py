@@ -34,6 +34,6 @@ def point(salt: str, unit: Unit) -> int:
         digest = blake2s(prefix_of(salt) + text.encode()).digest()
     except UnicodeEncodeError:
         raise WeightsError(
-            f"unit={unit!r} cannot be assigned: half a character is no text"
+            f"unit={unit!r} cannot be assigned: half a character is not text"
         ) from None
     return int.from_bytes(digest[:4], "big")

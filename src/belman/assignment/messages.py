@@ -35,7 +35,7 @@ class Found(dict[str, Any]):
     def count(self, name: str) -> int:
         """A whole number that is in it."""
         if type(self[name]) is not int:
-            raise ServiceError(f"{name!r} of an answer is no count: {_STRANGER}")
+            raise ServiceError(f"{name!r} of an answer is not a count: {_STRANGER}")
         found: int = self[name]
         return found
 
@@ -58,7 +58,9 @@ def found_in(content: bytes) -> Found:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, Found):
-        raise ServiceError(f"an answer is {content[:40]!r}, and no JSON object: {_STRANGER}")
+        raise ServiceError(
+            f"an answer is {content[:40]!r}, which is not a JSON object: {_STRANGER}"
+        )
     return found
 
 
@@ -118,7 +120,7 @@ def finite(given: Any, what: str = "reward") -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise RewardError(f"{what} {given!r} is no finite number, and nothing was told")
+        raise RewardError(f"{what} {given!r} is not a finite number, and nothing was told")
     return number
 
 

@@ -210,7 +210,7 @@ class RemoteStudy(RemoteEdge):
         return self.client.text(f"{self._path}/export?{query}")
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:
-        """Decide nothing until resumed."""
+        """Refuse asks until resumed; rewards are still accepted."""
         self.client.call("POST", f"{self._path}/pause", {"reason": reason}, key=key)
 
     def resume(self, reason: str = "", *, key: str | None = None) -> None:
@@ -237,7 +237,7 @@ class RemoteStudy(RemoteEdge):
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Give all traffic to one arm, by default to the one that is likeliest the best."""
+        """Give all traffic to one arm, by default to the one that is most likely the best."""
         body = {"arm": None if arm is None else arm_out(arm), "reason": reason}
         self.client.call("POST", f"{self._path}/ship", body, key=key)
 
@@ -246,8 +246,8 @@ class RemoteStudy(RemoteEdge):
         self.client.call("POST", f"{self._path}/unship", {"reason": reason}, key=key)
 
     def set_exposure(self, exposure: Any, reason: str = "", *, key: str | None = None) -> None:
-        """Explore more or less: a dial from 0 (explore) over ½ to 1 (exploit), or an exposure by
-        its name, or name and settings.
+        """Set how greedy the policy is: a number from 0 (explore) to 1 (exploit), ½ by default; or
+        an exposure by its name, or name and settings.
         """
         name = "dial" if isinstance(exposure, (int, float)) else "exposure"
         body = {name: self.client.described(exposure), "reason": reason}

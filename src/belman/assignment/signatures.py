@@ -99,7 +99,7 @@ def verify(
 
     `keys` are the public keys that are trusted, by their ids. The document must be of the `study`
     (where one is named) and `segment`, no older than the version `newest` that was seen already,
-    and valid at the time `now` (the clock's, unless another is given).
+    and valid at the time `now` (by default the clock's).
 
     >>> key = SigningKey(bytes(range(32)))
     >>> signed = sign(Weights.of("checkout", {"blue": 1.0}, salt="s1"), key)
@@ -113,7 +113,7 @@ def verify(
         content = payload.encode()
         is_known = name in keys
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise WeightsError("this is no signed weights document") from None
+        raise WeightsError("this is not a signed weights document") from None
     if not is_known:
         raise WeightsError(f"this document is signed with the key {name!r}, which is not trusted")
     from cryptography.exceptions import InvalidSignature

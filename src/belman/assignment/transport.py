@@ -43,7 +43,7 @@ class Transport:
             allowed = "give seconds above 0, and a number from 0 up"
             raise SettingError(f"timeout={timeout!r} and retries={retries!r}: {allowed}")
         if key is not None and not (isinstance(key, str) and key.isascii() and key.isprintable()):
-            raise SettingError("this is no key of a service: those are plain letters and digits")
+            raise SettingError("this is not a key of a service: those are plain letters and digits")
         self._host, self._port, self._secure = parts.hostname, port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._key, self._timeout, self._retries = key, timeout, retries
@@ -150,7 +150,7 @@ def _address(url: str) -> tuple[SplitResult, int | None]:
     if not known:
         shown = re.sub(r"[^/]*@", "***@", url) if isinstance(url, str) else url
         remedy = "write http://127.0.0.1:8000, with a port from 0 to 65535"
-        raise SettingError(f"url={shown!r} is no address of a service: {remedy}")
+        raise SettingError(f"url={shown!r} is not an address of a service: {remedy}")
     if parts.username is not None or parts.password is not None:
         remedy = "a service is opened by a key: Client(url, key)"
         raise SettingError(f"the url of {parts.hostname!r} holds a user or password, and {remedy}")

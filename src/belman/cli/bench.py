@@ -24,7 +24,7 @@ from belman.suite import suite as the_suite
 from belman.table import Table
 
 app = typer.Typer(
-    help="Measure this machine, and the decisions of every policy.", no_args_is_help=True
+    help="Compare policies: how good their decisions are, and how fast.", no_args_is_help=True
 )
 
 B20: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07)
@@ -33,21 +33,21 @@ B20 += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 
 @app.callback()
 def root() -> None:
-    """Measure this machine, and the decisions of every policy."""
+    """Compare policies: how good their decisions are, and how fast."""
 
 
 @app.command()
 def regret(
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="The smaller cells with 100 runs: a look in a minute or two."),
+        typer.Option("--quick", help="Only the smaller problems, 100 runs each: a minute or two."),
     ] = False,
-    split: Annotated[str, typer.Option(help="development, validation or both.")] = "both",
+    split: Annotated[
+        str, typer.Option(help="Which half of the suite: development, validation or both.")
+    ] = "both",
     players: Annotated[
         str,
-        typer.Option(
-            help="Policies to compare it with, separated by commas; all for every one of the suite."
-        ),
+        typer.Option(help="Policies to compare with, separated by commas, or all."),
     ] = "all",
     ours: Annotated[
         str,
@@ -59,13 +59,14 @@ def regret(
     output: Annotated[
         Path,
         typer.Option(
-            help="Where results go and are found again: DIR/cells/, regret.csv, summary.json."
+            help="The folder for results, from which a run resumes: DIR/cells/, regret.csv, "
+            "summary.json."
         ),
     ] = Path("bench-regret"),
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
 ) -> None:
-    """Play BelMan and its rivals over a suite: ranks, ratios to the best, worst cells; resumes."""
+    """Compare regret over a suite of problems: ranks, ratios to the best, worst cases; resumes."""
     if split not in (*SPLITS, "both"):
         there = f"there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
         raise SettingError(f"unknown split {split!r}: {there}")
@@ -73,7 +74,7 @@ def regret(
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
     for name in rivals:
-        _check_player(name, known, "is no rival of")
+        _check_player(name, known, "is not a rival of")
     _check_player(ours, ["belman", "belman-until", *known], "is not in")
     splits = SPLITS if split == "both" else (split,)
     screen = Console(stderr=True)
@@ -116,12 +117,12 @@ def _check_player(name: str, known: list[str], words: str) -> None:
 
 @app.command()
 def speed(
-    policies: Annotated[
-        str, typer.Option(help="Policies, separated by commas; all for every policy.")
-    ] = "all",
-    horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 1000,
-    runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
-    repeats: Annotated[int, typer.Option(help="Times each is measured; the best counts.")] = 3,
+    policies: Annotated[str, typer.Option(help="Policies, separated by commas, or all.")] = "all",
+    horizon: Annotated[int, typer.Option(help="Turns (decisions) per run.")] = 1000,
+    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 200,
+    repeats: Annotated[
+        int, typer.Option(help="How often each is measured; the fastest counts.")
+    ] = 3,
 ) -> None:
     """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, on one thread."""
     listed = [name.strip() for name in policies.split(",")]

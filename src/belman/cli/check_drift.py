@@ -15,17 +15,19 @@ from belman.measures.drift_check import check_drift as check
 
 
 def check_drift(
-    data: Annotated[Path, typer.Argument(help="A CSV file, in the order of time.")],
+    data: Annotated[
+        Path, typer.Argument(help="A CSV file with a header, its rows in the order of time.")
+    ],
     column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
     arm: Annotated[
         str | None, typer.Option(help="The column of the arms, where there are several.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw a picture too, into this PNG, SVG or PDF file.")
+        Path | None, typer.Option(help="Also draw a picture into this PNG, SVG or PDF file.")
     ] = None,
 ) -> None:
-    """Say what rewards, in the order in which they came, tell for and against changes."""
+    """Test whether the mean rewards of arms change over time."""
     found = check(*columns(data, column, arm))
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))

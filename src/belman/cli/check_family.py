@@ -17,17 +17,17 @@ from belman.families import check
 
 
 def check_family(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a line of column names.")],
+    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
     column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
     arm: Annotated[
         str | None, typer.Option(help="The column of the arms, where there are several.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw a picture too, into this PNG, SVG or PDF file.")
+        Path | None, typer.Option(help="Also draw a picture into this PNG, SVG or PDF file.")
     ] = None,
 ) -> None:
-    """Say how well each family predicts rewards, whether its intervals hold, and which to use."""
+    """Say which family fits your rewards: how each predicts, whether its intervals hold."""
     rewards, arms = columns(data, column, arm)
     found = check(rewards, arms)
     if as_json:
@@ -54,7 +54,7 @@ def columns(
     except OSError as error:
         raise SettingError(f"{data} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise SettingError(f"{data} is no text in UTF-8") from None
+        raise SettingError(f"{data} is not text in UTF-8") from None
     except IndexError:
         raise SettingError(f"{data} has a line with fewer columns than {listing(names)}") from None
     rewards = np.empty(len(cells))
@@ -63,7 +63,7 @@ def columns(
             rewards[line] = float(row[0])
         except ValueError:
             raise SettingError(
-                f"{row[0]!r} in line {line + 2} of {data}, column {column!r}, is no number"
+                f"{row[0]!r} in line {line + 2} of {data}, column {column!r}, is not a number"
             ) from None
     return rewards, None if arm is None else [row[1] for row in cells]
 

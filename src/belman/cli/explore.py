@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from belman.cli import parse
+from belman.cli.problem import problem as problem_from
 from belman.cli.show import console, show
 from belman.lab import explore as play
 from belman.measures import chance_of_error, half_width
@@ -16,16 +17,18 @@ from belman.table import Table
 
 def explore(
     family: Annotated[
-        str, typer.Option(help="What a reward is; `belman list` names the families.")
+        str, typer.Option(help="The family, a distribution of rewards; `belman list` names them.")
     ] = "bernoulli",
     setting: Annotated[
-        list[str] | None, typer.Option(help="A constant of the family; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A setting of the family, such as sigma=2.0; may be repeated."),
     ] = None,
     means: Annotated[
         str | None, typer.Option(help="The means of the arms, separated by commas: 0.5,0.4,0.3.")
     ] = None,
     random_arms: Annotated[
-        int | None, typer.Option(help="Instead of means: so many arms, new ones in every run.")
+        int | None,
+        typer.Option(help="Instead of means: this many arms, drawn from the prior in every run."),
     ] = None,
     policies: Annotated[
         str,
@@ -35,23 +38,27 @@ def explore(
         ),
     ] = "uniform,top-two-thompson,kl-lucb",
     budget: Annotated[
-        int | None, typer.Option(help="Turns after which the best arms are recommended.")
+        int | None,
+        typer.Option(help="Fixed budget: turns after which the best arms are recommended."),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="Instead of a budget: stop when the chance of being wrong is this."),
+        typer.Option(help="Fixed confidence: stop when the probability of error is at most this."),
     ] = None,
-    m: Annotated[int, typer.Option(help="How many of the best arms are sought.")] = 1,
+    m: Annotated[int, typer.Option(help="How many of the best arms to find.")] = 1,
     threshold: Annotated[
-        str, typer.Option(help="When to stop: customary, proven, or own.")
+        str,
+        typer.Option(
+            help="When to stop: customary, proven (by theory), or own (the policy's rule)."
+        ),
     ] = "customary",
-    runs: Annotated[int, typer.Option(help="Runs of every player.")] = 1_000,
+    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 1_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
 ) -> None:
-    """Look for the best arms, with a budget or up to a risk: errors, simple regret and turns."""
+    """Find the best arms, with a fixed budget or confidence: errors, simple regret, turns."""
     given = None if means is None else parse.numbers(means, "means")
-    problem = parse.problem(
+    problem = problem_from(
         family, parse.family_settings(setting) if setting else {}, given, random_arms
     )
     players = {words: parse.policy(words, budget or 1) for words in parse.split_policies(policies)}

@@ -26,22 +26,22 @@ from belman.table import Table
 def figure(
     name: Annotated[str, typer.Argument(help="Which figure; `belman list` names them.")],
     runs: Annotated[
-        int | None, typer.Option(help="Runs of every player, instead of those of the full figure.")
+        int | None, typer.Option(help="Runs per policy, instead of those of the full figure.")
     ] = None,
     paper: Annotated[
         bool, typer.Option("--paper", help="As many runs as the paper has (25, or 50).")
     ] = False,
     format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
     output: Annotated[
-        Path, typer.Option(help="Where the picture and its data go: DIR/NAME/.")
+        Path, typer.Option(help="The folder for the picture and its data: DIR/NAME/.")
     ] = Path("figures"),
 ) -> None:
-    """Play and draw one figure: numbers here, the picture and its data on disk."""
+    """Simulate one figure of the paper: print its numbers, write the picture and the data."""
     from belman.figures import AS_IN_PAPER, FIGURES, FULL, Effort, draw_into, figure_data
 
     _check(name)
     if runs is not None and runs < 2:
-        raise SettingError(f"runs={runs} give no interval: it must be a whole number from 2 up")
+        raise SettingError(f"runs={runs} is not valid: an interval needs at least 2")
     if runs is not None and paper:
         raise SettingError("--runs and --paper both say how many runs: give one of them")
     effort = (
@@ -68,14 +68,14 @@ def reproduce(
         bool,
         typer.Option("--quick", help="A twentieth of the runs: one to two minutes instead of ten."),
     ] = False,
-    output: Annotated[Path, typer.Option(help="Where the report goes: DIR/index.html.")] = Path(
+    output: Annotated[Path, typer.Option(help="The folder for the report: DIR/index.html.")] = Path(
         "report"
     ),
     only: Annotated[
         list[str] | None, typer.Option(help="Only this figure; may be repeated.")
     ] = None,
 ) -> None:
-    """Play every figure of the paper, judge its claims, and write the report; resumes."""
+    """Simulate every figure of the paper, check its claims, write a report; resumes."""
     for name in only or []:
         _check(name)
     from belman.figures import FULL, QUICK

@@ -1,56 +1,21 @@
-"""Words of the command line as things of the package: policies, problems and config files."""
+"""Words of the command line as values: policies, exposures, numbers and settings."""
 
 from __future__ import annotations
 
 import ast
-import csv
-import tomllib
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
 from belman import spec
 from belman.cli.own_policy import names_a_file, own_policy
-from belman.cli.worlds import world
 from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
-from belman.families import Family
 from belman.measures import StopRule
 from belman.policies import Drift, Policy
-from belman.problems import Problem, corrupted, delayed, from_rewards
-from belman.problems.stationary import RandomStationary, Stationary
 
-#: What a config file may hold, and its default.
-DEFAULTS: dict[str, Any] = {
-    "family": "bernoulli",
-    "settings": {},
-    "means": None,
-    "random_arms": None,
-    "rewards": None,
-    "columns": None,
-    "order": "drawn",
-    "corruption": None,
-    "problem": None,
-    "delays": None,
-    "window": None,
-    "arrivals": 1.0,
-    "told": "early",
-    "policies": ["belman", "thompson"],
-    "horizon": 1000,
-    "runs": 1000,
-    "seed": 0,
-    "workers": None,
-    "executor": "threads",
-    "store": None,
-    "output": "belman-run",
-    "log": False,
-    "format": "png",
-    "size": "screen",
-}
 #: Settings that the horizon of a run fills though they have a default.
 _TOLD = (("gittins", "horizon"), ("gittins-normal", "horizon"))
-#: Formats and sizes of pictures.
-FORMATS, SIZES = ("png", "svg", "pdf"), ("screen", "print")
 
 
 def policy(words: str, horizon: int) -> Policy:
@@ -66,7 +31,7 @@ def policy(words: str, horizon: int) -> Policy:
     if names_a_file(words):
         file, _, rest = words.strip().partition(":")
         name, _, settings = rest.partition(":")
-        given = {key: value(text) for key, text in map(_setting, split(settings))}
+        given = {key: value(text) for key, text in map(setting, split(settings))}
         return own_policy(f"{file}:{name}", given)
     return spec.build(_description(words, Policy, horizon), Policy)
 
@@ -102,7 +67,7 @@ def exposure(words: str) -> Exposure:
 
 
 def stop_rule(words: str) -> StopRule:
-    """A rule to stop by from its name, with settings after a colon.
+    """A stopping rule from its name, with settings after a colon.
 
     >>> stop_rule("separated:delta=0.01")
     Separated(delta=0.01)
@@ -114,7 +79,7 @@ def _description(words: str, kind: type, horizon: int | None = None) -> dict[str
     name, _, rest = words.strip().partition(":")
     takes = spec.settings_of(name, kind)
     found: dict[str, Any] = {"name": name}
-    for key, text in map(_setting, split(rest)):
+    for key, text in map(setting, split(rest)):
         inner = takes[key].kind if key in takes else None
         bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text
         found[key] = value(text) if inner is None else _description(bare, inner, horizon)
@@ -157,7 +122,7 @@ def split_policies(words: str) -> list[str]:
     return parts
 
 
-def _setting(part: str) -> tuple[str, str]:
+def setting(part: str) -> tuple[str, str]:
     key, equals, text = part.partition("=")
     if not equals:
         raise SettingError(f"setting {part!r} has no value: write {part}=…")
@@ -185,7 +150,7 @@ def pairs(words: str) -> dict[str, Any]:
     >>> pairs("blue=0.5,green=0.5")
     {'blue': 0.5, 'green': 0.5}
     """
-    return {key: value(text) for key, text in map(_setting, split(words))}
+    return {key: value(text) for key, text in map(setting, split(words))}
 
 
 def numbers(text: str, what: str) -> tuple[float, ...]:
@@ -201,44 +166,6 @@ def numbers(text: str, what: str) -> tuple[float, ...]:
         raise SettingError(f"{what}={text!r} is not a list of numbers: {remedy}") from None
 
 
-def means(text: str) -> tuple[float, ...]:
-    """Means of arms: numbers separated by commas, or a CSV file with a column `mean`, or with one
-    column.
-
-    >>> means("0.8,0.9")
-    (0.8, 0.9)
-    """
-    if not text.strip().lower().endswith(".csv"):
-        return numbers(text, "means")
-    path = Path(text.strip()).expanduser()
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"means={text!r} cannot be read: {error}") from None
-    head = [cell.strip().lower() for cell in rows[0]] if rows else []
-    place = head.index("mean") if "mean" in head else 0
-    if "mean" not in head and len(head) != 1:
-        raise SettingError(f"{text} has no column 'mean': it has {listing(head)}")
-    found = rows[1:] if _is_word(rows[0][place]) else rows
-    try:
-        read = tuple(float(row[place]) for row in found)
-    except (ValueError, IndexError):
-        bad = next(row for row in found if len(row) <= place or _is_word(row[place]))
-        raise SettingError(f"{text} holds {','.join(bad)!r}, which has no number there") from None
-    if not read:
-        raise SettingError(f"{text} holds no means")
-    return read
-
-
-def _is_word(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return True
-    return False
-
-
 def one_of(word: str, known: Iterable[str], what: str) -> str:
     """A word that is one of those known."""
     if word not in (there := list(known)):
@@ -246,106 +173,6 @@ def one_of(word: str, known: Iterable[str], what: str) -> str:
             f"{what}={word!r} is unknown: there are {listing(there)}{nearest(word, there)}"
         )
     return word
-
-
-def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
-    """Fixed means, or random arms drawn from the family's prior."""
-    if (means is None) == (random_arms is None):
-        ways = "either means (--means 0.8,0.9) or random arms (--random-arms 10)"
-        raise SettingError(f"a problem needs {ways}")
-    law = spec.build({"name": family, **settings}, Family)
-    if random_arms is not None:
-        return RandomStationary(law, random_arms, law.prior)
-    return Stationary(law, tuple(means))
-
-
-def problem_of(options: dict[str, Any]) -> Problem:
-    """What the options of `belman run` describe: means, random arms or rewards that one has."""
-    ways = [name for name in ("means", "random_arms", "rewards") if options[name] is not None]
-    if options["problem"] is not None:
-        found = changing_problem(options["problem"], options)
-    elif options["rewards"] is None:
-        found = problem(
-            options["family"], options["settings"], options["means"], options["random_arms"]
-        )
-        if options["columns"] is not None:
-            raise SettingError(f"columns={options['columns']!r} are of a file: give --rewards too")
-    elif len(ways) > 1:
-        raise SettingError(f"a problem needs one of means, random arms and rewards, not {ways}")
-    else:
-        family = options["family"]
-        law = None if family is None else {"name": family, **options["settings"]}
-        columns = options["columns"]
-        found = from_rewards(
-            options["rewards"],
-            None if law is None else spec.build(law, Family),
-            arms=split(columns) if isinstance(columns, str) else columns,
-            order=options["order"],
-        )
-    if options["corruption"] is None:
-        return found
-    return corrupted(found, options["corruption"])
-
-
-def changing_problem(words: str, options: dict[str, Any]) -> Problem:
-    """A world that changes: `drifting:arms=3,changes=4`, for the family and the horizon given.
-
-    >>> changing_problem("sinusoid:arms=2", {**DEFAULTS, "horizon": 500}).arms
-    2
-    """
-    for name in ("means", "random_arms", "rewards", "delays"):
-        if options[name] is not None:
-            raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
-    law = spec.build({"name": options["family"], **options["settings"]}, Family)
-    name, _, rest = words.strip().partition(":")
-    given = {key: value(text) for key, text in map(_setting, split(rest))}
-    return world(name, given, law, options["horizon"])
-
-
-def late(problem: Problem, options: dict[str, Any]) -> Problem:
-    """The problem with late rewards, if there are delays: `expon:scale=30`, one of SciPy's.
-
-    >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
-    ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
-    >>> shop.told, round(shop.quantiles[0][512], 1)
-    ('window', 20.2)
-    """
-    words, window = options["delays"], options["window"]
-    if (words is None) != (window is None):
-        raise SettingError("late rewards need both delays and a window: --delays … --window …")
-    if words is None:
-        return problem
-    from scipy import stats  # half a second, for those who ask
-
-    name, _, rest = words.strip().partition(":")
-    law: Any = getattr(stats, name, None)
-    if not hasattr(law, "ppf"):
-        raise SettingError(
-            f"delays={words!r} is no distribution of SciPy: write, for instance, expon:scale=30"
-        )
-    try:
-        frozen = law(**{key: value(text) for key, text in map(_setting, split(rest))})
-    except TypeError as error:
-        raise SettingError(f"delays={words!r} is no distribution of SciPy: {error}") from None
-    told, arrivals = options["told"], options["arrivals"]
-    return delayed(problem, frozen, window, arrivals=arrivals, told=told)
-
-
-def config(path: Path) -> dict[str, Any]:
-    """A TOML file with the options of `belman run`; a key that is none of them is refused."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingError(f"{path} cannot be read: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"{path} is not TOML: {error}") from None
-    for key in found:
-        if key not in DEFAULTS:
-            raise SettingError(
-                f"{path} has an unknown key {key!r}: there are "
-                f"{listing(DEFAULTS, most=20)}{nearest(key, DEFAULTS)}"
-            )
-    return found
 
 
 def output_folder(folder: Path) -> Path:
@@ -359,67 +186,4 @@ def output_folder(folder: Path) -> Path:
 
 def family_settings(given: list[str]) -> dict[str, Any]:
     """Settings of a family, `sigma=2.0` each."""
-    return {key: value(text) for key, text in map(_setting, given)}
-
-
-def metrics(pairs: list[str] | None) -> dict[str, float] | None:
-    """Metrics of a ticket, `latency=0.8` each.
-
-    >>> metrics(["latency=0.8", "refund=0"])
-    {'latency': 0.8, 'refund': 0.0}
-    """
-    if not pairs:
-        return None
-    found: dict[str, float] = {}
-    for name, text in map(_setting, pairs):
-        if name in found:
-            raise SettingError(f"metric {name!r} was given twice: {listing(pairs)}")
-        try:
-            found[name] = float(text)
-        except ValueError:
-            remedy = "write, for instance, latency=0.8"
-            raise SettingError(f"metric {name}={text!r} is no number: {remedy}") from None
-    return found
-
-
-def attributes(pairs: list[str] | None) -> dict[str, str] | None:
-    """Attributes of a ticket, `device=phone` each.
-
-    >>> attributes(["device=phone", "country=NL"])
-    {'device': 'phone', 'country': 'NL'}
-    """
-    if not pairs:
-        return None
-    found = dict(map(_setting, pairs))
-    if len(found) < len(pairs):
-        raise SettingError(f"an attribute was given twice: {listing(pairs)}")
-    return found
-
-
-def floor(words: str | None) -> float | dict[Hashable, float] | None:
-    """The least share of every arm, or of some by name.
-
-    >>> floor("0.05"), floor("blue=0.2,red=0.1")
-    (0.05, {'blue': 0.2, 'red': 0.1})
-    """
-    if words is None:
-        return None
-    if "=" in words:
-        return {arm: numbers(str(share), "floor")[0] for arm, share in pairs(words).items()}
-    return numbers(words, "floor")[0]
-
-
-def guard(limits: list[str] | None) -> dict[str, str] | None:
-    """Limits on metrics, a name and a limit each.
-
-    >>> guard(["refund < 0.05", "rating>3 up to 5"])
-    {'refund': '< 0.05', 'rating': '> 3 up to 5'}
-    """
-    found = {}
-    for words in limits or ():
-        sign = next((sign for sign in "<>" if sign in words), None)
-        if sign is None:
-            raise SettingError(f"guard={words!r} is no limit: write, for instance, refund < 0.05")
-        name, _, limit = words.partition(sign)
-        found[name.strip()] = f"{sign} {limit.strip()}"
-    return found or None
+    return {key: value(text) for key, text in map(setting, given)}

@@ -44,7 +44,7 @@ def read(path: Path, arm: str, reward: str, time: str, attributes: Sequence[str]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(f"{path} cannot be read: {error}") from None
     if not rows:
-        raise SettingError(f"{path} holds no lines below its names of columns")
+        raise SettingError(f"{path} has no rows below its header")
     if time in columns:
         rows = _by_time(rows, time, path)
     return PastData(

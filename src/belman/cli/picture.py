@@ -12,15 +12,19 @@ from belman.files import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_KINDS = ("png", "svg", "pdf")
+#: Kinds of pictures, which are the endings of their files.
+FORMATS = ("png", "svg", "pdf")
 
 
 def write_picture(plot: Path, draw: Callable[[], Figure]) -> None:
     """Draw, in the style of the package, into a file whose name says of which kind it is."""
+    import matplotlib
+
+    matplotlib.use("Agg")
     from belman import plots
 
     kind = plot.suffix.lstrip(".").lower()
-    if kind not in _KINDS:
-        raise SettingError(f"plot={plot} is no picture: its name must end in {listing(_KINDS)}")
+    if kind not in FORMATS:
+        raise SettingError(f"plot={plot} is not a picture: its name must end in {listing(FORMATS)}")
     with plots.style.theme(), replacing(plot) as path:
         plots.style.save(draw(), path, kind)

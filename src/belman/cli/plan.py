@@ -9,33 +9,36 @@ from typing import Annotated
 import typer
 
 from belman.cli import parse
+from belman.cli.picture import write_picture
 from belman.cli.show import console, show
-from belman.files import replacing
 from belman.measures import planning
 
 
 def plan(
     baseline: Annotated[float, typer.Option(help="The conversion rate now, such as 0.03.")],
-    lift: Annotated[float, typer.Option(help="The smallest relative lift to be found: 0.1.")],
+    lift: Annotated[float, typer.Option(help="The smallest relative lift to detect, such as 0.1.")],
     arms: Annotated[int, typer.Option(help="How many arms, control included.")] = 2,
-    risk: Annotated[float, typer.Option(help="The chance of being wrong that is allowed.")] = 0.05,
+    risk: Annotated[
+        float, typer.Option(help="The allowed probability of a wrong decision.")
+    ] = 0.05,
     per_day: Annotated[float, typer.Option(help="Impressions a day, over all arms.")] = 1_000.0,
     rule: Annotated[
         str,
         typer.Option(
-            help="When to stop: sure (given what is expected) or separated (whatever the truth)."
+            help="When to stop: sure (Bayesian, given the prior) or separated (valid for every "
+            "truth)."
         ),
     ] = "sure",
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer runs, and fewer looks a day.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Where the picture goes: DIR/plan.png.")
+        Path | None, typer.Option(help="The folder for a picture: DIR/plan.png.")
     ] = None,
 ) -> None:
-    """Say how long an experiment will take, with a fixed split and with the bandit."""
+    """Estimate how long an experiment will take, with a fixed split and with a bandit."""
     runs, looks = (20, 4) if quick else (100, 24)
     found = planning.plan(baseline, lift, arms, risk, per_day, rule, runs, seed, looks)
     if as_json:
@@ -44,17 +47,13 @@ def plan(
         console.print(found.sentence, highlight=False, markup=False)
         show(found.table())
         alpha, beta = found.prior
-        console.print(f"prior: ({alpha:.4g}, {beta:.4g}), what is expected before the first reward")
+        words = "the belief about every conversion rate before the first reward"
+        console.print(f"prior: ({alpha:.4g}, {beta:.4g}), {words}", soft_wrap=True)
     if output is None:
         return
-    import matplotlib
-
-    matplotlib.use("Agg")
     from belman.plots import plan as picture
-    from belman.plots import style
 
     path = parse.output_folder(output) / "plan.png"
-    with replacing(path) as draft:
-        style.save(picture(found), draft, format="png")
+    write_picture(path, lambda: picture(found))
     if not as_json:
         console.print(f"wrote {path}", soft_wrap=True)

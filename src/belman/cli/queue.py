@@ -4,53 +4,63 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from belman.cli import parse
+from belman.cli.picture import write_picture
 from belman.cli.show import console, show
 from belman.files import replacing
 from belman.lab import simulate
 from belman.measures import queueing
 from belman.problems import queue as make_queue
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def queue(
     services: Annotated[
         str,
         typer.Option(
-            help="Rates of the servers, separated by commas; a semicolon between the rows of "
-            "queues."
+            help="Service rates of the servers, separated by commas; a semicolon between queues."
         ),
     ],
     arrivals: Annotated[
-        str, typer.Option(help="Jobs per turn; one number a queue, separated by commas.")
+        str, typer.Option(help="Arrivals per turn: one number per queue, separated by commas.")
     ],
     arrival_law: Annotated[
         str, typer.Option(help="The distribution of arrivals: poisson or bernoulli.")
     ] = "poisson",
     service_law: Annotated[
-        str, typer.Option(help="bernoulli, or geometric or exponential job sizes.")
+        str,
+        typer.Option(
+            help="The distribution of services: bernoulli, or geometric or exponential job sizes."
+        ),
     ] = "bernoulli",
     weighting: Annotated[
-        str, typer.Option(help="none, or length: multiply a queue's indices by its length.")
+        str,
+        typer.Option(
+            help="How queues compete: none, or length (a queue's indices times its length)."
+        ),
     ] = "none",
     policies: Annotated[
         str, typer.Option(help="Policies, separated by commas; settings after a colon.")
     ] = "belman,thompson,q-ucb",
-    horizon: Annotated[int, typer.Option(help="Turns of a run.")] = 10_000,
-    runs: Annotated[int, typer.Option(help="Runs of every player.")] = 200,
+    horizon: Annotated[int, typer.Option(help="Turns (decisions) per run.")] = 10_000,
+    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 200,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
     store: Annotated[
-        Path | None, typer.Option(help="Keep finished tasks here, and go on from them.")
+        Path | None,
+        typer.Option(help="Keep finished parts here, and resume from them after an interruption."),
     ] = None,
-    output: Annotated[Path, typer.Option(help="Where queues.png and queues.nc go.")] = Path(
+    output: Annotated[Path, typer.Option(help="The folder for queues.png and queues.nc.")] = Path(
         "belman-queue"
     ),
 ) -> None:
-    """Simulate queues: a table of regret, backlog and waiting times, a picture and data."""
+    """Simulate queues: print regret, backlog and waiting times, write a picture and the data."""
     rows = [parse.numbers(row, "services") for row in services.split(";")]
     rates: Any = rows if ";" in services else rows[0]
     coming = parse.numbers(arrivals, "arrivals")
@@ -73,16 +83,10 @@ def queue(
 
 
 def _keep(result: Any, folder: Path) -> list[Path]:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from belman.plots import queue_regret, style
+    from belman.plots import queue_regret
 
     picture, data = folder / "queues.png", folder / "queues.nc"
-    with replacing(picture) as draft:
-        figure = queue_regret(result).get_figure(root=True)
-        assert figure is not None
-        style.save(figure, draft, format="png")
+    write_picture(picture, lambda: cast("Figure", queue_regret(result).get_figure(root=True)))
     with replacing(data) as draft:
         # NetCDF has no room for a variable with the name of one of its dims
         result.rename_vars(queue="jobs").to_netcdf(draft, engine="scipy")

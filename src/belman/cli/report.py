@@ -32,17 +32,20 @@ _FIRST = 10  # rewards that tell the scale of Gaussian ones, and nothing else
 
 
 def report(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a line a ticket.")],
+    data: Annotated[Path, typer.Argument(help="A CSV file with one line per decision.")],
     control: Annotated[
-        str | None, typer.Option(help="The arm that the others are held against.")
+        str | None, typer.Option(help="The arm that the others are compared with.")
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(help="What a reward is; by default bernoulli for 0/1, else gaussian-unknown."),
+        typer.Option(
+            help="The family, a distribution of rewards; default bernoulli for 0/1, else "
+            "gaussian-unknown."
+        ),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option(help="A constant of the family, such as prior=(3,97); may be repeated."),
+        typer.Option(help="A setting of the family, such as prior=(3,97); may be repeated."),
     ] = None,
     minimise: Annotated[bool, typer.Option("--minimise", help="Less is better.")] = False,
     by: Annotated[
@@ -51,7 +54,7 @@ def report(
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="The shares that were meant, such as blue=0.5,green=0.5; or 'even'."),
+        typer.Option(help="The intended traffic shares, such as blue=0.5,green=0.5; or 'even'."),
     ] = None,
     stop: Annotated[
         str,
@@ -59,19 +62,23 @@ def report(
     ] = "sure",
     level: Annotated[float, typer.Option(help="The level of all intervals.")] = 0.95,
     arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
-    reward: Annotated[str, typer.Option(help="The column of rewards; empty: not told.")] = "reward",
+    reward: Annotated[
+        str, typer.Option(help="The column of rewards; an empty cell means that none came.")
+    ] = "reward",
     time: Annotated[str, typer.Option(help="The column of times, if there is one.")] = "time",
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Where the page goes: FILE.html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the report as a web page: FILE.html.")
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """From a CSV of past data (arm, reward[, time, attributes]) to a verdict."""
     if not 0.0 < level < 1.0:
-        raise SettingError(f"level={level!r} makes no interval: it must lie between 0 and 1")
+        raise SettingError(f"level={level!r} is not valid: it must lie between 0 and 1")
     past = past_data.read(data, arm, reward, time, by or [])
     if control is not None and control not in past.names:
         there = f"{data} has {listing(past.names)}{nearest(control, past.names)}"
-        raise ArmError(f"control={control!r} is none of the arms: {there}")
+        raise ArmError(f"control={control!r} is not one of the arms: {there}")
     rule = parse.stop_rule(stop)
     law, told = _family(family, setting or [], past, minimise)
     found = report_of(_known(law, past, told), control, level, rule, _findings(law, past, split))
@@ -171,7 +178,7 @@ def _split(words: str, names: list[str]) -> list[float]:
     for key, share in shares.items():
         if key not in names:
             there = f"the data has {listing(names)}{nearest(key, names)}"
-            raise ArmError(f"split={words!r} names no arm {key!r}: {there}")
+            raise ArmError(f"split={words!r} names an unknown arm {key!r}: {there}")
         if not isinstance(share, (int, float)) or not share >= 0.0:
             raise SettingError(f"split={words!r} gives {key!r} no share: write {key}=0.5")
     if not sum(shares.values()) > 0.0:

@@ -32,14 +32,17 @@ def serve(
     ] = "127.0.0.1",
     port: PortOption = 8000,
     max_body: Annotated[
-        int, typer.Option(envvar="BELMAN_MAX_BODY", help="Bytes that a request's body may have.")
+        int, typer.Option(envvar="BELMAN_MAX_BODY", help="The most bytes in the body of a request.")
     ] = Limits.max_body,
     max_header: Annotated[
-        int, typer.Option(envvar="BELMAN_MAX_HEADER", help="Bytes that its header may have.")
+        int,
+        typer.Option(envvar="BELMAN_MAX_HEADER", help="The most bytes in the header of a request."),
     ] = Limits.max_header,
     request_seconds: Annotated[
         float,
-        typer.Option(envvar="BELMAN_REQUEST_SECONDS", help="Seconds in which it has to come."),
+        typer.Option(
+            envvar="BELMAN_REQUEST_SECONDS", help="Seconds within which a request has to arrive."
+        ),
     ] = Limits.request_seconds,
     idle_seconds: Annotated[
         float,
@@ -47,43 +50,45 @@ def serve(
     ] = Limits.idle_seconds,
     stall_seconds: Annotated[
         float,
-        typer.Option(envvar="BELMAN_STALL_SECONDS", help="Seconds that an answer may stay unread."),
+        typer.Option(
+            envvar="BELMAN_STALL_SECONDS", help="Seconds that a response may stay unread."
+        ),
     ] = Limits.stall_seconds,
     max_connections: Annotated[
-        int, typer.Option(envvar="BELMAN_MAX_CONNECTIONS", help="Connections open at once.")
+        int, typer.Option(envvar="BELMAN_MAX_CONNECTIONS", help="The most open connections.")
     ] = Limits.max_connections,
     max_streams: Annotated[
-        int, typer.Option(envvar="BELMAN_MAX_STREAMS", help="Pages that watch at once.")
+        int,
+        typer.Option(envvar="BELMAN_MAX_STREAMS", help="The most open live pages (event streams)."),
     ] = Limits.max_streams,
     max_streams_per_key: Annotated[
         int,
         typer.Option(
-            envvar="BELMAN_MAX_STREAMS_PER_KEY", help="The same with one key (or from one address)."
+            envvar="BELMAN_MAX_STREAMS_PER_KEY",
+            help="The most open live pages per key (or address).",
         ),
     ] = Limits.max_streams_per_key,
     rate: Annotated[
         float,
         typer.Option(
-            envvar="BELMAN_RATE", help="Requests a second that one key (or address) may send."
+            envvar="BELMAN_RATE", help="The most requests per second and key (or address)."
         ),
     ] = Limits.rate,
     max_tickets: Annotated[
         int,
         typer.Option(
-            envvar="BELMAN_MAX_TICKETS", help="Tickets that one transaction of a study may give."
+            envvar="BELMAN_MAX_TICKETS", help="The most tickets in one transaction of a study."
         ),
     ] = Limits.max_tickets,
     max_tickets_out: Annotated[
         int,
-        typer.Option(
-            envvar="BELMAN_MAX_TICKETS_OUT", help="Tickets of a study that may be out at once."
-        ),
+        typer.Option(envvar="BELMAN_MAX_TICKETS_OUT", help="The most open tickets of a study."),
     ] = Limits.max_tickets_out,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
             envvar="BELMAN_PROXY",
-            help="A proxy whose X-Forwarded-For is believed: an address or a network; none by "
+            help="A proxy whose X-Forwarded-For is trusted: an address or a network; none by "
             "default.",
         ),
     ] = None,
@@ -137,7 +142,7 @@ def demo(
     browser: BrowserOption = True,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same visitors.")] = None,
 ) -> None:
-    """Play a simulated study on a page that moves, kept in a temporary place."""
+    """Open the live page of a simulated study, which is deleted afterwards."""
     import tempfile
 
     from belman.studies import Storage
@@ -182,13 +187,13 @@ def _show(address: str, browser: bool) -> None:
 
 @keys.command("add")
 def add_key(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    name: Annotated[str, typer.Argument(help="A name for the key: who uses it.")],
     role: Annotated[
         str, typer.Option(help="read (look), play (ask and tell) or admin (create and change).")
     ] = "play",
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Make a key, shown this once; from the first one on, the service asks for keys."""
+    """Make a key, shown only once; as soon as there is one, the service requires keys."""
     from belman.service.keys import Keys, role_named
     from belman.studies import Storage
 
@@ -221,7 +226,7 @@ def revoke_key(
     id: Annotated[str, typer.Argument(help="The id, as `belman key list` shows it.")],
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Let a key open nothing any more; running services notice within seconds."""
+    """Revoke a key; running services notice within seconds."""
     from belman.service.keys import Keys
     from belman.studies import Storage
 

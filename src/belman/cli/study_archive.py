@@ -12,7 +12,7 @@ from belman.cli.study import DEFAULT_STORAGE, Name, Reason, StorageOption, app, 
 
 @app.command()
 def archive(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
-    """Pause a study and leave it out of lists; everything of it stays."""
+    """Pause a study and leave it out of lists; nothing is deleted."""
     from belman.studies import archive as archive_study
 
     archive_study(opened(name, storage), reason)

@@ -14,19 +14,21 @@ from belman.cli.study import DEFAULT_STORAGE, Name, Reason, StorageOption, app, 
 @app.command()
 def publish(
     name: Name,
-    decisions: Annotated[int, typer.Option(help="For how many decisions the weights are made.")],
+    decisions: Annotated[int, typer.Option(help="How many decisions the weights are for.")],
     every: Annotated[
-        float | None, typer.Option(help="Seconds after which they are made anew.")
+        float | None, typer.Option(help="Seconds until the next version is due.")
     ] = None,
     valid_for: Annotated[
-        float, typer.Option(help="Seconds for which they may be used where nobody can renew them.")
+        float, typer.Option(help="Seconds for which they may be used if they cannot be renewed.")
     ] = 86_400.0,
-    segment: Annotated[str | None, typer.Option(help="The units that they are for.")] = None,
+    segment: Annotated[
+        str | None, typer.Option(help="The part of the units that they are for.")
+    ] = None,
     signed: Annotated[bool, typer.Option("--signed", help="Print the signed document.")] = False,
     reason: Reason = "",
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Publish weights, and print their document: units are assigned by it anywhere."""
+    """Publish weights (traffic shares) as a document by which any server assigns units."""
     from belman.assignment import sign
 
     study = opened(name, storage)
@@ -52,7 +54,7 @@ def observe(
     reason: Reason = "",
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
-    """Learn many outcomes of units that were assigned by published weights."""
+    """Learn from a file of outcomes of units that published weights assigned."""
     study = opened(name, storage)
     before = study.number
     count = study.observe(path, reason, key=key)

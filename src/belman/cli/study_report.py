@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 def report(
     name: Name,
     control: Annotated[
-        str | None, typer.Option(help="An arm to hold the others against, for this look.")
+        str | None, typer.Option(help="The arm to compare the others with, in this report only.")
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="An attribute of tickets to split by, such as device.")
     ] = None,
     level: Annotated[float, typer.Option(help="The level of all intervals.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data instead.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page: FILE.html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the report as a web page: FILE.html.")
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     storage: StorageOption = DEFAULT_STORAGE,
     read_only: ReadOnly = False,
 ) -> None:
-    """Say by how much, how sure, whether to stop, and whether the data are sound."""
+    """Report the verdict: lift, how sure, whether to stop, and whether the data are sound."""
     study = opened(name, storage, read_only)
     against = None if control is None else arm_of(control, study.arms)
     found = study.report(level, by=by, control=against)
@@ -67,7 +69,7 @@ def _print(found: StudyReport) -> None:
                 "arm": [arm.arm for arm in found.arms],
                 "asked": [row.asked for row in rows],
                 "told": [row.told for row in rows],
-                "share of traffic": [f"{row.share:.1%}".replace("%", " %") for row in rows],
+                "traffic share": [f"{row.share:.1%}".replace("%", " %") for row in rows],
             }
         )
     )
@@ -84,7 +86,7 @@ def _print(found: StudyReport) -> None:
     for row in found.guards:
         if row["crossed"]:
             _say(f"! {row['arm']} is out of play: {row['metric']} is not {row['limit']}.")
-    _say(f"Rule to stop by: {found.rule!r} – {found.verdict.sentence}.")
+    _say(f"Stopping rule: {found.rule!r} – {found.verdict.sentence}.")
     for one in found.findings:
         _say(f"! {one.sentence} {one.look_at}" if one.alarm else one.sentence)
     for note in found.notes:

@@ -28,7 +28,7 @@ def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> 
     """
     if name not in WORLDS:
         there = f"there are {listing(WORLDS)}{nearest(name, WORLDS)}"
-        raise SettingError(f"problem={name!r} is none that changes: {there}")
+        raise SettingError(f"problem={name!r} is unknown: {there}")
     make, usual = WORLDS[name]
     takes = [one for one in inspect.signature(make).parameters if one not in ("family", "horizon")]
     for key in settings:

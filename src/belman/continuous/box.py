@@ -58,7 +58,7 @@ class Box:
     def place(self, point: Mapping[str, float]) -> Floats:
         """Named numbers as a place in the unit cube; refused where one is missing or outside."""
         if not isinstance(point, Mapping):
-            raise SettingError(f"{point!r} is no point of {self!r}: give a number for each side")
+            raise SettingError(f"{point!r} is not a point of {self!r}: give a number for each side")
         for name in point:
             if name not in self.sides:
                 known = f"this box has {listing(list(self.sides))}{nearest(name, self.sides)}"
@@ -66,7 +66,7 @@ class Box:
         missing = [name for name in self.sides if name not in point]
         if missing:
             raise SettingError(
-                f"{dict(point)!r} is no point of {self!r}: {missing[0]!r} is missing"
+                f"{dict(point)!r} is not a point of {self!r}: {missing[0]!r} is missing"
             )
         return np.array([_checked_at(name, side, point[name]) for name, side in self])
 
@@ -75,11 +75,13 @@ def _checked_side(name: str, side: Any) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in side)
     except (TypeError, ValueError):
-        raise SettingError(f"{name}={side!r} is no side: give its lowest and highest") from None
+        raise SettingError(f"{name}={side!r} is not a side: give (low, high)") from None
     if not (
         math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)
     ):
-        raise SettingError(f"{name}={side!r} is no side: two finite numbers, the lower one first")
+        raise SettingError(
+            f"{name}={side!r} is not a side: give two finite numbers, low below high"
+        )
     return low, high
 
 

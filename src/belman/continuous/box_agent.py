@@ -49,7 +49,7 @@ class BoxAgent:
 
     def __init__(self, space: Box, *, minimise: bool = False, seed: int | None = None) -> None:
         if not isinstance(space, Box):
-            raise SettingError(f"space={space!r} is no box: write belman.Box(price=(5, 20))")
+            raise SettingError(f"space={space!r} is not a box: write belman.Box(price=(5, 20))")
         if not isinstance(minimise, bool):
             raise SettingError(f"minimise={minimise!r} is neither True nor False")
         words = chance.generator(doors.check_seed(seed))

@@ -59,7 +59,9 @@ async def overview(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 30,
-    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
+    archived: Annotated[
+        bool, Query(description="Whether to list archived studies instead.")
+    ] = False,
 ) -> Response:
     """The studies and their counts for the first page; those of unknown classes are left out.
 
@@ -122,7 +124,7 @@ async def search_arms(
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 20,
 ) -> Response:
-    """Arms by name, the likeliest best first."""
+    """Arms by name, the most likely best first."""
     return json_response(await registry_of(request).read(feed.search, query, limit))
 
 

@@ -45,7 +45,7 @@ class Snapshot:
         self._contexts: dict[str, Any] | None = None
 
     def found(self, query: str, most: int) -> list[int]:
-        """Places of arms whose name holds the words, the likeliest best first."""
+        """Places of arms whose name holds the words, the most likely best first."""
         words = query.casefold()
         return [place for place in self.order if words in self.labels[place].casefold()][:most]
 
@@ -95,7 +95,7 @@ class Snapshot:
 
     @np.errstate(all="ignore")  # what is infinite is left out
     def view(self, wanted: Wanted = PLAIN) -> dict[str, Any]:
-        """The page but for its verdict, with the arms of these ids beside the likeliest best."""
+        """The page but for its verdict, with the arms of these ids beside the most likely best."""
         chosen, control = set(wanted.arms), self.state.settings.control
         more = [
             i for i, id in enumerate(self.ids) if id in chosen or self.state.register[id] == control

@@ -59,7 +59,9 @@ class DelayLaw:
         for name, value in (("window", window), ("prior", prior)):
             if not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
                 allowed = "it must be a positive number"
-                raise SettingError(f"{name}={value!r} makes no distribution of delays: {allowed}")
+                raise SettingError(
+                    f"{name}={value!r} is not valid for a distribution of delays: {allowed}"
+                )
         self.window, self.prior = float(window), float(prior)
         self.alarm: str | None = None
         self._counts = Counts.blank(arms)

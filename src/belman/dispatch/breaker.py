@@ -39,9 +39,9 @@ class Breaker:
         for name in ("threshold", "certainty"):
             value = getattr(self, name)
             if not isinstance(value, (int, float)) or not 0.0 < value < 1.0:
-                raise SettingError(f"{name}={value!r} is no chance: it must be between 0 and 1")
+                raise SettingError(f"{name}={value!r} is not a chance: it must be between 0 and 1")
         if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
-            raise SettingError(f"memory={self.memory!r} remembers no jobs: it must be from 2 up")
+            raise SettingError(f"memory={self.memory!r} is not valid: it must be from 2 up")
         for name in ("rest", "longest_rest", "probes"):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= checks.MOST:

@@ -59,7 +59,7 @@ class Roster:
         names, lines = list(servers), list(queues)
         if not lines or len(set(lines)) != len(lines):
             remedy = "give at least one queue, each once"
-            raise SettingError(f"queues={lines!r} makes no dispatcher: {remedy}")
+            raise SettingError(f"queues={lines!r} is not valid: {remedy}")
         who = Thompson() if policy is None else policy
         rest = {**OBJECTIVES[learns], "policy": who, "prior": prior, "discount": discount}
         agents = [Agent(names, **rest, seed=_seed(seed, place)) for place in range(len(lines))]
@@ -224,7 +224,7 @@ class Roster:
         is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if not is_number or not 0.0 <= value <= LARGEST:
             allowed = f"it must be seconds from 0 to {LARGEST:g}, or None for the clock's"
-            raise ServerError(f"time={given!r} cannot be: {allowed}")
+            raise ServerError(f"time={given!r} is not allowed: {allowed}")
         return float(value)
 
     def why_busy(self, waiting: int) -> str:
@@ -254,17 +254,17 @@ def _check_settings(learns: Any, limit: Any, penalty: Any, time_limit: Any, brea
     is_whole = isinstance(limit, (int, np.integer)) and not isinstance(limit, bool)
     if limit is not None and (not is_whole or limit < 1):
         allowed = "it must be a whole number from 1 up, or None"
-        raise SettingError(f"limit={limit!r} lets no job through: {allowed}")
+        raise SettingError(f"limit={limit!r} is not valid: {allowed}")
     is_number = isinstance(penalty, (int, float)) and not isinstance(penalty, bool)
     if not is_number or not 1.0 <= penalty < float("inf"):
         allowed = "it must be a number from 1 up"
-        raise SettingError(f"penalty={penalty!r} makes failing worth while: {allowed}")
+        raise SettingError(f"penalty={penalty!r} would reward failures: {allowed}")
     is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
     if time_limit is not None and (not is_number or not LEAST <= time_limit <= LARGEST):
         allowed = f"it must be seconds from {LEAST:g} to {LARGEST:g}, or None"
         raise SettingError(f"time_limit={time_limit!r} ends every job: {allowed}")
     if breaker is not None and not isinstance(breaker, Breaker):
-        raise SettingError(f"breaker={breaker!r} is none: give belman.Breaker(…), or None")
+        raise SettingError(f"breaker={breaker!r} is not valid: give belman.Breaker(…), or None")
 
 
 def _seed(seed: int | None, place: int) -> int | None:

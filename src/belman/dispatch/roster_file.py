@@ -60,7 +60,7 @@ def read(text: str, source: str, policy: Policy | None, now: float) -> Roster:
 def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: float) -> Roster:
     def names(part: Sequence[Any]) -> list[Hashable]:
         if not isinstance(part, list):
-            raise StateError(f"{str(part)[:40]!r} is no list of names")
+            raise StateError(f"{str(part)[:40]!r} is not a list of names")
         return [state_file.decode_arm(name, source) for name in part]
 
     servers, queues = names(content["servers"]), names(content["queues"])

@@ -39,7 +39,7 @@ class LearntSlots:
         if type(self.most) is not int or not 1 <= self.most <= MOST_SLOTS:
             raise SettingError(f"most={self.most!r} must be a whole number from 1 to {MOST_SLOTS}")
         if not isinstance(self.memory, (int, float)) or not 2.0 <= self.memory <= checks.MOST:
-            raise SettingError(f"memory={self.memory!r} remembers no jobs: it must be from 2 up")
+            raise SettingError(f"memory={self.memory!r} is not valid: it must be from 2 up")
 
 
 class FixedSlots:
@@ -48,7 +48,7 @@ class FixedSlots:
     def __init__(self, count: int) -> None:
         if type(count) is not int or not 1 <= count <= MOST_SLOTS:
             allowed = f"give a whole number from 1 to {MOST_SLOTS}, or 'learnt'"
-            raise SettingError(f"{count!r} slots cannot be: {allowed}")
+            raise SettingError(f"{count!r} slots are not allowed: {allowed}")
         self.expected = count
 
     def in_use(self, mind: chance.Words) -> int:
@@ -178,5 +178,5 @@ def from_plain(content: Any, now: float) -> Slots:
 
 def _sizes(values: Any, most: int) -> list[float]:
     if not isinstance(values, list) or len(values) > most:
-        raise StateError(f"slots hold no list of up to {most} numbers")
+        raise StateError(f"slots hold what is not a list of up to {most} numbers")
     return [checks.size(value, "what slots hold") for value in values]

@@ -49,7 +49,7 @@ def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:
     if not fits or not inside or not abs(shares.sum() - 1.0) < 1e-9:
         allowed = f"1 to {ATOMS} values from 0 to 1 with chances that add up to 1"
         raise FamilyError(
-            f"values={values!r}, chances={chances!r} make no distribution: give {allowed}"
+            f"values={values!r}, chances={chances!r} are not a distribution: give {allowed}"
         )
     order = np.argsort(places, kind="stable")
     shares = shares[order] / shares.sum()

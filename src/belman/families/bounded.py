@@ -239,7 +239,7 @@ class Bounded(Family):
     def __post_init__(self) -> None:
         self._positive(concentration=self.concentration)
         if self.moments not in (1, 2):
-            raise FamilyError(f"moments={self.moments!r} makes no bounded belief: give 1 or 2")
+            raise FamilyError(f"moments={self.moments!r} is not valid: give 1 or 2")
         super().__post_init__()
 
     @property

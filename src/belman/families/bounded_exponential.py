@@ -247,5 +247,5 @@ class BoundedExponential(Family):
         return 0.0 <= reward <= self.bound
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        """The rate of the uncut law with that mean."""
+        """The rate of the uncut distribution with that mean."""
         return (1.0 / self._mean_between(mean, 0.0, math.inf),)

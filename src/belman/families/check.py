@@ -118,13 +118,13 @@ def _numbers(rewards: ArrayLike) -> Floats:
     try:
         values = np.asarray(rewards, dtype=np.float64).ravel()
     except (TypeError, ValueError):
-        raise RewardError("rewards are no list of numbers") from None
+        raise RewardError("rewards are not a list of numbers") from None
     if len(values) < 20:
         raise RewardError(f"{len(values)} rewards are too few to tell families apart: give 20")
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         found = values[bad[0]]
-        raise RewardError(f"reward {found!r} at place {bad[0]} is no finite number")
+        raise RewardError(f"reward {found!r} at place {bad[0]} is not a finite number")
     return values
 
 
@@ -211,7 +211,7 @@ def _why_not(family: Family, values: Floats) -> str:
     if not wrong.any():
         return ""
     share, example = counts[wrong].sum() / len(values), known[wrong][0]
-    return f"{share:.1%} of the rewards are none of {family.support}, such as {example:g}"
+    return f"{share:.1%} of the rewards are not {family.support}, such as {example:g}"
 
 
 def _cell_score(family: Family, group: Floats, cell: float) -> float:
@@ -268,7 +268,7 @@ def _advice(fits: tuple[Fit, ...], sizes: tuple[int, ...], coins: bool) -> str:
     size, share = sizes[-1], best.coverage[-1]
     held = f"its 95 % intervals hold the mean in {share:.0%} of {RESAMPLES} samples of {size:,}"
     if coins:
-        return f"Use {best.use}: rewards of 0 and 1 have no other law; {held}."
+        return f"Use {best.use}: rewards of 0 and 1 have no other distribution; {held}."
     if not _holds(best):
         low = min(best.coverage)
         return (

@@ -54,7 +54,7 @@ class FamilyKernels(Bundle):
     | `sample_mean(law, belief, mind)` | draws E_θ[X] |
     | `mean(law, theta)` | E_θ[X] |
     | `reward(law, theta, uniform)` | the reward at that quantile of f_θ |
-    | `d(law, mean, other, spread)` | KL between the reward laws of two means |
+    | `d(law, mean, other, spread)` | KL of reward distributions by means |
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
@@ -248,7 +248,7 @@ class Family(ABC):
             value = math.nan
         if isinstance(reward, (str, bytes)) or not math.isfinite(value) or not self.supports(value):
             allowed = f"{self.name} rewards are {self.support}"
-            raise RewardError(f"reward {reward!r} cannot be: {allowed}")
+            raise RewardError(f"reward {reward!r} is not allowed: {allowed}")
         if abs(value) > LARGEST_REWARD:
             allowed = f"no reward may be larger than {LARGEST_REWARD:g}"
             raise RewardError(f"reward {reward!r} is too large: {allowed}")
@@ -302,13 +302,15 @@ class Family(ABC):
         for name, value in values.items():
             number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
             if not number or not 1.0 / LARGEST_REWARD <= value <= LARGEST_REWARD:
-                what = f"{name}={value!r} makes no {self.name} distribution"
+                what = f"{name}={value!r} is not valid for the {self.name} distribution"
                 raise FamilyError(f"{what}: it must be a positive number, from 1e-100 to 1e+100")
 
     def _mean_between(self, mean: float, low: float, high: float) -> float:
         if not low < mean < high:
             allowed = f"it must lie strictly between {low:g} and {high:g}"
-            raise FamilyError(f"mean {mean!r} makes no {self.name} distribution: {allowed}")
+            raise FamilyError(
+                f"mean {mean!r} is not valid for the {self.name} distribution: {allowed}"
+            )
         return float(mean)
 
     # What a belief says, one kernel a method; beliefs are arrays of coordinates.

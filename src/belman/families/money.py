@@ -239,7 +239,7 @@ class Money(Family):
             raise FamilyError(unknown("distribution of amounts", self.amounts, KERNELS))
         self._positive(typical=self.typical, shape=self.shape, share=self.share, sigma=self.sigma)
         if self.share > 1.0:
-            raise FamilyError(f"share={self.share!r} is no chance: it must be at most 1")
+            raise FamilyError(f"share={self.share!r} is not a chance: it must be at most 1")
         super().__post_init__()
 
     @property

@@ -118,7 +118,7 @@ def _theorem_1(everything: AllData) -> Judgement:
                 runs=1,
             ),
             Check(
-                f"{name}: excess of KL from the mixture less KL(b̄ ‖ b), at most",
+                f"{name}: excess of KL from the mixture minus KL(b̄ ‖ b), at most",
                 float(abs(found.excess - found.apart).max()),
                 0.0,
                 1e-9,

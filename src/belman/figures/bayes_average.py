@@ -48,8 +48,8 @@ class Averages(Curves):
 FIGURE = Averages(
     name="bayes-average",
     title="Uniform random arms",
-    shows="New means from the uniform law in every run, so that no instance is favoured: 2, 10 "
-    "and 50 arms, all rivals.",
+    shows="New means from the uniform distribution in every run, so that no instance is favoured: "
+    "2, 10 and 50 arms, all rivals.",
     panels=tuple(
         Panel(
             f"{arms} arms",

@@ -104,7 +104,7 @@ def _theorem_2(everything: AllData) -> Judgement:
                 runs=count,
             ),
             Check(
-                f"T = {turns:,}: distance of the law from its limit (Kolmogorov)",
+                f"T = {turns:,}: distance of the distribution from its limit (Kolmogorov)",
                 distance,
                 1.36 / count**0.5,
                 0.05,

@@ -61,5 +61,5 @@ def growth(
     third, second, first = (regret.isel(mark=place) for place in (-3, -2, -1))
     last_octave, before = first - second, second - third
     estimate, half, runs = interval(last_octave - 1.5 * before)
-    said = f"{player}: {words} (last doubling less 1.5 × the one before)"
+    said = f"{player}: {words} (last doubling minus 1.5 × the one before)"
     return Check(said, estimate, half, 0.0, runs=runs)

@@ -1,4 +1,4 @@
-"""The focal law at four turns."""
+"""The focal distribution at four turns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _densities(_: bool | None) -> xarray.Dataset:
 
 @dataclass(frozen=True)
 class Focal(Figure):
-    """The focal law itself; nothing is simulated."""
+    """The focal distribution itself; nothing is simulated."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
         return {"densities": Part({"exposure": repr(Paper()), "turns": TURNS}, _densities)}
@@ -46,8 +46,8 @@ class Focal(Figure):
 
 FIGURE = Focal(
     name="focal",
-    title="The focal law",
+    title="The focal distribution",
     shows="How strongly high rewards are in focus under the paper's schedule: not at all at "
     "first, then more and more.",
-    paper="The law steepens towards 1 as t grows.",
+    paper="The distribution steepens towards 1 as t grows.",
 )

@@ -87,7 +87,7 @@ def page(
         intro,
         _summary(judged),
         _contents(sections),
-        "<p class='no-print'>Printed, this page ends here; figures fold at their titles."
+        "<p class='no-print'>A print of this page ends here. Click a figure's title to fold it."
         "</p><div class='figures'>",
         *(_section(section, judged, folder) for section in sections),
         "</div>",

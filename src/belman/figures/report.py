@@ -160,7 +160,7 @@ def _intro(effort: Effort, seconds: float) -> str:
     )
     return (
         "<p>Every figure of “BelMan: an information-geometric approach to stochastic bandits” "
-        "(Basu, Senellart, Bressan), played anew, and every claim judged by checks with 95 % "
+        "(Basu, Senellart, Bressan), simulated again, and every claim checked, with 95 % "
         "intervals. <em>BelMan (paper)</em> is the paper to the letter, <em>BelMan</em> our "
         "default. Lines are means over runs, dark bands their 95 % intervals, pale bands the "
         f"middle half of the runs; all players of a run meet the same luck.</p>{quick}<p>Seed "

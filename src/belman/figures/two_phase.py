@@ -67,7 +67,7 @@ def _transition(part: xarray.Dataset, window: int) -> Check:
     end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
     during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
     estimate, half, runs = interval(after - 0.5 * during)
-    slower = "regret grows less than half as fast (regret a turn, less half of before)"
+    slower = "regret grows less than half as fast (regret per turn, minus half of that before)"
     words = f"{window:,} turns: after the window {slower}"
     return Check(words, estimate, half, 0.0, runs=runs)
 

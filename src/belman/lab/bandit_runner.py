@@ -237,7 +237,7 @@ class PythonRunner:
             arm = -1
         if not 0 <= arm < arms:
             allowed = f"give a whole number from 0 to {arms - 1}"
-            raise ArmError(f"ask() gave {given!r}, which is no arm: {allowed}")
+            raise ArmError(f"ask() gave {given!r}, which is not an arm: {allowed}")
         return arm
 
 

@@ -87,7 +87,7 @@ class ExplorationResults(NamedTuple):
 
 FIELDS = {
     "simple_regret": Field(("turn",), np.float64, "what the recommended arms lack"),
-    "error": Field(("turn",), np.bool_, "whether a recommended arm is none of the best"),
+    "error": Field(("turn",), np.bool_, "whether a recommended arm is not one of the best"),
     "turns": Field((), np.int64, "turns at the stop"),
     "plays": Field(("arm",), np.int32, "plays at the end"),
 }
@@ -181,7 +181,7 @@ def _checked(
         raise SettingError(f"m={m!r} is more than the {problem.arms} arms of this problem")
     is_number = isinstance(delta, (int, float)) and not isinstance(delta, bool)
     if delta is not None and not (is_number and 0.0 < delta < 1.0):
-        raise SettingError(f"delta={delta!r} is no risk: it must lie strictly between 0 and 1")
+        raise SettingError(f"delta={delta!r} is not valid: it must lie strictly between 0 and 1")
     if threshold != "own":
         check_rule(threshold, problem.family)
     elif delta is None:
@@ -216,7 +216,7 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
         allowed = "give a policy, such as belman.Uniform(), or a class of policies"
         raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
     if player.sees_truth:
-        raise PolicyError(f"player {name!r} is told the true means: it has nothing to explore")
+        raise PolicyError(f"player {name!r} knows the true means: it has nothing to explore")
     return player
 
 

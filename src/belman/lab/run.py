@@ -129,10 +129,10 @@ def check_sizes(problem: Problem, **sizes: tuple[Any, int]) -> None:
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or value < least:
             allowed = f"it must be a whole number from {least} up"
-            raise SettingError(f"{name}={value!r} makes no simulation: {allowed}")
+            raise SettingError(f"{name}={value!r} is not valid: {allowed}")
     if not isinstance(problem, Problem):
         remedy = "write, for instance, belman.problems.bernoulli([0.8, 0.9])"
-        raise SettingError(f"problem={problem!r} is no problem: {remedy}")
+        raise SettingError(f"problem={problem!r} is not a problem: {remedy}")
 
 
 def _check_executor(executor: str, workers: int | None) -> None:
@@ -141,4 +141,4 @@ def _check_executor(executor: str, workers: int | None) -> None:
         raise SettingError(f"executor={executor!r} is unknown: {known}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         allowed = "it must be a whole number from 1 up, or None for every core"
-        raise SettingError(f"workers={workers!r} do no work: {allowed}")
+        raise SettingError(f"workers={workers!r} is not valid: {allowed}")

@@ -30,7 +30,7 @@ def simulate_players(
             raise SettingError(f"{name}={value!r} must be a whole number from 1 up")
     if not isinstance(problem, Servers):
         remedy = "make it with belman.problems.servers"
-        raise SettingError(f"{problem!r} is no problem of parallel servers: {remedy}")
+        raise SettingError(f"{problem!r} is not a problem of parallel servers: {remedy}")
     if not players:
         raise SettingError(f"players={listing(players)} names nobody")
     shape = (len(players), runs)

@@ -98,7 +98,7 @@ def simulate(
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> xarray.Dataset:
-    """Let every player play the problem, run by run against the same nature: what happened.
+    """Let every player play the problem, all with the same luck in a run: what happened.
 
     `players` maps names to policies (or to classes with `ask` and `tell`, see
     `belman.lab.bandit_runner.PythonRunner`). The Dataset has dims player, run, turn (checkpoints)

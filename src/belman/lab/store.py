@@ -87,7 +87,7 @@ class Store:
             if record.exists():  # another process was quicker
                 return
             kept = "nothing was overwritten (choose another path)"
-            raise StateError(f"{store} exists and is no store of belman: {kept}")
+            raise StateError(f"{store} exists and is not a store of belman: {kept}")
         (self._path / _MARKS).mkdir(parents=True, exist_ok=True)
         write_new(record, design)
 

@@ -43,7 +43,7 @@ def _centre(
 
 
 def divergence(family: Family, belief: ArrayLike, other: ArrayLike) -> float:
-    """KL(belief ‖ other), which is also the KL between the two belief–reward laws."""
+    """KL(belief ‖ other), which is also the KL between the two belief–reward distributions."""
     return family.divergence(belief, other)
 
 

@@ -63,7 +63,9 @@ class DriftCheck:
             return f'{words} (evidence up to {most:.0f} nats): use drift="auto".'
         if most <= -0.5 * CLEAR and min(arm.rewards for arm in self.arms) >= 100:
             return "Nothing speaks for a change: leave drift out."
-        return 'These rewards do not say: drift="auto" costs little where nothing changes.'
+        return (
+            'These rewards do not tell either way: drift="auto" costs little where nothing changes.'
+        )
 
     @property
     def table(self) -> Table:

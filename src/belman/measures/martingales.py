@@ -157,7 +157,7 @@ def _of_unknown_variance(
 
 
 class Betting:
-    """Bets on bounded rewards without a law: what a gambler would own who bets against a mean.
+    """Bets on bounded rewards of any distribution: what one who bets against a mean would own.
 
     Capital Π(1 + c(x/μ − 1)) against too small a mean, and likewise against too large a one, each
     averaged over some c: a product does not care for the order, so the values and how often each
@@ -174,7 +174,7 @@ class Betting:
         self.ends = (float(range[0]), float(range[1]))
         if not self.ends[0] < self.ends[1] or not all(map(math.isfinite, self.ends)):
             allowed = "give (low, high) with low below high, both finite"
-            raise SettingError(f"range={range!r} bounds no rewards: {allowed}")
+            raise SettingError(f"range={range!r} is not valid: {allowed}")
         self._counts: dict[float, int] = {}
         self._centre: float | None = None
 

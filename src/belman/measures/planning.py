@@ -164,7 +164,9 @@ def plan(
     shortest = characteristic_time(problem).turns * max(-math.log(risk), 1.0)
     rules: dict[str, StopRule] = {"sure": Sure(1.0 - risk), "separated": Separated(risk)}
     if rule not in rules:
-        raise SettingError(f"rule={rule!r} is no rule of a plan: there are 'sure' and 'separated'")
+        raise SettingError(
+            f"rule={rule!r} is not a rule of a plan: there are 'sure' and 'separated'"
+        )
     horizon = int(_LONGEST * max(shortest, 100.0))
     every = max(int(per_day / looks), 1)
     played = {
@@ -188,9 +190,9 @@ def _check(
     for name, (value, low, high, allowed) in wanted.items():
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not low < value < high:
-            raise SettingError(f"{name}={value!r} makes no plan: it must be {allowed}")
+            raise SettingError(f"{name}={value!r} is not valid: it must be {allowed}")
     if not isinstance(lift, (int, float)) or lift == 0.0 or not 0.0 < baseline * (1 + lift) < 1.0:
-        what = f"lift={lift!r} over baseline={baseline!r} makes no plan"
+        what = f"lift={lift!r} over baseline={baseline!r} is not valid"
         raise SettingError(f"{what}: baseline·(1 + lift) must be another rate between 0 and 1")
     changed = baseline * (1.0 + lift)
     others = (baseline,) * (arms - 1)

@@ -112,7 +112,7 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """What the rule to stop by says now."""
+        """What the stopping rule says now."""
         return self.rule.decided(self)
 
     @property
@@ -240,14 +240,14 @@ def report(
     """The report of what is known, beside a control if there is one.
 
     Credible intervals have this level, and anytime ones as well: δ = 1 − level, for every interval
-    by itself. Of very many arms only the `most` that are likeliest the best, and control, are
+    by itself. Of very many arms only the `most` that are most likely the best, and control, are
     given lifts and intervals that hold at any look, which take longest to find.
     """
     units, delta = known.units, 1.0 - level
     arms = list(known.arms)
     if control is not None and control not in arms:
         play = f"there are {listing(arms)}{nearest(control, arms)}"
-        raise ArmError(f"control={control!r} is none of the arms: {play}")
+        raise ArmError(f"control={control!r} is not one of the arms: {play}")
     chances = best_probabilities(known.family, known.beliefs)
     losses = expected_losses(known.family, known.beliefs, units)
     ends = zip(*known.family.mean_intervals(known.beliefs, 0.5 * delta), strict=True)

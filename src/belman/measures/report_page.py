@@ -59,7 +59,7 @@ def section(report: Report) -> str:
         _alarms(report),
         _lifts(report),
         f"<h2>Arms</h2><div class='wide'>{_arms(report)}</div>",
-        f"<p>Rule to stop by: {html.escape(repr(report.rule))} – "
+        f"<p>Stopping rule: {html.escape(repr(report.rule))} – "
         f"{html.escape(report.verdict.sentence)}.</p>",
         _soundness(report),
         "<h2>What this means</h2>",

@@ -83,7 +83,7 @@ class Segments(NamedTuple):
     def sentence(self) -> str:
         """What the segments say, in words."""
         if not self.flagged:
-            return f"{self.arm} is known to do worse than {self.against} in no {self.attribute}."
+            return f"In no {self.attribute} is {self.arm} known to do worse than {self.against}."
         places = ", ".join(self.flagged)
         return f"{self.arm} does worse than {self.against} where {self.attribute} is {places}."
 
@@ -118,7 +118,7 @@ class Segments(NamedTuple):
 
 
 def compared(report: Report) -> tuple[Hashable, Hashable]:
-    """The leader, and what it is held against: control, or the runner-up where control leads."""
+    """The leader, and what it is compared with: control, or the runner-up where control leads."""
     ranked = sorted(report.arms, key=lambda arm: -arm.chance_best)
     mine = ranked[0].arm
     return mine, report.control if report.control not in (None, mine) else ranked[1].arm

@@ -71,7 +71,7 @@ def verdict(report: Report) -> str:
     """The sentence of a report."""
     best, used = report.leader, words(report)
     if not any(arm.plays for arm in report.arms):
-        return "Nothing was told yet: all that is known are the priors."
+        return "No reward was told yet: all that is known are the priors."
     if report.others == 0:
         return f"{best.arm} is the only arm: there is nothing to decide."
     end = _end(report)

@@ -67,7 +67,7 @@ class SampleRatio:
     False
     >>> test.add([30_600, 28_000], [0.5, 0.5])
     >>> print(test.finding().sentence)
-    Traffic is not what was meant: green got 48.1 % of it, and 50.0 % were meant.
+    Traffic shares are not as intended: green got 48.1 %, and 50.0 % was intended.
     """
 
     def __init__(self, arms: Sequence[Hashable], worth: float = _WORTH) -> None:
@@ -83,7 +83,7 @@ class SampleRatio:
             words = f"{len(self.arms)} counts and {len(self.arms)} chances, one an arm"
             raise SettingError(f"counts={counts!r} with chances={chances!r} are not {words}")
         if not (given >= 0.0).all() or not math.isclose(given.sum(), 1.0, rel_tol=1e-6):
-            raise SettingError(f"chances={chances!r} are none: they must sum to 1")
+            raise SettingError(f"chances={chances!r} are not valid: they must sum to 1")
         if (new[given == 0.0] > 0.0).any():
             self.log_odds = math.inf
         open_arms = given > 0.0
@@ -102,7 +102,7 @@ class SampleRatio:
         """Whether the odds against the logged chances have reached 1/risk."""
         alarm, question = self.log_odds >= -math.log(risk), "sample ratio"
         if not alarm:
-            sentence = "Traffic is shared as it was meant to be."
+            sentence = "Traffic shares are as intended."
             return Finding(question, alarm, _odds(self.log_odds), sentence)
         with np.errstate(invalid="ignore", divide="ignore"):
             lack = (self.counts - self.expected) / np.sqrt(np.maximum(self.expected, 1e-300))
@@ -112,8 +112,8 @@ class SampleRatio:
             question,
             alarm,
             _odds(self.log_odds),
-            f"Traffic is not what was meant: {self.arms[place]} got {got:.1%} of it, and "
-            f"{meant:.1%} were meant.".replace("%", " %"),
+            f"Traffic shares are not as intended: {self.arms[place]} got {got:.1%}, and "
+            f"{meant:.1%} was intended.".replace("%", " %"),
             "Look for tickets that are lost or given twice for one arm: redirects, caches, crashes,"
             " bots, or assignments that happen before the ticket is logged.",
         )
@@ -159,8 +159,8 @@ def told_shares(asked: Mapping[Any, int], told: Mapping[Any, int], risk: float =
 class Drift:
     """Did an arm change while it was played?
 
-    Its rewards before and after the 1st, 2nd, 4th, 8th, … are held against one mean for both; so at
-    the last of these first half and second half are compared. Odds are averaged over these cuts.
+    Its rewards before and after the 1st, 2nd, 4th, 8th, … are compared with one mean for both; so
+    the last of these compares the first half with the second. Odds are averaged over these cuts.
 
     >>> from belman.families import Bernoulli
     >>> drift = Drift("green", Bernoulli())

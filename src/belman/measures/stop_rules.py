@@ -53,7 +53,7 @@ def _between(what: str, value: Any, low: float, high: float) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not low < value < high:
         bounds = f"above {low:g}" if high == math.inf else f"strictly between {low:g} and {high:g}"
-        raise SettingError(f"{what}={value!r} makes no rule: it must lie {bounds}")
+        raise SettingError(f"{what}={value!r} is not valid: it must lie {bounds}")
     return float(value)
 
 

@@ -1,4 +1,4 @@
-"""Plays that are watched after every reward, until a rule to stop by has decided.
+"""Plays that are watched after every reward, until a stopping rule has decided.
 
 For coins, whose average is their parameter: what a mixture martingale loses at its least is then a
 few logarithms, and `Separated` is Chernoff's evidence of every pair against a bar that grows by
@@ -146,7 +146,7 @@ def watch(
     """
     family, arms = problem.family, problem.arms
     if not family.coin:
-        raise SettingError(f"only coins are watched, and {family.name} rewards are none")
+        raise SettingError(f"only coins are watched, and {family.name} rewards are not")
     if isinstance(rule, Separated):
         kind, bar = _SEPARATED, math.log((arms - 1) / rule.delta)
     elif isinstance(rule, Sure):

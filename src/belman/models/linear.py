@@ -95,10 +95,10 @@ class Linear(Model):
         is_number = isinstance(self.noise, (int, float)) and not isinstance(self.noise, bool)
         if not is_number or not 1e-9 <= self.noise <= 1e9:
             allowed = "it must be a number from 1e-9 to 1e9"
-            raise FamilyError(f"noise={self.noise!r} makes no model: {allowed}")
+            raise FamilyError(f"noise={self.noise!r} is not valid: {allowed}")
         if not isinstance(self.unknown, bool):
             raise FamilyError(
-                f"unknown={self.unknown!r} makes no model: it is neither True nor False"
+                f"unknown={self.unknown!r} is not valid: it is neither True nor False"
             )
 
     @property

@@ -88,8 +88,9 @@ class ModelKernels(Bundle):
 class Model(ABC):
     """How rewards depend on θ: what the user chose. `keep` below 1 lets beliefs fade to the prior.
 
-    What fades is a walk of θ that has the prior as its law at all times: at every d-th reward each
-    coefficient keeps keep^(d/2) of its distance from 0, and gets a part of the prior's variance.
+    What fades is a walk of θ whose distribution is the prior's at all times: at every d-th reward
+    each coefficient keeps keep^(d/2) of its distance from 0, and gets a part of the prior's
+    variance.
     """
 
     keep: float = 1.0
@@ -102,7 +103,7 @@ class Model(ABC):
         is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
         if not is_number or not 0.0 < self.keep <= 1.0:
             allowed = "it must be above 0 and at most 1 (1 never forgets)"
-            raise FamilyError(f"keep={self.keep!r} makes no model: {allowed}")
+            raise FamilyError(f"keep={self.keep!r} is not valid: {allowed}")
 
     @property
     @abstractmethod
@@ -140,7 +141,8 @@ class Model(ABC):
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if isinstance(reward, str) or not abs(value) <= 1e12 or not self.supports(value):
-            raise RewardError(f"reward {reward!r} is none of {self.name} rewards: {self.support}")
+            allowed = f"{self.name} rewards are {self.support}"
+            raise RewardError(f"reward {reward!r} is not allowed: {allowed}")
         return value
 
     def belief(self, blocks: Sequence[Block] | int) -> Belief:
@@ -155,10 +157,10 @@ class Model(ABC):
         for block in given:
             if not LEAST <= block.scale <= MOST or block.size < 0:
                 allowed = f"sizes from 0 up, scales from {LEAST:g} to {MOST:g}"
-                raise PriorError(f"{block!r} makes no prior: {allowed}")
+                raise PriorError(f"{block!r} is not a valid prior: {allowed}")
         size = sum(block.size for block in given)
         if not 1 <= size <= MOST_FEATURES:
-            raise PriorError(f"{size} features make no belief: from 1 to {MOST_FEATURES:,} do")
+            raise PriorError(f"{size} features are not allowed: give from 1 to {MOST_FEATURES:,}")
         rows = [
             [
                 block.scale * (factor if block.pooled else 1.0) / self.unit

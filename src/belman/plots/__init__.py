@@ -1,4 +1,4 @@
-"""How it looks: beliefs as densities and on the manifold, the focal law, curves of simulations.
+"""How it looks: beliefs as densities and on the manifold, the focal distribution, curves.
 
 Every picture has a function that gives plain arrays, one that draws them, and one that does both.
 They take an agent, or anything else with arms, beliefs and a family, and draw on the axes that they

@@ -1,4 +1,4 @@
-"""The focal law exp(x/τ(t)), normalised on [0, 1]: how much high rewards are in focus over time."""
+"""The focal distribution ∝ exp(x/τ(t)) on [0, 1]: how much high rewards are in focus over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from belman.plots.beliefs import Floats
 
 
 class FocalDensities(NamedTuple):
-    """The focal law at each of T turns."""
+    """The focal distribution at each of T turns."""
 
     turns: tuple[int, ...]  # (T)
     tau: Floats  # (T) exposure, infinite at first
@@ -39,8 +39,9 @@ def focal_densities(
     given = Paper() if schedule is None else exposure(schedule)
     if given.per_arm:
         raise ExposureError(
-            f"{given!r} has one focal law per arm and none for all: give another exposure, such "
-            "as belman.exposure.Paper(), or see the exposure of each arm in Agent.explain()"
+            f"{given!r} has one focal distribution per arm and none for all: give another "
+            "exposure, such as belman.exposure.Paper(), or see the exposure of each arm in "
+            "Agent.explain()"
         )
     x = np.linspace(0.0, 1.0, points)
     pull = given.pull(np.array(turns, dtype=np.float64), arms)[:, None]
@@ -62,7 +63,7 @@ def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "scr
         ax.set_yscale("log")
         ax.set_ylim(max(data.density.min() * 0.5, 1e-6), data.density.max() * 2.0)
         ax.set_xlabel("reward x")
-        ax.set_ylabel("density of the focal law")
+        ax.set_ylabel("density of the focal distribution")
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         return ax
 
@@ -75,5 +76,5 @@ def focal(
     arms: int = 2,
     size: str = "screen",
 ) -> Axes:
-    """The focal law of an exposure at these turns."""
+    """The focal distribution of an exposure at these turns."""
     return draw_focal(focal_densities(schedule, turns, arms=arms), ax, size=size)

@@ -1,4 +1,4 @@
-"""BelMan: play the arm nearest to the pseudobelief under the focal law, learn, and re-centre.
+"""BelMan: play the arm nearest to the pseudobelief under the focal distribution; learn; re-centre.
 
 a_t = argmax_a  s·E_a[X] − KL(b_a ‖ b̄), with s = 1/τ(t). With `FadingEvidence` each arm has its own
 τ, measured from the leader L: a_t = argmax_a  −c_t (n_a + p) d(μ_a, μ_L) − KL(b_a ‖ b̄).
@@ -160,8 +160,8 @@ EVIDENCE = PolicyKernels(
 )
 
 #: Readings of the reverse projection, for each form of exposure. One exposure per arm is measured
-#: from the leader, whose focal law is flat: the normaliser inside the joint projection is then 1,
-#: and it is the barycentre's. Evidence alone projects nothing.
+#: from the leader, whose focal distribution is flat: the normaliser inside the joint projection is
+#: then 1, and it is the barycentre's. Evidence alone projects nothing.
 _FORMS = ("common", "weighed", "explored", "evidence")
 READINGS: dict[str, dict[str, PolicyKernels]] = {
     reading: dict(zip(_FORMS, (*bundles, EVIDENCE), strict=True))
@@ -175,13 +175,13 @@ READINGS: dict[str, dict[str, PolicyKernels]] = {
 
 @dataclass(frozen=True)
 class BelMan(Policy):
-    """Play the arm nearest to the pseudobelief under the focal law.
+    """Play the arm nearest to the pseudobelief under the focal distribution.
 
     `exposure` is one of `belman.exposure` or a function τ(t); `reading` says which reverse
     projection makes the pseudobelief: 'barycentre' (least sum of KL from the arms, Theorem 1),
     'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with the normaliser of the focal
-    law inside; under `Evidence` the leader's, which is 1). With no arguments it is the best default
-    we know; `BelMan.paper()` is the paper's.
+    distribution inside; under `Evidence` the leader's, which is 1). With no arguments it is the
+    best default we know; `BelMan.paper()` is the paper's.
 
     >>> BelMan.paper()
     BelMan(exposure=Paper(C=15.0), reading='barycentre')

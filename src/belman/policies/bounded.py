@@ -24,7 +24,7 @@ def interval(policy: str, given: object) -> tuple[float, float] | None:
     fits = len(ends) == 2 and all(map(is_number, ends)) and ends[0] < ends[1]
     if not fits:
         allowed = "(low, high), two numbers with low below high, or None for the family's own"
-        raise PolicyError(f"range={given!r} makes no {policy}: it must be {allowed}")
+        raise PolicyError(f"range={given!r} is not valid for {policy}: it must be {allowed}")
     return float(ends[0]), float(ends[1])
 
 

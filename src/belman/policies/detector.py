@@ -44,4 +44,6 @@ class Detector(ABC):
     def _require(self, name: str, fits: bool, allowed: str) -> None:
         if not fits:
             value = getattr(self, name)
-            raise PolicyError(f"{name}={value!r} makes no {self.name}: it must be {allowed}")
+            raise PolicyError(
+                f"{name}={value!r} is not valid for {self.name}: it must be {allowed}"
+            )

@@ -28,7 +28,7 @@ def _told(horizon: int, changes: int, arms: int = 1) -> tuple[float, float]:
     for name, value, least in (("horizon", horizon, 2), ("changes", changes, 1), ("arms", arms, 1)):
         if not is_whole(value, least):
             raise PolicyError(
-                f"{name}={value!r} is none: it must be a whole number from {least} up"
+                f"{name}={value!r} is not valid: it must be a whole number from {least} up"
             )
     return float(horizon), float(changes)
 

@@ -78,7 +78,7 @@ class Forced(Policy):
     """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) any arm.
 
     Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to
-    turn 10,000 is exploration. K is the number of arms unless `arms` says otherwise.
+    turn 10,000 is exploration. K is `arms`, by default the number of arms.
 
     >>> Forced(Thompson()).chance(1000, arms=5)
     0.715756...
@@ -107,7 +107,7 @@ class Forced(Policy):
     def chance(self, turn: int, arms: int) -> float:
         """The chance that this turn explores."""
         if turn < 1:
-            raise PolicyError(f"turn={turn!r} is none: turns are counted from 1")
+            raise PolicyError(f"turn={turn!r} is not valid: turns are counted from 1")
         return float(exploring(self._own(), arms, float(turn)))
 
     def _own(self) -> Floats:

@@ -13,7 +13,7 @@ from belman.policies.med import BUNDLES
 
 @dataclass(frozen=True)
 class KLMS(Maillard):
-    """MED for rewards in a range, whatever their law: `range`, or the family's own.
+    """MED for rewards in a range, whatever their distribution: `range`, or the family's own.
 
     >>> KLMS(range=(0, 10))
     KLMS(divergence='bernoulli', range=(0.0, 10.0))

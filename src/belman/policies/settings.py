@@ -21,7 +21,7 @@ def require(policy: Any, name: str, fits: bool, allowed: str) -> None:
     """Refuse a policy whose setting of that name does not fit."""
     if not fits:
         value = getattr(policy, name)
-        raise PolicyError(f"{name}={value!r} makes no {policy.name}: it must be {allowed}")
+        raise PolicyError(f"{name}={value!r} is not valid for {policy.name}: it must be {allowed}")
 
 
 def is_number(value: object) -> bool:

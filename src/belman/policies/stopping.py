@@ -138,6 +138,6 @@ def check_rule(rule: str, family: Family) -> str:
     if rule == "proven" and not family.bregman:
         raise SettingError(
             "threshold='proven' is proved for one-parameter exponential families in their mean, "
-            f"and {family.name} is none: give 'customary'"
+            f"and {family.name} is not one of them: give 'customary'"
         )
     return rule

@@ -31,7 +31,7 @@ class Corrupted(Problem):
     def __post_init__(self) -> None:
         number = isinstance(self.budget, (int, float, np.number)) and math.isfinite(self.budget)
         if not number or self.budget < 0.0:
-            what = f"budget={self.budget!r} corrupts nothing that could be"
+            what = f"budget={self.budget!r} is not valid"
             raise SettingError(f"{what}: it must be a number from 0 up")
         low, high = (float(end) for end in self.ends)
         if not low < high or not all(map(self.family.supports, (low, high))):

@@ -54,13 +54,15 @@ class Delayed(Problem):
         ):
             number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
             if not number or value < 0.0 or (value == 0.0 and least == "positive"):
-                raise SettingError(f"{name}={value!r} makes no late rewards: it must be {least}")
+                raise SettingError(
+                    f"{name}={value!r} is not valid for late rewards: it must be {least}"
+                )
             object.__setattr__(self, name, float(value))
         if self.told not in TELLINGS:
             there = f"there are {listing(TELLINGS)}{nearest(self.told, TELLINGS)}"
             raise SettingError(f"told={self.told!r} is unknown: {there}")
         if self.told == "early" and not self.family.coin:
-            what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are none"
+            what = f"told='early' needs rewards of 0 and 1, and {self.family.name} rewards are not"
             raise SettingError(f"{what}: told='window' counts them when their window closes")
         for name, count, why in (
             ("looks", self.looks, "shows nothing"),
@@ -132,7 +134,7 @@ def delayed(
         raise SettingError(f"problem={problem!r} has no rewards that could be late: {remedy}")
     laws = delays if isinstance(delays, (list, tuple)) and not _numbers(delays) else [delays]
     if not (isinstance(window, (int, float, np.number)) and 0.0 < window < math.inf):
-        raise SettingError(f"window={window!r} makes no late rewards: it must be positive")
+        raise SettingError(f"window={window!r} is not valid for late rewards: it must be positive")
     return Delayed(
         family=problem.family,
         problem=problem,
@@ -182,7 +184,7 @@ def _numbers(given: Sequence[Any]) -> bool:
 def _quantiles(law: Any, window: float) -> tuple[float, ...]:
     """The quantiles of a distribution of delays, cut at the window."""
     chances = np.linspace(0.0, 1.0, _PARTS + 1)
-    refused = f"delays={law!r} make no distribution within a window of {window:g}"
+    refused = f"delays={law!r} are not a distribution within a window of {window:g}"
     try:
         if hasattr(law, "ppf") and hasattr(law, "cdf"):
             top = min(float(law.cdf(window)), _TOP)

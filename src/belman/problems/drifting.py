@@ -40,9 +40,7 @@ class Drifting(Problem):
         if not rising or not even or not means[0] or not peopled:
             allowed = "starts rise from turn 1, and each has as many means as there are arms"
             allowed = f"{allowed}, not all of them None"
-            raise SettingError(
-                f"starts={self.starts!r} make no problem with these means: {allowed}"
-            )
+            raise SettingError(f"starts={self.starts!r} are not valid with these means: {allowed}")
         object.__setattr__(self, "starts", starts)
         object.__setattr__(self, "means", means)
         _ = self.parameters
@@ -181,7 +179,7 @@ def abrupt_and_back(
     if not 0 <= arm < len(means) or not 1 < at < back:
         allowed = "an arm of the list, and 1 < at < back"
         raise SettingError(
-            f"arm={arm!r}, at={at!r}, back={back!r} make no campaign: give {allowed}"
+            f"arm={arm!r}, at={at!r}, back={back!r} are not a valid campaign: give {allowed}"
         )
     moved = [to if a == arm else mean for a, mean in enumerate(means)]
     rows = tuple(tuple(map(float, row)) for row in (means, moved, means))
@@ -208,7 +206,7 @@ def coming_and_going(
     if not 1 <= at_once <= arms or horizon < stretches:
         allowed = "at_once from 1 to the number of arms, and a turn for each that comes"
         given = f"arms={arms!r}, at_once={at_once!r}, horizon={horizon!r}"
-        raise SettingError(f"{given} make no problem: give {allowed}")
+        raise SettingError(f"{given} are not valid: give {allowed}")
     means = np.random.default_rng(seed).uniform(*between, arms).tolist()
     rows = tuple(
         tuple(mean if first <= a < first + at_once else None for a, mean in enumerate(means))

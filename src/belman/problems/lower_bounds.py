@@ -79,7 +79,7 @@ def characteristic_time(problem: Stationary, m: int = 1) -> CharacteristicTime:
         )
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= problem.arms:
         allowed = f"a whole number of arms from 1 to {problem.arms}"
-        raise SettingError(f"m={m!r} makes no question: it must be {allowed}")
+        raise SettingError(f"m={m!r} is not valid: it must be {allowed}")
     family, arms = problem.family, problem.arms
     means = np.array([family.mean_of(theta) for theta in problem.parameters])
     spreads = np.array([family.spread_of(theta) for theta in problem.parameters])

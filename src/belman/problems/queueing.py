@@ -225,7 +225,7 @@ def queue(
         family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
     holds = service_law != "bernoulli"
     if holds and serves_empty:
-        what = f"serves_empty=True makes no queue with {service_law} job sizes"
+        what = f"serves_empty=True is not valid with {service_law} job sizes"
         raise SettingError(f"{what}: an empty queue has no job to size")
     made = Queue(
         family=Mirror(family) if holds else family,
@@ -267,7 +267,9 @@ def _rates(services: ArrayLike, positive: bool) -> tuple[bool, tuple[tuple[float
     fits = np.isfinite(rates) & (rates <= 1.0) & ((rates > 0.0) if positive else (rates >= 0.0))
     if not fits.all():
         rate = float(rates[~fits][0])
-        raise SettingError(f"service rate {rate!r} cannot be: it must be {low} to 1 job per turn")
+        raise SettingError(
+            f"service rate {rate!r} is not allowed: it must be {low} to 1 job per turn"
+        )
     return rates.ndim == 1, tuple(tuple(map(float, row)) for row in np.atleast_2d(rates))
 
 
@@ -283,5 +285,5 @@ def _arrivals(arrivals: float | Sequence[float], queues: int, single: bool) -> t
     for rate in rates:
         if not (math.isfinite(rate) and 0.0 <= rate <= 1.0):
             allowed = "it must be from 0 to 1 job per turn"
-            raise SettingError(f"arrival rate {float(rate)!r} cannot be: {allowed}")
+            raise SettingError(f"arrival rate {float(rate)!r} is not allowed: {allowed}")
     return tuple(map(float, rates))

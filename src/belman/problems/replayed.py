@@ -155,7 +155,7 @@ def _columns(data: Any) -> dict[str, Sequence[Any]]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(f"{path} cannot be read: {error}") from None
     if len(lines) < 2:
-        raise SettingError(f"{path} holds no lines below its names of columns")
+        raise SettingError(f"{path} has no rows below its header")
     head = [name.strip() for name in lines[0]]
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(head):
@@ -190,6 +190,6 @@ def _numbers(values: Sequence[Any], name: str) -> list[float]:
         except (TypeError, ValueError):
             number = float("nan")
         if not np.isfinite(number):
-            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is no reward")
+            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is not a reward")
         found.append(number)
     return found

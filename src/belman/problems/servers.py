@@ -153,4 +153,4 @@ def _check_laws(made: Servers) -> None:
             good = drawn.shape == (100,) and bool((np.isfinite(drawn) & (drawn >= 0.0)).all())
         if not good:
             allowed = "a positive number, a distribution of SciPy, or a function (generator, size)"
-            raise SettingError(f"{law!r} is no distribution of times: give {allowed}")
+            raise SettingError(f"{law!r} is not a distribution of times: give {allowed}")

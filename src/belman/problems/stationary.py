@@ -73,7 +73,7 @@ class RandomStationary(Problem):
     def __post_init__(self) -> None:
         whole = isinstance(self.number, (int, np.integer)) and not isinstance(self.number, bool)
         if not whole or self.number < 1:
-            what = f"arms={self.number!r} makes no problem"
+            what = f"arms={self.number!r} is not valid"
             raise SettingError(f"{what}: it must be a whole number from 1 up")
         object.__setattr__(self, "prior", self.family.check_belief(self.prior))
         if self.between is not None:

@@ -29,7 +29,7 @@ class Tables(Problem):
     def __post_init__(self) -> None:
         if not isinstance(self.family, Bounded):
             raise FamilyError(
-                f"{self.family.name} rewards are drawn from no tables: give Bounded()"
+                f"{self.family.name} rewards are not drawn from tables: give Bounded()"
             )
         if not self.laws:
             raise FamilyError("a problem needs at least one arm: the list is empty")

@@ -45,7 +45,7 @@ class SegmentBeliefs:
         """The values that name a segment; None where the context does not say."""
         if not isinstance(context, Mapping):
             example = f"{{{self.names[0]!r}: …}}"
-            raise SettingError(f"context={context!r} names no segment: give {example}")
+            raise SettingError(f"context={context!r} is not a segment: give {example}")
         for name in context:
             if name not in self.names:
                 known = f"segments are by {listing(self.names)}{nearest(name, self.names)}"
@@ -140,7 +140,7 @@ class SegmentBeliefs:
         self.all = self._learnt(content["all"])
         self.own = {}
         if not isinstance(content["segments"], list) or len(content["segments"]) > MOST_SEGMENTS:
-            raise StateError("its segments are no list of them, or too many")
+            raise StateError("its segments are not a list, or too many")
         for values, rows in content["segments"]:
             decoded = [state_file.decode_arm(value, source) for value in values]
             key = self.key(dict(zip(self.names, decoded, strict=True)))
@@ -193,5 +193,5 @@ def _check_value(name: str, value: Any) -> Hashable:
     """A value of a context that can be written down: text, a number or None."""
     plain = value is None or isinstance(value, (str, int, float))
     if not plain or (isinstance(value, float) and not math.isfinite(value)):
-        raise SettingError(f"{name}={value!r} names no segment: give text, a number or None")
+        raise SettingError(f"{name}={value!r} is not valid: give text, a number or None")
     return value

@@ -71,8 +71,8 @@ def create_app(
     app = FastAPI(
         title="belman",
         version=__version__,
-        description="Bayesian bandits that survive: "
-        "ask which arm to try, tell its reward, watch what is believed.",
+        description="Durable Bayesian bandits: "
+        "ask which arm to try, tell its reward, watch what is learnt.",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,

@@ -47,7 +47,7 @@ class Client(assignment.Client):
 
     @staticmethod
     def described(value: Any) -> Any:
-        """A family, policy, exposure or rule to stop by as its description; else as JSON has it."""
+        """A family, policy, exposure or stopping rule as its description; else as JSON has it."""
         if isinstance(value, _PARTS):
             return spec.describe(value)
         return assignment.Client.described(value)

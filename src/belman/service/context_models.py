@@ -18,11 +18,11 @@ Word = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 Words = Annotated[list[Word], Field(min_length=1, max_length=MOST_NAMES)]
 Values = Annotated[dict[Word, StrictBool | Number | _Text | None], Field(max_length=MOST_NAMES)]
 Context = Annotated[
-    Values | None, Field(description="What is known of this moment, by the study's names.")
+    Values | None, Field(description="The context of this decision, by the study's names.")
 ]
 Candidates = Annotated[
     Annotated[list[Values], Field(min_length=1, max_length=MOST_CANDIDATES)] | None,
-    Field(description="The features of what may be chosen, where these are the arms."),
+    Field(description="The candidates with their features, in a study without fixed arms."),
 ]
 Top = Annotated[
     Annotated[int, Field(strict=True, ge=1, le=MOST_CANDIDATES)] | None,
@@ -36,23 +36,26 @@ class ContextsIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     segments: Annotated[
-        Words | None, Field(description="Names of what makes a segment, each of which learns.")
+        Words | None,
+        Field(description="Names of context values; each combination is a segment that learns."),
     ] = None
-    context: Annotated[Words | None, Field(description="Names of what an ask tells.")] = None
+    context: Annotated[
+        Words | None, Field(description="Names of the context values that come with an ask.")
+    ] = None
     features: Annotated[
         Words | dict[Word, Values] | None,
-        Field(description="What is known of every arm; or names alone, for candidates."),
+        Field(description="Features of every arm; or names alone, for candidates."),
     ] = None
     model: Annotated[
         Word | dict[Word, Any] | None,
-        Field(description="What rewards along features are: linear, logistic or poisson."),
+        Field(description="The model of rewards given features: linear, logistic or poisson."),
     ] = None
     pooling: Annotated[
         Word | None, Field(description="What arms share: shared, disjoint or hybrid.")
     ] = None
     interactions: Annotated[
         Annotated[list[Words], Field(max_length=MOST_NAMES)] | None,
-        Field(description="Pairs of a name of the context and a feature that count together."),
+        Field(description="Interactions: pairs of a context name and a feature."),
     ] = None
     scale: Annotated[
         Number | None, Field(description="The prior's standard deviation of coefficients.")
@@ -151,5 +154,5 @@ def context_in(text: str | None) -> dict[str, Any] | None:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise SettingError(f"context={text[:80]!r} is no JSON object: {{…}}")
+        raise SettingError(f"context={text[:80]!r} is not a JSON object: {{…}}")
     return found

@@ -54,4 +54,4 @@ def _check_proxy(proxy: str) -> None:
         ipaddress.ip_network(proxy)
     except ValueError:
         allowed = "give an address such as 10.0.0.7, or a network such as 10.0.0.0/8"
-        raise SettingError(f"proxies={proxy!r} is no address of a proxy: {allowed}") from None
+        raise SettingError(f"proxies={proxy!r} is not an address of a proxy: {allowed}") from None

@@ -32,15 +32,15 @@ Key = Annotated[Name | None, Field(description="Idempotency key: the same key co
 Ticket = Annotated[Name, Field(description="The id that an ask gave.")]
 Metrics = Annotated[
     Annotated[dict[Name, Number], Field(max_length=20)] | None,
-    Field(description="Numbers beside the reward, by name."),
+    Field(description="Metrics beside the reward, by name."),
 ]
 Attributes = Annotated[
     Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)] | None,
-    Field(description="What is known of whoever it is for; segments of reports."),
+    Field(description="Attributes of the visitor or request; reports can be split by them."),
 ]
 Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
-_OLD = Field(deprecated=True, description="Leads to window and silence.")
+_OLD = Field(deprecated=True, description="Replaced by window and silence.")
 
 
 class _Model(BaseModel):
@@ -62,75 +62,81 @@ class NewStudy(ContextsIn):
         Field(description="The names of the arms; left out where candidates come with asks."),
     ] = None
     family: Annotated[
-        Described | None, Field(description="What a reward is; bernoulli by default.")
+        Described | None,
+        Field(description="The family, a distribution of rewards; bernoulli by default."),
     ] = None
-    policy: Annotated[
-        Described | None, Field(description="The algorithm that chooses; belman by default.")
-    ] = None
-    prior: Annotated[
-        Coordinates | None, Field(description="The belief about every arm at first.")
-    ] = None
+    policy: Annotated[Described | None, Field(description="The policy; belman by default.")] = None
+    prior: Annotated[Coordinates | None, Field(description="The prior of every arm.")] = None
     range: Annotated[
         Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
         Field(description="The least and the largest reward."),
     ] = None
     clip: Annotated[
         StrictBool | None,
-        Field(description="Whether rewards beyond the range count as its ends; else refused."),
+        Field(description="Whether to clip rewards to the range; by default others are refused."),
     ] = None
-    minimise: Annotated[StrictBool | None, Field(description="Whether rewards are costs.")] = None
+    minimise: Annotated[
+        StrictBool | None, Field(description="Whether rewards are costs: less is better.")
+    ] = None
     discount: Annotated[
-        Number | None, Field(description="Below 1, beliefs fade at every reward.")
+        Number | None,
+        Field(description="Below 1, old rewards count less: by this factor at every reward."),
     ] = None
     drift: Annotated[
         Described | None,
-        Field(description="Follow a world that changes: auto, or belman-drift with settings."),
+        Field(description="Adapt to changes over time: auto, or belman-drift with settings."),
     ] = None
     seed: Annotated[
         Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None,
         Field(description="The same seed makes the same decisions."),
     ] = None
     uniform_share: Annotated[
-        Number | None, Field(description="A share of traffic drawn uniformly, for replays.")
+        Number | None,
+        Field(description="A share of traffic assigned uniformly at random, for replays."),
     ] = None
     window: Annotated[
-        Number | None, Field(description="Seconds for which a ticket is open, before it counts.")
+        Number | None, Field(description="Seconds to wait for rewards of a ticket; then it counts.")
     ] = None
     silence: Annotated[
-        Number | None, Field(description="What it then counts as if nobody told; null forgets it.")
+        Number | None,
+        Field(description="The reward of a ticket when none came in time; null ignores it."),
     ] = 0.0
     accumulate: Annotated[
-        StrictBool, Field(description="Whether rewards of a ticket add up; else the last stands.")
+        StrictBool,
+        Field(description="Whether rewards of a ticket add up; by default the last counts."),
     ] = False
     early: Annotated[
         StrictBool | None,
-        Field(description="Whether to learn before windows close; null does where it can be."),
+        Field(description="Whether to learn before windows close; null: where possible."),
     ] = None
     reward: Annotated[
         StrictStr | None,
-        Field(max_length=300, description="Over metrics, where none is told: margin - 0.2*latency"),
+        Field(
+            max_length=300,
+            description="A formula for the reward from metrics: margin - 0.2*latency",
+        ),
     ] = None
     control: Annotated[
-        Arm | None, Field(description="The arm that the others are held against.")
+        Arm | None, Field(description="The arm that the others are compared with.")
     ] = None
     stop_when: Annotated[
         Described | None,
-        Field(description="When one may stop: sure, loss-below or separated, with settings."),
+        Field(description="The stopping rule: sure, loss-below or separated, with settings."),
     ] = None
     then: Annotated[
         Literal["say", "ship"] | None,
-        Field(description="What happens when the rule to stop by has decided."),
+        Field(description="What to do when it is met: say (only report it) or ship."),
     ] = None
     floor: Annotated[
         Share | dict[Name, Share] | None,
-        Field(description="The least share of every arm, or of some by name."),
+        Field(description="The least traffic share of every arm, or of some by name."),
     ] = None
     control_share: Annotated[
         Share | None, Field(description="The share of traffic that control always gets.")
     ] = None
     guard: Annotated[
         dict[Name, Annotated[StrictStr, Field(max_length=100)]] | None,
-        Field(description="Limits on means of metrics: {'refund': '< 0.05'}."),
+        Field(description="Guard-rails, limits on means of metrics: {'refund': '< 0.05'}."),
     ] = None
     expire_after: Annotated[Number | None, _OLD] = None
     expired_reward: Annotated[Number | None, _OLD] = None
@@ -185,7 +191,7 @@ class TellBody(_Model):
 
     ticket: Ticket
     reward: Annotated[
-        Number | None, Field(description="Left out where metrics make the reward.")
+        Number | None, Field(description="Leave it out where a formula over metrics gives it.")
     ] = None
     key: Key = None
     metrics: Metrics = None
@@ -202,7 +208,9 @@ class CorrectBody(_Model):
 
     model_config = _example(reward=0, reason="refund", key="refund-4711")
 
-    reward: Annotated[Number | None, Field(description="What it counts as; null forgets it.")]
+    reward: Annotated[
+        Number | None, Field(description="The right reward; null removes the ticket.")
+    ]
     reason: Annotated[Reason, Field(min_length=1)]
     key: Key = None
     metrics: Metrics = None
@@ -258,7 +266,7 @@ class ArmBody(ReasonBody):
 
 
 class ShipBody(ReasonBody):
-    """The arm to which all traffic goes; by default the one that is likeliest the best."""
+    """The arm to which all traffic goes; by default the one that is most likely the best."""
 
     model_config = _example(arm="green", reason="decided on Monday")
 
@@ -290,10 +298,10 @@ class ExposureBody(ReasonBody):
 
     dial: Annotated[
         Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None,
-        Field(description="From 0 (explore) to 1 (exploit); 0.5 is the default."),
+        Field(description="How greedy: from 0 (explore) to 1 (exploit); 0.5 is the default."),
     ] = None
     exposure: Annotated[
-        Described | None, Field(description="By name, or name and settings, instead of a dial.")
+        Described | None, Field(description="By name, or name and settings, instead of `dial`.")
     ] = None
 
     def chosen(self) -> Exposure:

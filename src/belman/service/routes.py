@@ -73,7 +73,9 @@ async def list_studies(
     request: Request,
     query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
-    archived: Annotated[bool, Query(description="Those that are archived, instead.")] = False,
+    archived: Annotated[
+        bool, Query(description="Whether to list archived studies instead.")
+    ] = False,
 ) -> Response:
     """The names of the studies, in order."""
     names = await registry_of(request).names(query, archived)
@@ -292,7 +294,7 @@ async def retire_arm(request: Request, study: Decider, body: models.ArmBody) -> 
 
 @router.post("/{name}/ship", response_model=answers.StatusOut, **requires(Role.ADMIN, 409))
 async def ship(request: Request, study: Decider, body: models.ShipBody) -> Response:
-    """Give all traffic to one arm; without one, to the arm that is likeliest the best."""
+    """Give all traffic to one arm; without one, to the arm that is most likely the best."""
     return await _changed(request, study, study.ship, models.arm_in(body.arm), body.reason)
 
 

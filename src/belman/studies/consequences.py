@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write(unit: UnitOfWork, is_look: bool) -> None:
-    """Write down what follows; the rule to stop by is asked where this `is_look`."""
+    """Write down what follows; the stopping rule is asked where this `is_look`."""
     state = unit.state
     touched, state.guards.touched = sorted(state.guards.touched), set()
     for place in touched:

@@ -83,7 +83,7 @@ def open_study(
     where rewards are 0 or 1 and silence is 0, a success that was told counts at once and silence as
     its age says; `early=False` waits for the window. Where a ticket has no single reward, `reward`
     declares one over its metrics: "margin - 0.2*latency". `control` is the arm that the others are
-    held against in `report`, and `stop_when` the rule by which `verdict` says whether one may stop;
+    compared with in `report`, and `stop_when` the rule by which `verdict` says whether to stop;
     with `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share
     of every arm, or of some by name, and `control_share` the share that control always gets.
     `guard` limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of

@@ -29,14 +29,14 @@ def check_snapshot(state: State) -> None:
     for name in ("told", "forgotten", "past"):
         checks.wholes(getattr(state.traffic, name), arms, name)
     if len(state.traffic.cuts) != arms or not _is_number(state.traffic.past_sum):
-        raise StateError("a snapshot says not what became of its traffic")
+        raise StateError("a snapshot does not say what became of its traffic")
     _check_course(state.course, arms)
     _check_publishing(state.publishing, arms)
     dimension = state.agent.family.dimension
     for tells, total, belief in (cut for cuts in state.traffic.cuts for cut in cuts.values()):
         checks.whole(tells, "rewards of an arm", 1)
         if len(belief) != dimension or not all(map(_is_number, (total, *belief))):
-            raise StateError("a snapshot keeps of an arm's past what is no belief")
+            raise StateError("a snapshot keeps of an arm's past what is not a belief")
     if type(state.paused) is not bool or not _is_number(state.reward):
         raise StateError("a snapshot says neither whether it is paused nor what was earned")
     if state.shipped is not None:
@@ -46,14 +46,14 @@ def check_snapshot(state: State) -> None:
     for key, capitals in state.guards.capitals.items():
         checks.whole(key[0], "the arm of a guard", 0, arms - 1)
         if len(capitals) != len(BETS) or not all(map(_is_number, capitals)):
-            raise StateError("a guard of a snapshot holds what is no capital")
+            raise StateError("a guard of a snapshot holds what is not a capital")
     waiting: Counter[int] = Counter()
     tickets = state.tickets
     for number, (place, time) in tickets.asks.items():
         checks.whole(number, "a ticket", 1, state.number)
         waiting[checks.whole(place, "the arm of a ticket", 0, arms - 1)] += 1
         if not is_time(time):
-            raise StateError(f"a ticket was asked for at {time!r}, which is no time")
+            raise StateError(f"a ticket was asked for at {time!r}, which is not a time")
     asks = list(tickets.asks)
     times = [time for _, time in tickets.asks.values()]
     if asks != sorted(asks) or times != sorted(times) or not is_time(tickets.time):
@@ -63,7 +63,7 @@ def check_snapshot(state: State) -> None:
         if not is_time(row.time) or not _is_number(row.reward):
             raise StateError("a row of a snapshot has no time, or no reward")
     if not all(map(_is_number, tickets.answers.values())):
-        raise StateError("a ticket of a snapshot was told what is no number")
+        raise StateError("a ticket of a snapshot was told what is not a number")
     if state.early is not None:
         _check_early(state.early, state)
     if not state.metric_names >= {name for _, name in state.metrics.sums}:
@@ -93,7 +93,7 @@ def _check_publishing(publishing: Publishing, arms: int) -> None:
     checks.wholes(publishing.assigned, arms, "assigned")
     numbers = [*publishing.meant, publishing.log_odds]
     if len(numbers) != arms + 1 or not all(map(_is_number, numbers)):
-        raise StateError("a snapshot says not what became of its published weights")
+        raise StateError("a snapshot does not say what became of its published weights")
 
 
 def _check_course(course: Course, arms: int) -> None:
@@ -105,11 +105,11 @@ def _check_course(course: Course, arms: int) -> None:
             checks.whole(arm, "the arm of a step", 0, arms - 1)
             checks.whole(count, "asks of a step")
         if not _is_number(step.total):
-            raise StateError("a snapshot says not what its steps of time earned")
+            raise StateError("a snapshot does not say what its steps of time earned")
     for change in course.changes:
         checks.whole(change.number, "a change", 1)
         if not _is_number(change.time) or not isinstance(change.reason, str):
-            raise StateError("a snapshot says not when it was changed, and why")
+            raise StateError("a snapshot does not say when it was changed, and why")
 
 
 def _check_early(early: EarlyLearning, state: State) -> None:
@@ -134,7 +134,7 @@ def _check_learnt(place: int, learnt: Learnt, state: State) -> None:
     checks.whole(learnt.pending, "pending of a retired arm")
     for number in (learnt.plays, learnt.sum, learnt.squares):
         if not _is_number(number):
-            raise StateError(f"sums of retired arm {state.register[place]!r} are no numbers")
+            raise StateError(f"sums of retired arm {state.register[place]!r} are not numbers")
 
 
 def _is_number(value: object) -> bool:

@@ -364,7 +364,7 @@ class Study(Looking):
     def ship(
         self, arm: Hashable | None = None, reason: str = "", *, key: str | None = None
     ) -> None:
-        """Give all traffic to one arm from here on, by default to the one that is likeliest the
+        """Give all traffic to one arm from here on, by default to the one that is most likely the
         best; `unship` undoes it. Tells count as ever, and floors rest.
         """
 

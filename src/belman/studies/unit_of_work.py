@@ -346,7 +346,7 @@ def check_key(key: object) -> str:
     """A key of a request."""
     if not isinstance(key, str) or not 0 < len(key) <= LONGEST or not is_writable(key):
         allowed = f"it must be a string of 1 to {LONGEST} characters"
-        raise SettingError(f"key={str(key)[:80]!r} is no key: {allowed}")
+        raise SettingError(f"key={str(key)[:80]!r} is not a key: {allowed}")
     return key
 
 
@@ -354,7 +354,7 @@ def check_reason(reason: object) -> str:
     """A reason for a change."""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
         allowed = "it must be a string of at most 10,000 characters"
-        raise SettingError(f"reason={str(reason)[:80]!r} is no reason: {allowed}")
+        raise SettingError(f"reason={str(reason)[:80]!r} is not a reason: {allowed}")
     return reason
 
 

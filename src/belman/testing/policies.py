@@ -76,7 +76,7 @@ def kernels_are_one_bundle(case: PolicyCase) -> Faults:
     """The same at every look, so that they are compiled once."""
     kernels = case.policy.kernels
     if not isinstance(kernels, PolicyKernels):
-        yield f"its kernels are {kernels!r}, no PolicyKernels"
+        yield f"its kernels are {kernels!r}, not PolicyKernels"
     if not case.policy.kernels == kernels == replace(case.policy).kernels:
         yield "its kernels are others at every look: make them globals of your module, or a factory"
 
@@ -85,14 +85,14 @@ def params_and_memory_are_arrays(case: PolicyCase) -> Faults:
     """Of floats, the same at every look, and no array of a memory is another's."""
     params = case.policy.params(case.family)
     if params.dtype != np.float64 or params.ndim != 1:
-        yield f"params are {params!r}, no line of floats"
+        yield f"params are {params!r}, not a line of floats"
     if not np.array_equal(params, case.policy.params(case.family), equal_nan=True):
         yield "params are other numbers at every look"
     for arms in (1, 7):
         one, two = (case.policy.memory(arms, case.family.dimension) for _ in range(2))
         for (name, part), (_, other) in zip(named_leaves(one), named_leaves(two), strict=True):
             if part.dtype != np.float64 or not part.flags.c_contiguous:
-                yield f"memory.{name} is no contiguous array of floats"
+                yield f"memory.{name} is not a contiguous array of floats"
             if np.shares_memory(part, other):
                 yield f"two memories share {name}"
 

@@ -78,7 +78,7 @@ def parameters_have_their_means(case: FamilyCase) -> Faults:
             yield f"the mean {found!r} lies outside of mean_range, {family.mean_range}"
     for bad in (math.nan, math.inf, -math.inf):
         if not refuses(FamilyError, family.parameter_of, bad):
-            yield f"parameter_of({bad}) is no FamilyError"
+            yield f"parameter_of({bad}) raises no FamilyError"
 
 
 def rewards_rise_with_luck(case: FamilyCase) -> Faults:
@@ -92,7 +92,7 @@ def rewards_rise_with_luck(case: FamilyCase) -> Faults:
             yield f"rewards of the mean {mean} do not rise with the uniform that they are made of"
         if not all(family.supports(reward) and low <= reward <= high for reward in rewards):
             least, most = rewards.min(), rewards.max()
-            yield f"some rewards of the mean {mean} are none: {least!r} to {most!r}"
+            yield f"some rewards of the mean {mean} are not supported: {least!r} to {most!r}"
         found.append(rewards)
     if not (found[0] <= found[1]).all():
         yield f"the same luck gives an arm of mean {case.means[0]} more than one of {case.means[1]}"
@@ -197,7 +197,7 @@ def impossible_rewards_are_refused(case: FamilyCase) -> Faults:
     wrong = (math.nan, math.inf, -math.inf, 10**400, *no_numbers)
     for reward in wrong:
         if not refuses(RewardError, family.update, family.prior, reward):
-            yield f"a reward of {reward!r} is no RewardError"
+            yield f"a reward of {reward!r} raises no RewardError"
     for reward in case.rewards:
         for kind in (float, np.float64, np.float32):
             value = float(kind(reward))
@@ -212,13 +212,13 @@ def improper_beliefs_are_refused(case: FamilyCase) -> Faults:
     wrong += [[*proper[:-1], bad] for bad in (math.nan, math.inf, 0.0, -1.0, 10**400, None, "1")]
     for belief in wrong:
         if not refuses(PriorError, family.check_belief, belief):
-            yield f"the prior {belief!r} is no PriorError"
+            yield f"the prior {belief!r} raises no PriorError"
     for given in (case.ordinary[1], list(case.ordinary[1]), np.array(case.ordinary[1])):
         if family.check_belief(given) != row(case.ordinary[1]):
             yield f"the belief {given!r} is taken for another"
     for shape in ([1.0] * (family.dimension + 1), [[1.0] * family.dimension]):
         if not refuses(PriorError, family.expected_reward, shape):
-            yield f"the expected reward of {shape!r} is no PriorError"
+            yield f"the expected reward of {shape!r} raises no PriorError"
 
 
 #: Every check of rewards, each a function of a `FamilyCase` that yields a sentence a fault.

@@ -176,7 +176,7 @@ class ContextualMind:
         if candidates is None:
             return Asking(values)
         if isinstance(candidates, (str, Mapping)) or not len(candidates):
-            raise SettingError(f"candidates={candidates!r} are none: give a list of {{…}}")
+            raise SettingError(f"candidates={candidates!r} are not valid: give a list of {{…}}")
         return Asking(values, [self._learnt.features.check(one) for one in candidates])
 
     def meet(self, asking: Asking, count: bool = True) -> None:

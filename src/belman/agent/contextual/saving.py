@@ -141,5 +141,7 @@ def _belief(content: Any, prior: Any) -> Belief:
     shared = bool((parts["share"] >= 0.0).all()) and abs(parts["share"].sum() - 1.0) < 1e-9
     noisy = bool((parts["noise"] >= 0.0).all()) and parts["clock"][0] >= 0.0
     if not (finite and lower and positive and shared and noisy):
-        raise StateError("the belief is none: a root has a positive diagonal and nothing above it")
+        raise StateError(
+            "the belief is damaged: its root needs a positive diagonal and zeros above it"
+        )
     return Belief(**parts, scratch=np.zeros((5, max(size, 4))))

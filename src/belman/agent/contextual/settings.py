@@ -33,7 +33,7 @@ def check_policy(policy: DependentPolicy | None) -> DependentPolicy:
         return SharedBelMan()
     if not isinstance(policy, DependentPolicy):
         remedy = "give one of belman.policies.dependent, such as SharedBelMan()"
-        raise PolicyError(f"policy={policy!r} is no policy for arms with features: {remedy}")
+        raise PolicyError(f"policy={policy!r} is not a policy for arms with features: {remedy}")
     if policy.keeps:
         where = "it keeps a design of its own, and plays in simulations only"
         raise PolicyError(f"policy {policy.name!r} cannot serve an agent: {where}")
@@ -44,7 +44,7 @@ def check_scale(scale: Any) -> float:
     """The prior's standard deviation of coefficients."""
     is_number = isinstance(scale, (int, float)) and not isinstance(scale, bool)
     if not is_number or not 1e-6 <= scale <= 1e6:
-        raise SettingError(f"scale={scale!r} makes no prior: it must be from 1e-6 to 1e6")
+        raise SettingError(f"scale={scale!r} is not valid: it must be from 1e-6 to 1e6")
     return float(scale)
 
 
@@ -65,7 +65,7 @@ def check_names(names: Any, option: str) -> list[str]:
     try:
         found = list(names)
     except TypeError:
-        raise SettingError(f"{option}={names!r} is no list of names") from None
+        raise SettingError(f"{option}={names!r} is not a list of names") from None
     wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
     if wrong or len(set(found)) < len(found) or len(found) > MOST_NAMES or "constant" in found:
         allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
@@ -81,7 +81,7 @@ def check_features(features: Any, arms: Sequence[Hashable]) -> dict[Hashable, Ma
         features = features.to_dict(orient="index")
     if not isinstance(features, Mapping):
         remedy = "give {arm: {name: value}} or a data frame with a row an arm"
-        raise SettingError(f"features={features!r} are none: {remedy}")
+        raise SettingError(f"features={features!r} are not valid: {remedy}")
     for arm in features:
         if arm not in arms:
             raise ArmError(unknown("arm in features", arm, arms))
@@ -99,7 +99,7 @@ def check_pooling(pooling: str | None, features: bool) -> str:
         raise SettingError(unknown("pooling", pooling, POOLINGS))
     if pooling == "disjoint" and features:
         remedy = "with pooling='shared' or 'hybrid' they count"
-        raise SettingError(f"pooling='disjoint' makes no use of features of arms: {remedy}")
+        raise SettingError(f"pooling='disjoint' does not use features of arms: {remedy}")
     if pooling == "shared" and not features:
         remedy = "give features=…, or pooling='disjoint'"
         raise SettingError(f"pooling='shared' cannot tell arms without features apart: {remedy}")
@@ -118,6 +118,6 @@ def check_interactions(
         if len(ends) != 2 or ends[0] not in context or ends[1] not in features:
             known = f"{listing(context)} and {listing(features)}"
             allowed = f"(name of the context, feature), of {known}"
-            raise SettingError(f"interaction {pair!r} cannot be: give {allowed}")
+            raise SettingError(f"interaction {pair!r} is not allowed: give {allowed}")
         found.append((ends[0], ends[1]))
     return found

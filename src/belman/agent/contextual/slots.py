@@ -117,7 +117,7 @@ class Slots:
         if given is None:
             given = {}
         if not isinstance(given, Mapping):
-            raise SettingError(f"{self.what} {given!r} is no mapping: give {{name: value}}")
+            raise SettingError(f"{self.what} {given!r} is not a mapping: give {{name: value}}")
         found: dict[str, Any] = {}
         known = 0
         for name in self.names:
@@ -128,7 +128,7 @@ class Slots:
             kind = self.kinds.get(name)
             if value is not None and kind is not None and kind != _kind(value):
                 article = "a number" if kind == NUMBER else "a category"
-                raise SettingError(f"{name}={value!r} cannot be: {name} is {article} here")
+                raise SettingError(f"{name}={value!r} is not allowed: {name} is {article} here")
             found[name] = value
         if known < len(given):
             stranger = next(name for name in given if name not in found)
@@ -147,7 +147,7 @@ class Slots:
         if isinstance(value, (int, float)) and abs(value) <= _LARGEST:
             return float(value)
         allowed = f"a number up to {_LARGEST:g}, or a word of up to {_LONGEST} characters"
-        raise SettingError(f"{name}={value!r} is no value: it must be {allowed}")
+        raise SettingError(f"{name}={value!r} is not allowed: it must be {allowed}")
 
     def news(self, values: Mapping[str, Any]) -> bool:
         """Whether some of these values have no slot yet."""
@@ -247,7 +247,7 @@ class Slots:
             moments = Moments(int(numbers[0]), *(float(part) for part in numbers[1:]))
             sound = np.isfinite(moments.plain()).all() and moments.seen >= 0
             if name not in found._numbers or not sound or not moments.spread >= 0.0:
-                raise ValueError(f"{what} holds moments that are none")
+                raise ValueError(f"{what} holds moments that no numbers have")
             found.moments[name] = moments
         return found
 

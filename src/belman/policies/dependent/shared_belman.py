@@ -1,4 +1,4 @@
-"""The default for arms that share a belief: each is held against the leader's optimistic value.
+"""The default for arms that share a belief: each is compared with the leader's optimistic value.
 
 With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief about a is worth in
 rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
@@ -10,7 +10,7 @@ The leader may be as good as U = η_L + √(2 ℓ(x_L) v_L), where its own index
 
     ℓ(x_a) − (U − η_a)²/(2 v_a):
 
-the surprise at the neglect of an arm less the evidence that it is not as good as that.
+the surprise at the neglect of an arm minus the evidence that it is not as good as that.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ KERNELS = DependentKernels(indices)
 
 @dataclass(frozen=True)
 class SharedBelMan(DependentPolicy):
-    """The default: surprise at how little an arm is known, less the evidence against it.
+    """The default: surprise at how little an arm is known, minus the evidence against it.
 
     >>> SharedBelMan()
     SharedBelMan(p=1.5, q=12.0)

@@ -62,7 +62,7 @@ class GivenArms(Featured):
         object.__setattr__(self, "rows", rows)
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or not np.isfinite(np.array(rows)).all() or not rows[0]:
-            raise SettingError("rows make no problem: give every arm the same number of features")
+            raise SettingError("rows are not valid: give every arm the same number of features")
         if not self.block_sizes:
             object.__setattr__(self, "block_sizes", (len(rows[0]),))
         size = len(rows[0])
@@ -70,7 +70,7 @@ class GivenArms(Featured):
         if not fits or not (self.theta is None or len(self.theta) == size):
             allowed = f"block_sizes sum to {size}, one scale each, and as many numbers in theta"
             given = f"block_sizes={self.block_sizes!r}, block_scales={self.block_scales!r}"
-            raise SettingError(f"{given} make no problem: {allowed}")
+            raise SettingError(f"{given} are not valid: {allowed}")
         check_amount("misfit", self.misfit)
 
     @property

@@ -112,7 +112,7 @@ def _matrix(name: str, given: Any) -> Floats:
         found = np.zeros(0)
     if found.ndim != 2 or not found.size or not np.isfinite(found).all():
         remedy = "give a matrix of finite numbers, a row for every turn (encode categories first)"
-        raise SettingError(f"{name} make no problem: {remedy}")
+        raise SettingError(f"{name} are not valid: {remedy}")
     if len(found) > _MOST_ROWS:
         raise SettingError(f"{name} have {len(found):,} rows: {_MOST_ROWS:,} are the most")
     return found

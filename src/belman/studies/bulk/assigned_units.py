@@ -28,7 +28,7 @@ class Versions(dict[int, Weights]):
     def __missing__(self, version: int) -> Weights:
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
-            raise SettingError(f"version={str(version)[:80]!r} is none: {allowed}")
+            raise SettingError(f"version={str(version)[:80]!r} is not valid: {allowed}")
         found = self[version] = version_in(self._unit.event(version), version)
         return found
 
@@ -100,7 +100,7 @@ def check_times(unit: UnitOfWork, rows: Rows) -> None:
             continue
         if not is_time(time):
             give = "give the seconds since 1970 at which the unit was assigned"
-            raise SettingError(f"row {i}: time={repr(time)[:80]} is none: {give}")
+            raise SettingError(f"row {i}: time={repr(time)[:80]} is not valid: {give}")
         if window is not None and time > unit.now + AHEAD:
             words = f"time={time!r} is {time - unit.now:.0f} s ahead of the clock of the study"
             raise SettingError(f"row {i}: {words}: it has to be when the unit was assigned")

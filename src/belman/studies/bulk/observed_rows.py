@@ -137,7 +137,9 @@ def _checked(sums: Sums) -> Sums:
     counts = [_number(n, i, "n") for i, n in enumerate(sums.n, start=1)]
     for i, n in enumerate(counts, start=1):
         if n < 1.0 or n != math.floor(n) or n > 2**53:
-            raise SettingError(f"row {i}: n={sums.n[i - 1]!r} is no count: a whole number from 1")
+            raise SettingError(
+                f"row {i}: n={sums.n[i - 1]!r} is not a count: give a whole number from 1 up"
+            )
     totals = [_number(x, i, "sum") for i, x in enumerate(sums.sum, start=1)]
     squares = [_number(x, i, "squares") for i, x in enumerate(sums.squares, start=1)]
     return sums._replace(n=list(map(int, counts)), sum=totals, squares=squares)
@@ -150,7 +152,7 @@ def _number(given: Any, row: int, name: str) -> float:
     except OverflowError:
         number = math.nan
     if not math.isfinite(number):
-        raise SettingError(f"row {row}: {name}={str(given)[:80]!r} is no finite number")
+        raise SettingError(f"row {row}: {name}={str(given)[:80]!r} is not a finite number")
     return number + 0.0
 
 
@@ -159,7 +161,7 @@ def _number(given: Any, row: int, name: str) -> float:
 
 def _read(path: Path) -> Columns:
     if path.suffix not in ENDINGS:
-        raise SettingError(f"{path} is no file of outcomes: its name ends in {listing(ENDINGS)}")
+        raise SettingError(f"{path} is not a file of outcomes: its name ends in {listing(ENDINGS)}")
     try:
         if path.suffix == ".csv":
             return _read_csv(path)
@@ -187,7 +189,7 @@ def _read_csv(path: Path) -> Columns:
         except ValueError:
             i = next(i for i, cell in enumerate(column, start=1) if not _reads(reading, cell))
             kind = "JSON" if name == "attributes" else "number"
-            wrong = f"{name} {column[i - 1][:80]!r} is no {kind}"
+            wrong = f"{name} {column[i - 1][:80]!r} is not a {kind}"
             raise SettingError(f"{path}, row {i}: {wrong}") from None
     return found
 
@@ -222,9 +224,9 @@ def _read_ndjson(path: Path) -> Columns:
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise SettingError(f"{path}, line {i} is no JSON: {error}") from None
+                raise SettingError(f"{path}, line {i} is not JSON: {error}") from None
             if not isinstance(row, dict):
-                raise SettingError(f"{path}, line {i} is no object: {line[:80]!r}")
+                raise SettingError(f"{path}, line {i} is not an object: {line[:80]!r}")
             rows.append(row)
     return _transposed(rows)
 

@@ -162,10 +162,12 @@ def check_candidates(candidates: Any) -> Any:
     if candidates is None:
         return None
     if not isinstance(candidates, Sequence) or isinstance(candidates, (str, bytes)):
-        raise SettingError(f"candidates={str(candidates)[:80]!r} are none: give a list of {{…}}")
+        raise SettingError(
+            f"candidates={str(candidates)[:80]!r} are not valid: give a list of {{…}}"
+        )
     if not 0 < len(candidates) <= MOST_CANDIDATES:
         allowed = f"from 1 to {MOST_CANDIDATES:,} in one ask"
-        raise SettingError(f"{len(candidates):,} candidates cannot be: give {allowed}")
+        raise SettingError(f"{len(candidates):,} candidates are not allowed: give {allowed}")
     return candidates
 
 

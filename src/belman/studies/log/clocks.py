@@ -22,10 +22,10 @@ def check_time(now: float) -> float:
     >>> check_time(float("nan"))
     Traceback (most recent call last):
         ...
-    belman.errors.StudyError: the clock says nan, which is no time: it has to give seconds since \
-1970, and at most 1e+12 of them
+    belman.errors.StudyError: the clock says nan, which is not a time: give seconds since 1970, at \
+most 1e+12
     """
     if not is_time(now):
-        allowed = f"it has to give seconds since 1970, and at most {FARTHEST:g} of them"
-        raise StudyError(f"the clock says {now!r}, which is no time: {allowed}")
+        allowed = f"give seconds since 1970, at most {FARTHEST:g}"
+        raise StudyError(f"the clock says {now!r}, which is not a time: {allowed}")
     return float(now)

@@ -73,7 +73,9 @@ def driver_for(url: str, read_only: bool = False) -> Driver:
     if parts is None:
         remedy = "write sqlite:///studies.db or postgresql://user@host/name"
         written = without_password(url) if isinstance(url, str) else url
-        raise SettingError(f"storage={written!r} is no URL: {remedy} (and %40 for @ in a password)")
+        raise SettingError(
+            f"storage={written!r} is not a URL: {remedy} (and %40 for @ in a password)"
+        )
     shown = without_password(url)
     options = dict(parse_qsl(parts["query"] or "", keep_blank_values=True))
     lock_timeout = _seconds(options, "lock_timeout", LOCK_TIMEOUT)
@@ -101,7 +103,7 @@ def _seconds(options: dict[str, str], name: str, default: float) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.001 <= seconds <= 1e6:
-        raise SettingError(f"{name}={given!r} is no time: give seconds from 0.001 to 1,000,000")
+        raise SettingError(f"{name}={given!r} is not a time: give seconds from 0.001 to 1,000,000")
     return seconds
 
 
@@ -118,7 +120,7 @@ def _sqlite(
     synchronous = options.pop("synchronous", "full")
     if synchronous not in _SYNCHRONOUS:
         ways = f"SQLite's ways here: {listing(_SYNCHRONOUS)}"
-        raise SettingError(f"synchronous={synchronous!r} is none of {ways}")
+        raise SettingError(f"synchronous={synchronous!r} is not one of {ways}")
     if options:
         known = "SQLite has 'synchronous' and 'lock_timeout' here"
         raise SettingError(f"storage={shown!r} has the option {listing(options)}: {known}")

@@ -33,7 +33,7 @@ def check_attributes(given: object, known: Set[str] = frozenset()) -> Attributes
         return {}
     if not isinstance(given, Mapping):
         write = "write attributes={'device': 'phone'}"
-        raise SettingError(f"attributes={str(given)[:80]!r} are none: {write}")
+        raise SettingError(f"attributes={str(given)[:80]!r} are not valid: {write}")
     found = {_check_name(name): _check_value(name, value) for name, value in given.items()}
     new = sorted(set(found) - known)
     if len(known) + len(new) > MOST:
@@ -64,7 +64,7 @@ def check_known(name: object, known: Set[str]) -> str:
     """An attribute that some ticket or row has."""
     if not isinstance(name, str) or name not in known:
         there = f"there are {listing(sorted(known))}{nearest(name, known)}" if known else "none is"
-        raise SettingError(f"by={str(name)[:80]!r} is no attribute of a ticket or row: {there}")
+        raise SettingError(f"by={str(name)[:80]!r} is not an attribute of a ticket or row: {there}")
     return name
 
 

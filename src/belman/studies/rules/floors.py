@@ -25,7 +25,7 @@ def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
     for arm in given:
         if arm not in arms:
             there = f"there are {listing(arms)}{nearest(arm, arms)}"
-            raise ArmError(f"floor names no arm {arm!r}: {there}")
+            raise ArmError(f"floor names an unknown arm {arm!r}: {there}")
     pairs = ((arm, _share(share, f"floor of arm {arm!r}:")) for arm, share in given.items())
     return tuple(sorted(pairs, key=lambda pair: arms.index(pair[0])))
 
@@ -43,7 +43,7 @@ def _share(given: Any, name: str) -> float:
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
     if not is_number or not 0.0 < given < 1.0:
         allowed = "it must be a number strictly between 0 and 1"
-        raise SettingError(f"{name}={given!r} is no share of traffic: {allowed}")
+        raise SettingError(f"{name}={given!r} is not a share of traffic: {allowed}")
     return float(given)
 
 

@@ -33,7 +33,7 @@ def check_guard(given: object) -> Guard | None:
         return None
     if not isinstance(given, Mapping) or not given:
         shown = str(given)[:80]
-        raise SettingError(f"guard={shown!r} is none: write guard={{'refund': '< 0.05'}}")
+        raise SettingError(f"guard={shown!r} is not valid: write guard={{'refund': '< 0.05'}}")
     if len(given) > MOST:
         raise SettingError(f"guard has {len(given)} limits: a study has at most {MOST} metrics")
     return tuple(sorted((check_name(name), Limit.parse(text)) for name, text in given.items()))

@@ -45,7 +45,7 @@ def check_metrics(given: object, known: Set[str] = frozenset()) -> Metrics:
         return {}
     if not isinstance(given, Mapping):
         raise SettingError(
-            f"metrics={str(given)[:80]!r} are none: write metrics={{'latency': 0.8}}"
+            f"metrics={str(given)[:80]!r} are not valid: write metrics={{'latency': 0.8}}"
         )
     found = {check_name(name): _check_value(name, value) for name, value in given.items()}
     _check_count(known, found)
@@ -182,5 +182,5 @@ class SumsByArm:
 def _exact(text: object) -> Fraction:
     """A fraction as it was written: 1e999999999, which would fill the memory, is none."""
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise StateError(f"{str(text)[:40]!r} is no sum of metrics")
+        raise StateError(f"{str(text)[:40]!r} is not a sum of metrics")
     return Fraction(text)

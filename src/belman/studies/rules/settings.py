@@ -86,9 +86,9 @@ class Settings:
     accumulate: bool = False
     early: bool = False
     reward: Utility | None = None  # over the metrics of a ticket, where no reward is told
-    control: Hashable | None = None  # the arm that the others are held against
+    control: Hashable | None = None  # the arm that the others are compared with
     stop_when: StopRule | None = None
-    then: str = "say"  # or "ship", where the rule to stop by has decided
+    then: str = "say"  # or "ship", where the stopping rule has decided
     floor: Floor | None = None
     control_share: float | None = None
     guard: Guard | None = None
@@ -156,7 +156,7 @@ class Settings:
         if check_share(self.uniform_share) != self.uniform_share:
             raise StateError("a study has a uniform share, which may be 0")
         if check_then(self.then, self.stop_when) != self.then:
-            raise StateError("a study says what follows its rule to stop by")
+            raise StateError("a study says what follows its stopping rule")
         self._check_floors()
         for name in ("expire_after", "window"):
             check_seconds(getattr(self, name), name)
@@ -302,7 +302,7 @@ def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashabl
         return None
     if control not in arms:
         there = f"there are {listing(arms)}{nearest(control, arms)}"
-        raise ArmError(f"control={control!r} is none of the arms: {there}")
+        raise ArmError(f"control={control!r} is not one of the arms: {there}")
     return arms[arms.index(control)]
 
 
@@ -335,7 +335,7 @@ def check_policy(policy: Policy) -> Policy:
     """A policy that a log can keep and give back."""
     if not isinstance(policy, Policy):
         remedy = "give one of belman.policies, such as belman.BelMan()"
-        raise PolicyError(f"policy={policy!r} is no policy: {remedy}")
+        raise PolicyError(f"policy={policy!r} is not a policy: {remedy}")
     kept(policy)
     return policy
 
@@ -366,5 +366,5 @@ def check_share(share: float | None) -> float:
         return 0.0
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
         allowed = "it must be a number from 0 to 1"
-        raise SettingError(f"uniform_share={share!r} is no share of traffic: {allowed}")
+        raise SettingError(f"uniform_share={share!r} is not a share of traffic: {allowed}")
     return float(share)

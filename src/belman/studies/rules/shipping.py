@@ -1,6 +1,6 @@
 """Shipping: all traffic to one arm by one event, and back by another.
 
-A study may ship by itself when its rule to stop by has decided (`then="ship"`). It looks when the
+A study may ship by itself when its stopping rule has decided (`then="ship"`). It looks when the
 rewards told reach a count that is next: every reward at first, and then each time they have grown
 by one in fifty. So what it costs to look does not grow with the traffic, and when it looks depends
 on the log alone. Whoever undoes it has decided: the study does not ship by itself again.
@@ -26,14 +26,14 @@ _EVERY = 50
 
 
 def check_then(then: object, rule: StopRule | None) -> str:
-    """What happens when the rule to stop by has decided."""
+    """What happens when the stopping rule has decided."""
     if then is None:
         return "say"
     if then not in THEN:
         raise SettingError(f"then={str(then)[:80]!r} is neither 'say' nor 'ship'")
     if then == "ship" and rule is None:
         remedy = "give stop_when=belman.Sure(0.95), or another rule, too"
-        raise SettingError(f"then='ship' follows a rule to stop by: {remedy}")
+        raise SettingError(f"then='ship' follows a stopping rule: {remedy}")
     return str(then)
 
 
@@ -60,7 +60,7 @@ def decided(state: State) -> Verdict | None:
 
 
 def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
-    """What the event of shipping an arm keeps; None is the likeliest best."""
+    """What the event of shipping an arm keeps; None is the most likely best."""
     if state.settings.contexts is not None and state.settings.contexts.has_candidates:
         raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
     if state.shipped is not None:

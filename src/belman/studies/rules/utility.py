@@ -82,7 +82,7 @@ def _parsed(text: object) -> ast.expr:
         allowed = (
             f"it must be a string of 1 to {_LONGEST} characters, such as 'margin - 0.2*latency'"
         )
-        raise SettingError(f"reward={str(text)[:80]!r} is no expression: {allowed}")
+        raise SettingError(f"reward={str(text)[:80]!r} is not an expression: {allowed}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -22,7 +22,7 @@ def check_seconds(given: float | timedelta | None, name: str) -> float | None:
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if not is_number or not 0.0 < seconds <= LONGEST:
         allowed = "give seconds above 0, a timedelta, or None for none"
-        raise SettingError(f"{name}={reprlib.repr(given)} is no time: {allowed}")
+        raise SettingError(f"{name}={reprlib.repr(given)} is not a time: {allowed}")
     return float(seconds)
 
 
@@ -52,7 +52,7 @@ def why_not_early(
     if window is None:
         return "there is no window to learn before the end of, and every reward counts at once"
     if not scale.base.coin:
-        return f"{scale.base.name} rewards are no successes and failures, of which silence tells"
+        return f"{scale.base.name} rewards are not successes and failures, of which silence tells"
     if scale.minimise or scale.range is not None:
         given = "minimise=True" if scale.minimise else f"range={scale.range!r}"
         return f"silence tells of successes that are told as 1, and {given} counts otherwise"
@@ -71,5 +71,5 @@ def check_early(early: bool | None, why_not: str | None) -> bool:
         return why_not is None
     if check_flag(early, "early") and why_not is not None:
         remedy = "leave it out, or early=False"
-        raise SettingError(f"early=True cannot be: {why_not}; {remedy}")
+        raise SettingError(f"early=True is not allowed: {why_not}; {remedy}")
     return early

@@ -273,7 +273,9 @@ def check_number(reward: object) -> float:
     except (OverflowError, TypeError):  # a whole number beyond all floats, or a complex one
         number = math.nan
     if not math.isfinite(number):
-        raise RewardError(f"reward {reprlib.repr(reward)} cannot be: it is no finite number")
+        raise RewardError(
+            f"reward {reprlib.repr(reward)} is not allowed: it is not a finite number"
+        )
     return number + 0.0
 
 

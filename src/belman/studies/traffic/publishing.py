@@ -65,7 +65,7 @@ def check_segment(segment: object) -> str | None:
     is_text = isinstance(segment, str) and segment.isprintable()
     if not is_text or not 0 < len(str(segment)) <= LONGEST_SEGMENT:
         allowed = f"a printable text of at most {LONGEST_SEGMENT} characters, or None"
-        raise SettingError(f"segment={str(segment)[:80]!r} is none: give {allowed}")
+        raise SettingError(f"segment={str(segment)[:80]!r} is not valid: give {allowed}")
     return str(segment)
 
 
@@ -164,7 +164,9 @@ def segment_in(state: State, segment: object) -> tuple[str | None, Asking | None
             known = contexts.named(segment)
             if known is None:
                 give = "give its context, such as segment={'country': 'fr'}"
-                raise SettingError(f"segment={str(segment)[:80]!r} names none by {names}: {give}")
+                raise SettingError(
+                    f"segment={str(segment)[:80]!r} is not a segment by {names}: {give}"
+                )
             return check_segment(segment), known
         asking = contexts.check(segment)
         return check_segment(label(asking.context)), asking

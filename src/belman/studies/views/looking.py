@@ -154,7 +154,7 @@ class Looking:
         Windows that have closed by now are counted, and what open tickets say so far is not. `by`
         an attribute of the tickets it says how the leader does in every segment, drawn towards that
         of all, which takes a walk over the whole log. Another `control` than the study's is for
-        this look alone. Of very many arms only the `most` that are likeliest the best are given
+        this look alone. Of very many arms only the `most` that are most likely the best are given
         lifts and intervals that hold at any look.
 
         >>> import tempfile, belman
@@ -164,7 +164,7 @@ class Looking:
         >>> study.report().state
         'running'
         >>> print(study.report().sentence)
-        Nothing was told yet: all that is known are the priors.
+        No reward was told yet: all that is known are the priors.
         >>> study.storage.close(); folder.cleanup()
         """
         checked, shown = doors.check_level(level), None if most is None else doors.check_count(most)
@@ -175,7 +175,7 @@ class Looking:
         return replace(found, segments=segments_of(state, self.events(), now, by, found))
 
     def verdict(self) -> Verdict:
-        """What the rule `stop_when` says now: `belman.Sure(0.95)` unless another was given."""
+        """What the rule `stop_when` says now; by default `belman.Sure(0.95)`."""
         return self.report().verdict
 
     def metrics(self, level: float = 0.95) -> Table:
@@ -224,7 +224,7 @@ class Looking:
         return {name: Table(columns) for name, columns in found.items()}
 
     def segments(self) -> Table:
-        """Of a study by segments, the likeliest best arm of each that was seen, the largest first:
+        """Of a study by segments, the most likely best arm of each one seen, the largest first:
         expected reward, interval, P(best), and the share of other segments' rewards that counts.
         """
         return self._replica.look_now(segments_table)

@@ -21,7 +21,7 @@ _IN_CONTEXTS = (
     "Arms were chosen by context: what each brought on average is of those whom it was shown to, "
     "and says less than what is believed in a context."
 )
-#: Arms that are given lifts and intervals at any look, the likeliest best first, through HTTP.
+#: Arms that are given lifts and intervals at any look, the most likely best first, through HTTP.
 MOST = 50
 
 
@@ -126,11 +126,11 @@ def report_of(
     against = check_control(control, known.arms) if control is not None else settings.control
     notes: tuple[str, ...] = () if state.contexts is None else (_IN_CONTEXTS,)
     if against is not None and against not in known.arms:
-        notes = (f"Control {against!r} is not played any more: nothing is held against it.",)
+        notes = (f"Control {against!r} is not played any more: nothing is compared with it.",)
         against = None
     found = report(known, against, level, settings.stop_when, findings(state, now, most), most)
     if most is not None and len(known.arms) > most:
-        of = f"the {most} arms that are likeliest the best"
+        of = f"the {most} arms that are most likely the best"
         notes = (*notes, f"Lift and intervals at any look are given for {of}.")
     traffic = {arm: _traffic(state, place) for place, arm in enumerate(state.register)}
     past, told = state.traffic, sum(state.traffic.told)

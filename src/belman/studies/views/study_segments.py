@@ -105,7 +105,7 @@ def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: 
     """
     check_known(by, state.attribute_names)
     if found.others == 0:
-        raise SettingError(f"by={by!r}: there is one arm, and nothing to hold it against")
+        raise SettingError(f"by={by!r}: there is one arm, and nothing to compare it with")
     mine, other = compared(found)
     sides = _Sides(state, by, (state.places[mine], state.places[other]))
     first, second = itertools.tee(event for event in log if event.number <= state.number)

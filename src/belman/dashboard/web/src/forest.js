@@ -26,7 +26,7 @@ export class Forest {
     const write = control === null ? words.write : relative ? percent : (value) => number(value, 3);
     const level = share(report.level);
     refill(this.note, "Thick: the ", term("credible", `${level} credible interval`), ". Thin: the ", term("anytime", `interval at any look`),
-      control === null ? ". Name a control when you create a study to see lifts." : ".", report.arms.length > arms.length ? ` These are the ${likely.length} arms that are likeliest the best; all are in the table below.` : "");
+      control === null ? ". Name a control when you create a study to see lifts." : ".", report.arms.length > arms.length ? ` These are the ${likely.length} arms that are most likely the best; all are in the table below.` : "");
     const rows = arms.map((arm) => row(arm, control, relative));
     const ends = rows.flatMap((one) => [one.middle, ...one.credible]).filter(Number.isFinite);
     let [low, high] = [Math.min(...ends, control === null ? Infinity : 0), Math.max(...ends, control === null ? -Infinity : 0)];

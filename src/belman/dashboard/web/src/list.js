@@ -5,9 +5,9 @@ import { number } from "./words.js";
 
 const EVERY = 3000;
 const FAMILIES = { bernoulli: "yes or no: a conversion", poisson: "a count", exponential: "a time, or an amount above 0", "gaussian-unknown": "any number" };
-const RULES = { sure: "it is 95 % sure which arm is best", surer: "it is 99 % sure which arm is best", separated: "the arms are set apart, however often one looks (risk 5 %)" };
+const RULES = { sure: "it is 95 % sure which arm is best", surer: "it is 99 % sure which arm is best", separated: "one arm is shown to be the best, however often you look (risk 5 %)" };
 const STOP = { sure: { name: "sure", level: 0.95 }, surer: { name: "sure", level: 0.99 }, separated: { name: "separated", delta: 0.05 } };
-const THEN = { say: "say so, and go on", ship: "ship: all traffic to the winner, until somebody undoes it" };
+const THEN = { say: "report it, and go on", ship: "ship: all traffic to the winner, until somebody undoes it" };
 
 export function listPage(main, role, link) {
   const admin = role === "admin";
@@ -38,8 +38,8 @@ export function listPage(main, role, link) {
   } },
   h("h2", {}, "A new study"),
   h("p", { class: "field" }, h("label", { for: "name" }, "Name"), name),
-  h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, with commas"), arms),
-  h("p", { class: "field" }, h("label", { for: "control" }, "Control, which the others are held against (optional)"), control),
+  h("p", { class: "field" }, h("label", { for: "arms" }, "Arms, separated by commas"), arms),
+  h("p", { class: "field" }, h("label", { for: "control" }, "Control, which the others are compared with (optional)"), control),
   h("p", { class: "field" }, h("label", { for: "family" }, "A reward is"), family),
   h("p", { class: "field" }, h("label", { for: "rule" }, "Stop when"), rule),
   h("p", { class: "field" }, h("label", { for: "then" }, "Then"), then),

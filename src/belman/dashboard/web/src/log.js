@@ -12,7 +12,7 @@ export class Log {
     this.newest = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The newest events" });
     this.all = h("details", { ontoggle: () => this.load() }, h("summary", {}, "The newest events of all kinds"), this.newest);
     this.element = h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "The log"),
-      h("p", { class: "note" }, "What was done to this study, the newest first. Every change is one event, and none is ever taken back or edited."), this.changes, this.all);
+      h("p", { class: "note" }, "What was done to this study, the newest first. Every change is one event, and events are never edited or removed."), this.changes, this.all);
   }
 
   show(view) {

@@ -25,7 +25,7 @@ function link(state, error) {
   light.dataset.state = state;
   light.textContent = WORDS[state];
   banner.hidden = state === "live";
-  const old = seen === null ? "" : ` What you see is of ${clock(seen)}.`;
+  const old = seen === null ? "" : ` What you see is from ${clock(seen)}.`;
   banner.textContent = state === "live" ? "" : `${state === "lost" ? "The service cannot be reached; this page tries again by itself." : `${capital(error.detail)}; trying again.`}${old}`;
 }
 
@@ -39,8 +39,8 @@ function askForKey(error) {
     key.set(field.value.trim());
     route();
   } },
-  h("h1", {}, "A key, please"), h("p", { class: "error", role: "alert" }, key.get() ? error.message : ""),
-  h("p", { class: "field" }, h("label", { for: "key" }, "Your key (kept until this tab is closed)"), field), h("button", { class: "primary" }, "Open")));
+  h("h1", {}, "Enter your key"), h("p", { class: "error", role: "alert" }, key.get() ? error.message : ""),
+  h("p", { class: "field" }, h("label", { for: "key" }, "Key (kept until this tab is closed)"), field), h("button", { class: "primary" }, "Open")));
   field.focus();
 }
 

@@ -51,7 +51,7 @@ export class Earned {
     const { time, rewards, total, split, low, high } = view.earned;
     this.element.hidden = !rewards.at(-1);
     if (this.element.hidden) return;
-    refill(this.note, `${words.Sum} so far, beside what a `, term("split"), " of the same turns would have earned (95 % band).");
+    refill(this.note, `${words.Sum} so far, compared with what a `, term("split"), " would have earned (95 % band).");
     const finite = [...total, ...high, ...low].filter(Number.isFinite);
     const best = view.arms[0];
     const write = (value) => number(Math.abs(value) >= 100 ? Math.round(value) : value, 3);

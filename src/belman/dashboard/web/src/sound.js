@@ -12,7 +12,7 @@ export class Segments {
     this.table = h("div", { class: "scroll" });
     this.element = h("section", { "aria-labelledby": "segments", hidden: true },
       h("div", { class: "bar" }, h("h2", { id: "segments" }, "Segments"), h("p", { class: "field inline" }, h("label", { for: "by" }, "By"), this.choice)),
-      h("p", { class: "note" }, "How the leader does in each ", term("segment"), ", read from the whole log when you ask."), this.words, this.table);
+      h("p", { class: "note" }, "How the leader does in each ", term("segment"), ", read from the whole log when you choose one."), this.words, this.table);
     this.names = "";
   }
 
@@ -37,7 +37,7 @@ export class Segments {
       const { segments } = await call("GET", this.path(by));
       if (by !== this.choice.value) return;
       this.words.textContent = segments.sentence;
-      const head = [[by, "segment"], [this.plays, this.plays === "impressions" ? "impressions" : "plays"], [`difference${this.unit}`, "difference"], [`drawn to all${this.unit}`, "drawn"], ["95 % credible", "credible"], ["chance to be worse", "worse"]];
+      const head = [[by, "segment"], [this.plays, this.plays === "impressions" ? "impressions" : "plays"], [`difference${this.unit}`, "difference"], [`shrunk${this.unit}`, "drawn"], ["95 % credible", "credible"], ["chance to be worse", "worse"]];
       const cells = (row) => [number(row.plays), signed(row.difference, this.write), signed(row.drawn, this.write), `${signed(row.low, this.write)} to ${signed(row.high, this.write)}`, chance(row["P(worse)"])];
       this.table.replaceChildren(h("table", { class: "cards" }, h("caption", {}, `${segments.arm} beside ${segments.against}`),
         h("thead", {}, h("tr", {}, ...head.map(([name, id]) => h("th", { scope: "col" }, term(id, name))))),
@@ -54,7 +54,7 @@ export class Soundness {
   constructor() {
     this.list = h("ul", { class: "findings" });
     this.element = h("section", { "aria-labelledby": "sound" }, h("h2", { id: "sound" }, "Is the data sound?"),
-      h("p", { class: "note" }, term("sound", "Questions"), " that may be asked at any look. They never stop anything by themselves."), this.list);
+      h("p", { class: "note" }, term("sound", "Tests"), " that are valid at any time. None of them stops anything by itself."), this.list);
   }
 
   show({ report }) {
@@ -71,7 +71,7 @@ export class Soundness {
     const gets = even ? [`Every arm gets at least ${share(floors[0].share)}`] : floors.map((one) => `${one.arm} gets at least ${share(one.share)}`);
     for (const words of gets) items.push(finding("plain", [`${words} of the traffic: its `, term("floor"), "."]));
     for (const guard of report.guards ?? []) items.push(finding(guard.crossed ? "bad" : "good", [term("guard"), ` ${guardWords(guard)}`]));
-    if (!items.length) items.push(finding("plain", "There is too little to ask yet."));
+    if (!items.length) items.push(finding("plain", "There are too few data to test yet."));
     refill(this.list, ...items);
   }
 }
@@ -83,4 +83,4 @@ function finding(kind, sentence, more) {
 }
 
 const guardWords = ({ arm, metric, limit, n, mean, crossed }) =>
-  `for ${arm}: ${metric} ${limit}; ${n ? `${number(mean, 3)} on average of ${number(n)}` : "none told yet"}${crossed ? "; it is out of play for it" : ""}.`;
+  `for ${arm}: ${metric} ${limit}; ${n ? `${number(mean, 3)} on average of ${number(n)}` : "no values yet"}${crossed ? "; it is out of play" : ""}.`;

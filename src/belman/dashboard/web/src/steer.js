@@ -21,14 +21,14 @@ export class Steer {
     this.dial = h("input", { type: "range", id: "dial", min: 0, max: 1, step: 0.05, value: 0.5, disabled: !admin,
       oninput: () => this.say(Number(this.dial.value)), onchange: () => this.turn() });
     this.knob = h("section", { "aria-labelledby": "steer" }, h("h2", { id: "steer" }, "Explore or exploit"),
-      h("p", { class: "note" }, "The ", term("exposure"), admin ? " of this study. Turning it asks first, then changes live traffic by one event." : " of this study; an admin may turn it."),
+      h("p", { class: "note" }, "The ", term("exposure"), admin ? " of this study. Moving the slider asks first, then changes live traffic." : " of this study; an admin may change it."),
       h("div", { class: "dial" }, h("span", {}, "explore"), h("label", { for: "dial", class: "only-read" }, "Exposure"), this.dial, h("span", {}, "exploit"), this.words));
   }
 
   // At the very end of the page, for admins: out of the list, or gone for good.
   get away() {
     return this.admin && h("section", { "aria-labelledby": "away" }, h("h2", { id: "away" }, "Put this study away"),
-      h("p", { class: "note" }, "An archived study is paused and left out of the list; everything of it stays. A deleted one is gone with its log."),
+      h("p", { class: "note" }, "An archived study is paused and left out of the list; nothing of it is deleted. A deleted one is gone with its log."),
       h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => this.put("archive") }, "Archive"),
         h("button", { type: "button", class: "danger", onclick: () => this.put("delete") }, "Delete")));
   }
@@ -70,7 +70,7 @@ export class Steer {
   async confirm() {
     const dial = Number(this.dial.value);
     if (dial !== this.status.dial)
-      await this.asked({ title: "Change live traffic?", words: `From the next decision on, ${this.name} goes from “${dialWords(this.status.dial)}” to “${dialWords(dial)}” (${dial.toFixed(2)} on the dial).`,
+      await this.asked({ title: "Change live traffic?", words: `From the next decision on, ${this.name} goes from “${dialWords(this.status.dial)}” to “${dialWords(dial)}” (${dial.toFixed(2)}, where 0 only explores and 1 only exploits).`,
         verb: "Change it", work: change("PUT", `${this.path}/exposure`, { dial }) });
     this.turning = false;
     this.show({ status: this.status, report: this.report });
@@ -80,7 +80,7 @@ export class Steer {
   toggle() {
     const { paused } = this.status;
     return this.asked({ title: paused ? "Resume this study?" : "Pause this study?",
-      words: paused ? `${this.name} decides again: asks are answered.` : `${this.name} decides nothing until it is resumed: asks are refused. Rewards are still welcome.`,
+      words: paused ? `${this.name} decides again: asks are answered.` : `${this.name} decides nothing until it is resumed: asks are refused. Rewards are still accepted.`,
       verb: paused ? "Resume" : "Pause", work: change("POST", `${this.path}/${paused ? "resume" : "pause"}`, {}) });
   }
 
@@ -88,7 +88,7 @@ export class Steer {
     const shipped = this.report.shipped ?? null;
     const undo = shipped !== null;
     return this.asked({ title: undo ? "Undo the shipping?" : `Ship ${this.report.arm}?`,
-      words: undo ? `The policy decides again who gets the traffic of ${this.name}.` : `All traffic of ${this.name} goes to ${this.report.arm}, by one event; another one undoes it.`,
+      words: undo ? `The policy decides again who gets the traffic of ${this.name}.` : `All traffic of ${this.name} goes to ${this.report.arm}, until somebody undoes it.`,
       verb: undo ? "Undo it" : "Ship it", work: change("POST", `${this.path}/${undo ? "unship" : "ship"}`, undo ? {} : { arm: this.report.arm }) });
   }
 

@@ -35,7 +35,7 @@ export class Verdict {
     const shipped = state === "decided" ? report.shipped ?? null : null;
     const title = shipped === null ? STATES[state] : `Decided: ${shipped} gets all traffic`;
     if (this.state.textContent !== title) refill(this.state, term(shipped === null ? state : "shipped", title));
-    this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is likeliest the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
+    this.sentence.textContent = report ? unbroken(report.sentence) : `${view.arms[0].label} is most likely the best, with a chance of ${chance(view.arms[0].best)}; the verdict follows.`;
     const alarms = report ? report.findings.filter((one) => one.alarm) : [];
     this.why.replaceChildren(...coded(unbroken(alarms.length ? `${alarms[0].sentence} ${alarms[0].look_at}` : report ? `${capital(report.why)}.` : "")));
     this.figures.hidden = this.why.hidden = state === "waiting";
@@ -54,11 +54,11 @@ export class Verdict {
         const { gain, total, fixed_split: split } = report.earned;
         const [high, low] = split.credible.map((end) => total - end);
         const doubt = Number.isFinite(high - low) ? `${signed(low, write)} to ${signed(high, write)}; ` : "";
-        rows.push([term("split", `${words.sum} beside a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
+        rows.push([term("split", `${words.sum} vs a fixed split`), signed(gain, write), `${doubt}${write(total)} in all`]);
       }
     }
     const window = status.window === undefined ? "" : status.waits ?? "";
-    rows.push([term("ticket", "decisions"), number(status.asked), `${number(status.told)} counted, ${number(status.outstanding)} out${window ? `; ${window}` : ""}`]);
+    rows.push([term("ticket", "decisions"), number(status.asked), `${number(status.told)} counted, ${number(status.outstanding)} open${window ? `; ${window}` : ""}`]);
     refill(this.figures, ...rows.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, h("strong", {}, value), more && h("span", {}, more)))));
     this.figures.title = report ? `as of ${clock(report.time)}` : "";
   }

@@ -1,0 +1,137 @@
+"""The problem that the options of `belman run` and `belman explore` describe."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from belman import spec
+from belman.cli.parse import numbers, setting, split, value
+from belman.cli.worlds import world
+from belman.errors import SettingError, listing
+from belman.families import Family
+from belman.problems import Problem, corrupted, delayed, from_rewards
+from belman.problems.stationary import RandomStationary, Stationary
+
+
+def means(text: str) -> tuple[float, ...]:
+    """Means of arms: numbers separated by commas, or a CSV file with a column `mean`, or with one
+    column.
+
+    >>> means("0.8,0.9")
+    (0.8, 0.9)
+    """
+    if not text.strip().lower().endswith(".csv"):
+        return numbers(text, "means")
+    path = Path(text.strip()).expanduser()
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"means={text!r} cannot be read: {error}") from None
+    head = [cell.strip().lower() for cell in rows[0]] if rows else []
+    place = head.index("mean") if "mean" in head else 0
+    if "mean" not in head and len(head) != 1:
+        raise SettingError(f"{text} has no column 'mean': it has {listing(head)}")
+    found = rows[1:] if _is_word(rows[0][place]) else rows
+    try:
+        read = tuple(float(row[place]) for row in found)
+    except (ValueError, IndexError):
+        bad = next(row for row in found if len(row) <= place or _is_word(row[place]))
+        raise SettingError(f"{text} holds {','.join(bad)!r}, which has no number there") from None
+    if not read:
+        raise SettingError(f"{text} holds no means")
+    return read
+
+
+def _is_word(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
+    """Fixed means, or random arms drawn from the family's prior."""
+    if (means is None) == (random_arms is None):
+        ways = "either means (--means 0.8,0.9) or random arms (--random-arms 10)"
+        raise SettingError(f"a problem needs {ways}")
+    law = spec.build({"name": family, **settings}, Family)
+    if random_arms is not None:
+        return RandomStationary(law, random_arms, law.prior)
+    return Stationary(law, tuple(means))
+
+
+def problem_of(options: dict[str, Any]) -> Problem:
+    """What the options of `belman run` describe: means, random arms or rewards that one has."""
+    ways = [name for name in ("means", "random_arms", "rewards") if options[name] is not None]
+    if options["problem"] is not None:
+        found = changing_problem(options["problem"], options)
+    elif options["rewards"] is None:
+        found = problem(
+            options["family"], options["settings"], options["means"], options["random_arms"]
+        )
+        if options["columns"] is not None:
+            raise SettingError(f"columns={options['columns']!r} are of a file: give --rewards too")
+    elif len(ways) > 1:
+        raise SettingError(f"a problem needs one of means, random arms and rewards, not {ways}")
+    else:
+        family = options["family"]
+        law = None if family is None else {"name": family, **options["settings"]}
+        columns = options["columns"]
+        found = from_rewards(
+            options["rewards"],
+            None if law is None else spec.build(law, Family),
+            arms=split(columns) if isinstance(columns, str) else columns,
+            order=options["order"],
+        )
+    if options["corruption"] is None:
+        return found
+    return corrupted(found, options["corruption"])
+
+
+def changing_problem(words: str, options: dict[str, Any]) -> Problem:
+    """A world that changes: `drifting:arms=3,changes=4`, for the family and the horizon given.
+
+    >>> from belman.cli.run import DEFAULTS
+    >>> changing_problem("sinusoid:arms=2", {**DEFAULTS, "horizon": 500}).arms
+    2
+    """
+    for name in ("means", "random_arms", "rewards", "delays"):
+        if options[name] is not None:
+            raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
+    law = spec.build({"name": options["family"], **options["settings"]}, Family)
+    name, _, rest = words.strip().partition(":")
+    given = {key: value(text) for key, text in map(setting, split(rest))}
+    return world(name, given, law, options["horizon"])
+
+
+def late(problem: Problem, options: dict[str, Any]) -> Problem:
+    """The problem with late rewards, if there are delays: `expon:scale=30`, one of SciPy's.
+
+    >>> shop = late(Stationary(spec.build("bernoulli"), (0.04, 0.03)), {
+    ...     "delays": "expon:scale=30", "window": 120.0, "arrivals": 60.0, "told": "window"})
+    >>> shop.told, round(shop.quantiles[0][512], 1)
+    ('window', 20.2)
+    """
+    words, window = options["delays"], options["window"]
+    if (words is None) != (window is None):
+        raise SettingError("late rewards need both delays and a window: --delays … --window …")
+    if words is None:
+        return problem
+    from scipy import stats  # half a second, for those who ask
+
+    name, _, rest = words.strip().partition(":")
+    law: Any = getattr(stats, name, None)
+    if not hasattr(law, "ppf"):
+        raise SettingError(
+            f"delays={words!r} is not a distribution of SciPy: write, for instance, expon:scale=30"
+        )
+    try:
+        frozen = law(**{key: value(text) for key, text in map(setting, split(rest))})
+    except TypeError as error:
+        raise SettingError(f"delays={words!r} is not a distribution of SciPy: {error}") from None
+    told, arrivals = options["told"], options["arrivals"]
+    return delayed(problem, frozen, window, arrivals=arrivals, told=told)
