@@ -3,7 +3,7 @@
 Plays track the rates of the lower bound, here of arms that tell nothing of one another: n_a →
 ln t/d(μ̂_a, μ̂*). If all have (1 + γ) ln t of evidence against them, the best average is played; else
 the least played, if it has at most ε s plays after s such turns, else the arm with the least
-evidence. Cost: one evidence an arm and turn.
+evidence. Every arm is played once first. Cost: one evidence an arm and turn.
 """
 
 from __future__ import annotations
