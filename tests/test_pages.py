@@ -61,6 +61,17 @@ def test_what_a_policy_needs(leaderboard):
     assert leaderboard.explores("eb-tc", leaderboard.parse.policy("eb-tc", 100))
 
 
+def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkeypatch):
+    costs = iter([1.0, 2.0, 3.0])
+    monkeypatch.setattr(leaderboard, "cost", lambda name, player: next(costs))
+    thompson, imed = (leaderboard.parse.policy(name, 100) for name in ("thompson", "imed"))
+    folder = tmp_path / "kept"
+    assert [leaderboard.known_cost("thompson", thompson, folder) for _ in range(2)] == [1.0, 1.0]
+    assert leaderboard.known_cost("imed", imed, folder) == 2.0
+    monkeypatch.setattr(leaderboard, "sources", lambda *played: "other code")
+    assert leaderboard.known_cost("thompson", thompson, folder) == 3.0
+
+
 def test_the_comparison_is_drawn_from_its_data(compare):
     data = json.loads(read("compare.json"))
     text = read("compare.md")

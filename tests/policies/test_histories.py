@@ -124,14 +124,17 @@ def test_phe_and_giro_are_their_definitions():
         twin[rng.choice(np.flatnonzero(np.array(index) == max(index)))] += 1 / draws
     close = 6 * 0.5 * math.sqrt(2 / draws)
     assert np.abs(frequencies(taught(PHE(), Bernoulli(), rewards), 13) - twin).max() < close
-    twin = np.zeros(3)
-    for _ in range(draws):
-        index = []
-        for row in rewards:
-            history = row + [0] * len(row) + [1] * len(row)
-            index.append(round(float(rng.choice(history, len(history)).mean()), 12))
-        twin[rng.choice(np.flatnonzero(np.array(index) == max(index)))] += 1 / draws
-    assert np.abs(frequencies(taught(Giro(), Bernoulli(), rewards), 13) - twin).max() < close
+    for a, told in ((1.0, rewards), (0.1, [[0, 0], [1], [0, 0, 0, 0]])):
+        twin = np.zeros(3)
+        for _ in range(draws):
+            index = []
+            for row in told:
+                pseudo = math.floor(a * len(row) + rng.random())
+                history = row + [0] * pseudo + [1] * pseudo
+                index.append(round(float(rng.choice(history, len(history)).mean()), 12))
+            twin[rng.choice(np.flatnonzero(np.array(index) == max(index)))] += 1 / draws
+        found = frequencies(taught(Giro(a=a), Bernoulli(), told), 13)
+        assert np.abs(found - twin).max() < close
 
 
 class NaiveLastBlock:

@@ -11,6 +11,7 @@ from scipy import optimize, stats
 from belman import Bernoulli, Bounded, Exponential, Gaussian
 from belman.errors import PolicyError
 from belman.policies import MOTS, OSSB, AdaUCB, KLUCBSwitch, LightTailed
+from belman.policies.ada_ucb import raised_log
 from belman.policies.empirical import CELLS
 from belman.policies.ucboost import boosted_bound
 from tests.policies.interpreted_play import Seat, taught
@@ -21,18 +22,26 @@ pytestmark = pytest.mark.interpreted
 REWARDS = [[1, 0, 1, 1, 0], [0, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1], [0, 1]]
 MEANS = np.array([np.mean(row) for row in REWARDS])
 PLAYS = np.array([len(row) for row in REWARDS])
+E = math.e
 
 
 def test_ada_ucb_is_its_formula():
     total = [sum(min(n, math.sqrt(n * m)) for m in PLAYS) for n in PLAYS]
     for policy, horizon in ((AdaUCB(), 60), (AdaUCB(horizon=1_000), 1_000)):
         bonus = [
-            math.sqrt(2 / n * max(math.log(horizon / h), 0))
+            math.sqrt(2 / n * math.log((horizon / h + E) * math.sqrt(math.log(horizon / h + E))))
             for n, h in zip(PLAYS, total, strict=True)
         ]
         found = taught(policy, Bernoulli(), REWARDS).indices(60)
         assert found == pytest.approx(MEANS + 0.5 * np.array(bonus))
     assert taught(AdaUCB(), Gaussian(3.0), REWARDS).params[0] == 3.0
+
+
+def test_the_logarithm_of_ada_ucb_at_published_values():
+    """Six of those in the documentation of SMPyBandits, to its three digits."""
+    shown = {1: 1.45, 10: 3.01, 100: 5.4, 1e3: 7.88, 1e4: 10.3, 1e5: 12.7}
+    assert {x: float(f"{raised_log(x):.3g}") for x in shown} == shown
+    assert raised_log(0.0) == 1.0
 
 
 def test_the_light_tailed_bonus_falls_with_one_over_n():

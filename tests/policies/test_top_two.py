@@ -132,7 +132,7 @@ def test_ugape_is_its_pseudocode_and_stops_within_epsilon():
         arm = seat.ask(turn)
         if plays.min() > 0:
             means = seat.ledger.sums / plays
-            width = np.sqrt(2 * math.log(4 * 4 * turn**3 / 0.1) / plays)
+            width = np.sqrt(2 * math.log(4 * 4 * plays.sum() ** 3 / 0.1) / plays)
             upper, lower = means + width, means - width
             lack = [max(np.delete(upper, a)) - lower[a] for a in range(4)]
             held = int(np.argmin(lack))
@@ -163,7 +163,7 @@ def test_lil_ucb_is_its_formula():
 
 def test_lucb_plus_plus_plays_the_two_that_overlap():
     doubt = math.log(2 / 0.1)
-    level = doubt + 3 * math.log(doubt) + 1.5 * math.log(1 + math.log(5.0))
+    level = doubt + 3 * math.log(doubt) + 1.5 * math.log(math.log(math.e * 10))
     assert radius(2.0, 10.0, doubt) == pytest.approx(2.0 * math.sqrt(2 * level / 10))
     seat = Seat(LUCBPlusPlus(delta=0.1), Gaussian(), 3)
     for arm, row in enumerate(([1.0, 1.0, 1.0], [0.9, 0.9], [0.0] * 9)):
@@ -180,16 +180,38 @@ def test_lucb_plus_plus_plays_the_two_that_overlap():
     assert slack.memory.overlap[0] == pytest.approx(seat.memory.overlap[0] - 0.5)
 
 
-def test_anytime_halving_spreads_as_halving_does():
-    """Of eight arms a pass gives every round eight plays: 1 to all, 2 to four, 4 to two."""
-    seat, means = Seat(AnytimeHalving(), Gaussian(), 8), np.linspace(0.0, 0.7, 8)
-    for turn in range(1, 9):
-        seat.tell(seat.ask(turn), float(means[int(np.flatnonzero(seat.index == np.inf)[0])]) * 0)
-    seat.ledger.sums[:] = means
-    for turn in range(9, 9 + 24):
+@pytest.mark.parametrize(
+    ("arms", "once"),
+    [(8, [1, 1, 1, 1, 3, 3, 7, 7]), (5, [1, 1, 2, 5, 6]), (2, [1, 1]), (3, [1, 2, 3])],
+)
+def test_a_pass_of_anytime_halving_gives_every_round_as_many_plays_as_arms(arms, once):
+    """Of eight arms 1 to all, 2 to four, 4 to two; what does not go evenly goes to the best."""
+    seat, means = Seat(AnytimeHalving(), Gaussian(), arms), np.linspace(0.0, 0.7, arms)
+    for turn in range(1, 1 + 2 * sum(once)):
         arm = seat.ask(turn)
         seat.tell(arm, float(means[arm]))
-    assert seat.ledger.plays.tolist() == [2, 2, 2, 2, 4, 4, 8, 8]
+        if turn == sum(once):
+            assert seat.ledger.plays.tolist() == once
+    assert seat.ledger.plays.tolist() == [2 * plays for plays in once]
+
+
+def test_anytime_halving_is_its_pseudocode():
+    """Rounds of as many plays as arms over a list of arms, which is halved or begins anew."""
+    rng, means = np.random.default_rng(4), np.array([0.5, 0.3, 0.6, 0.55, 0.2, 0.45, 0.5])
+    seat, inside, played = Seat(AnytimeHalving(), Bernoulli(), 7), list(range(7)), np.zeros(7)
+    for turn in range(1, 1_001):
+        if played.sum() == 7:
+            average = seat.ledger.sums / seat.ledger.plays
+            assert np.flatnonzero(played).tolist() == sorted(inside)
+            assert played[inside].max() - played[inside].min() <= 1
+            assert (np.diff(played[inside]) <= 0).all()
+            best_first = sorted(inside, key=lambda arm: (-average[arm], arm))
+            inside = best_first[: (len(inside) + 1) // 2] if len(inside) > 2 else list(range(7))
+            inside.sort(key=lambda arm: (-average[arm], arm))
+            played[:] = 0.0
+        arm = seat.ask(turn)
+        played[arm] += 1.0
+        seat.tell(arm, float(rng.random() < means[arm]))
 
 
 @pytest.mark.parametrize(

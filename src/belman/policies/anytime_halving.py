@@ -1,8 +1,9 @@
 """Anytime Sequential Halving (Sagers, Winands and Soemers, 2024): halving that needs no budget.
 
-A pass plays every arm once, then the better half twice as often, and so on down to two arms, by
-averages over all passes; then the next pass begins. Stopped at any time, plays are spread as
-Sequential Halving spreads a budget. Cost: a sort of the arms once a round.
+A pass goes in rounds of K plays: over all arms, then over the better half of them by averages over
+all passes, and so on down to two arms; then the next pass begins. Where K plays do not go evenly,
+the better arms of a round have one more, as in the authors' code. Stopped at any time, plays are
+spread as Sequential Halving spreads a budget. Cost: a sort of the arms once a round.
 """
 
 from __future__ import annotations
@@ -23,38 +24,45 @@ from belman.policies.policy import (
     share_of_ties,
 )
 
+_OUT = -1.0
+
 
 class Memory(NamedTuple):
-    """What is left to play in the round (K), and how many arms are in it."""
+    """What is left to play in the round (K), or that an arm is out of it."""
 
     left: Floats
-    size: Floats
 
 
 @kernel
 def _next_round(ledger, memory):
-    """Half of the arms in the round (all, after two) get as many plays as all arms together."""
-    arms, size = memory.left.size, int(memory.size[0])
-    stays = arms if size <= 2 else (size + 1) // 2
-    each = max(arms // stays, 1)
+    """The better half of the arms in the round, or all after two, share as many plays as arms."""
+    left, arms, size = memory.left, memory.left.size, 0
+    for a in range(arms):
+        size += left[a] != _OUT
+    if size <= 2:
+        left[:], size = 0.0, 2 * arms
+    stays = (size + 1) // 2
     for a in range(arms):
         above = 0
         for b in range(arms):
             ahead = value(ledger, b) > value(ledger, a)
-            above += ahead or (value(ledger, b) == value(ledger, a) and b < a)
-        memory.left[a] = each if above < stays else 0.0
-    memory.size[0] = stays
+            ahead = ahead or (value(ledger, b) == value(ledger, a) and b < a)
+            above += ahead and left[b] != _OUT
+        left[a] = _OUT if left[a] == _OUT else above
+    for a in range(arms):
+        if left[a] != _OUT:
+            left[a] = arms // stays + (left[a] < arms % stays) if left[a] < stays else _OUT
 
 
 @kernel
 def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """Arms never played, then the one with most left of the round, which is counted at once."""
-    unknown, waiting = 0, 0.0
+    unknown, waiting = 0, 0
     for a in range(index.size):
         if index[a] == index[a]:
             unknown += ledger.plays[a] == 0.0
-            waiting += memory.left[a]
-    if unknown == 0 and waiting == 0.0:
+            waiting += memory.left[a] > 0.0
+    if unknown == 0 and waiting == 0:
         _next_round(ledger, memory)
     best = -1
     for a in range(index.size):
@@ -64,7 +72,8 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
             best = a
     if unknown == 0:
         index[best] += 0.5
-        memory.left[best] = max(memory.left[best] - 1.0, 0.0)
+        if memory.left[best] > 0.0:
+            memory.left[best] -= 1.0
 
 
 KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, share_of_ties)
@@ -82,7 +91,7 @@ class AnytimeHalving(Policy):
     kernels = KERNELS
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(1))
+        return Memory(np.zeros(arms))
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"left": (0, arms), "size": (0, arms)}
+        return {"left": (-1, arms)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from belman.engine import kernel
 from belman.families.family import TERMS, Family
 
@@ -43,3 +45,18 @@ def keep_terms(family, law, mean, spread, scratch, terms, arm):
     family.terms(law, mean, spread, scratch)
     for i in range(TERMS):
         terms[i, arm] = scratch[i]
+
+
+@kernel
+def keep_standing(family, law, needed, ledger, memory, arm):
+    """Renew an arm's average, −∞ before it is known, and its side of the evidence."""
+    memory.mean[arm], memory.terms[:, arm] = -np.inf, 0.0
+    if known(ledger, arm, needed):
+        memory.mean[arm], spread = average(ledger, arm), variance(ledger, arm)
+        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
+
+
+@kernel
+def against(family, ledger, memory, arm):
+    """The evidence against an arm, n·d(μ̂, μ), with the weights of μ in the scratch."""
+    return ledger.plays[arm] * max(family.evidence(memory.terms, arm, memory.scratch), 0.0)

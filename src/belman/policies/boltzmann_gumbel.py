@@ -1,7 +1,8 @@
 """Boltzmann–Gumbel exploration (Cesa-Bianchi, Gentile, Lugosi and Neu, 2017): Boltzmann done right.
 
 argmax_a μ̂_a + C Z_a/sqrt(n_a) with standard Gumbel Z: a temperature of its own for every arm. C is
-the deviation of rewards, σ. Cost: a Gumbel draw an arm and turn.
+the deviation of rewards, σ, ½ for rewards from 0 to 1 (some code has 1). Cost: a Gumbel draw an arm
+and turn.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import TERMS, Family
-from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -40,12 +40,7 @@ def refresh(family, law, params, ledger, memory, arm):
     if ledger.plays[arm] >= memory.plays[arm]:
         memory.listed[arm] = 0.0
     memory.plays[arm] = ledger.plays[arm]
-    if known(ledger, arm, params[0]):
-        memory.mean[arm] = average(ledger, arm)
-        spread = variance(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
-    else:
-        memory.mean[arm] = -np.inf
+    keep_standing(family, law, params[0], ledger, memory, arm)
 
 
 @kernel
@@ -62,7 +57,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         if memory.mean[a] == -np.inf:
             index[a] = np.inf
             continue
-        evidence = ledger.plays[a] * max(family.evidence(memory.terms, a, memory.scratch), 0.0)
+        evidence = against(family, ledger, memory, a)
         if renews:
             spared = memory.mean[a] == leading or evidence <= turn_value - math.log(ledger.plays[a])
             memory.listed[a] = 1.0 if spared else 0.0

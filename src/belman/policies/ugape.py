@@ -1,9 +1,9 @@
 """UGapE (Gabillon, Ghavamzadeh and Lazaric, 2012): unify the gap, play the less known of two.
 
-B_a = max_{b≠a} U_b − L_a bounds what arm a lacks, with bounds μ̂ ± σ sqrt(2 ln(4K t³/δ)/n). The arm
-with the least B is held against the largest U of the others, and the one with fewer plays is
-played, until the least B is at most ε: wrong by more than ε with a chance of at most δ. Cost: a
-root an arm and turn.
+B_a = max_{b≠a} U_b − L_a bounds what arm a lacks, with bounds μ̂ ± σ sqrt(2 ln(4K (t − 1)³/δ)/n):
+UGapEc with Hoeffding's c = ½ for rewards in a range, whose σ is half of it. The arm with the least
+B is held against the largest U of the others, and the one with fewer plays is played, until the
+least B is at most ε: wrong by more than ε with a chance of at most δ. Cost: a root an arm and turn.
 """
 
 from __future__ import annotations
@@ -123,5 +123,6 @@ class UGapE(SubGaussian):
         return Memory(np.full(arms, np.inf), np.full(1, np.inf))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln(4K t³/δ)."""
-        return math.log(4.0 * arms / self.delta) + 3.0 * np.log(turns)
+        """ln(4K (t − 1)³/δ)."""
+        plays = np.maximum(turns - 1.0, 1.0)
+        return math.log(4.0 * arms / self.delta) + 3.0 * np.log(plays)

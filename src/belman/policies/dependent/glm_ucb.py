@@ -14,8 +14,8 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.models.square_root import observe, project
-from belman.policies.dependent.policy import DependentKernels, DependentPolicy, Floats
-from belman.policies.settings import is_between, require
+from belman.policies.dependent.lin_ucb import LinUCB
+from belman.policies.dependent.policy import DependentKernels, Floats
 
 
 class Memory(NamedTuple):
@@ -43,24 +43,15 @@ KERNELS = DependentKernels(indices, learn)
 
 
 @dataclass(frozen=True)
-class GLMUCB(DependentPolicy):
+class GLMUCB(LinUCB):
     """Play the largest mean of φᵀθ plus `alpha` times the length of φ in the metric of the plays.
 
     >>> GLMUCB()
     GLMUCB(alpha=1.0)
     """
 
-    alpha: float = 1.0
-
     name = "glm-ucb"
     kernels = KERNELS
-
-    def __post_init__(self) -> None:
-        require(self, "alpha", is_between(self.alpha, 0.0, 1e6), "a number from 0 to a million")
-
-    @property
-    def params(self) -> Floats:
-        return np.array([float(self.alpha)])
 
     def memory(self, arms: int, features: int) -> Memory:
         return Memory(np.eye(features), np.zeros((3, features)))
