@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,14 @@ from belman.studies.contexts.context import asked_in
 from belman.studies.log import change_keys
 from belman.studies.log.event_log import Kind
 from belman.studies.rules.attributes import Attributes
+from belman.studies.rules.settings import Settings
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import UnitOfWork
+
+#: Rewards of a version and an arm of which a batch keeps how often each came, if there are no more.
+MOST_VALUES = 64
+Values = list[tuple[float, int]]
 
 
 def observe(unit: UnitOfWork, batch: Rows | Sums, digest: str, reason: str, key: str) -> None:
@@ -41,17 +46,18 @@ def observe(unit: UnitOfWork, batch: Rows | Sums, digest: str, reason: str, key:
 
 def outcomes(unit: UnitOfWork, batch: Rows | Sums) -> Outcomes:
     """What the event of a batch keeps; nothing is changed."""
-    versions, waiting, by = Versions(unit), list[OpenRow](), list[Part]()
+    versions, waiting, by, values = Versions(unit), list[OpenRow](), list[Part](), list[Values]()
     if isinstance(batch, Sums):
         groups, sides = of_sums(unit, batch, versions)
     else:
-        groups, sides, waiting, by = _of_rows(unit, batch, versions)
+        groups, sides, waiting, by, values = _of_rows(unit, batch, versions)
     arms = []
     for place, side in sorted(sides.items()):
         arm = unit.state.register[place]
         after = learn(unit.state.agent.family, unit.state.learnt(place), side, arm)
         arms.append((place, side.n, side.total, after))
-    found = _with_odds(unit, groups, arms, versions, waiting)._replace(by=by)
+    found = _with_odds(unit, groups, arms, versions, waiting)
+    found = found._replace(by=by, values=values if any(values) else ())
     return found if unit.state.contexts is None else _by_segment(unit, found)
 
 
@@ -101,9 +107,9 @@ class _Inward(dict[float, float]):
 
 def _of_rows(
     unit: UnitOfWork, rows: Rows, versions: Versions
-) -> tuple[list[Group], dict[int, Side], list[OpenRow], list[Part]]:
-    """Groups, and what came of every arm, of rows that count now; those that wait; and what is
-    learnt in segments.
+) -> tuple[list[Group], dict[int, Side], list[OpenRow], list[Part], list[Values]]:
+    """Groups, and what came of every arm, of rows that count now; those that wait; what is learnt
+    in segments; and the rewards of every group.
     """
     places, inward = Places(unit, versions), _Inward(unit.state.agent.scale)
     seen = 0
@@ -126,10 +132,11 @@ def _of_rows(
         waiting, counts = _waiting(unit, rows, arms_of, attributes)
     codes, inside = np.array(which)[counts], np.array(values, dtype=np.float64)[counts]
     given = given[counts]
-    groups = []
+    groups, every = [], list[Values]()
     for code, own in _split(codes, given):
         version, place = places.groups[code]
         groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
+        every.append(_values(own, unit.state.settings))
     arms = np.array([place for _, place in places.groups])[codes]
     totals = {place: math.fsum(own) for place, own in _split(arms, given)}
     found = {
@@ -138,7 +145,18 @@ def _of_rows(
     }
     own_attributes = [attributes[i] for i in np.flatnonzero(counts)]
     by = parts(own_attributes, arms, inside, unit.state.agent.family, _priors(unit))
-    return groups, found, waiting, by
+    return groups, found, waiting, by, every
+
+
+def _values(rewards: list[float], settings: Settings) -> Values:
+    """The rewards of a group and how often each came: none where they are many, or where sums tell
+    as much, since every one is a side of a coin.
+    """
+    counts = Counter(rewards)
+    ends = set(settings.range or (0.0, 1.0))
+    if len(counts) > MOST_VALUES or (settings.family.coin and counts.keys() <= ends):
+        return []
+    return sorted(counts.items())
 
 
 def _priors(unit: UnitOfWork) -> Callable[[int], Sequence[float]]:

@@ -91,7 +91,7 @@ class Group(NamedTuple):
     squares: float
 
 
-_SELDOM = {"open", "contexts", "by"}  # left out of the log where there are none
+_SELDOM = {"open", "contexts", "by", "values"}  # left out of the log where there are none
 
 
 class Outcomes(NamedTuple):
@@ -109,6 +109,7 @@ class Outcomes(NamedTuple):
     open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see open_rows.py
     contexts: Sequence[Sequence[Any]] = ()  # (context, place, n, sums) by segment, inward
     by: Sequence[Part] = ()  # what is learnt in segments, see row_attributes.py
+    values: Sequence[Sequence[tuple[float, int]]] = ()  # of every group: rewards, and how often
 
     @property
     def rows(self) -> int:
@@ -128,7 +129,7 @@ class Outcomes(NamedTuple):
         groups = [Group(*group) for group in found["groups"]]
         rest = (found["assigned"], found["meant"], found["log_odds"], found.get("open", ()))
         by = [Part(*part) for part in found.get("by", ())]
-        return cls(groups, arms, *rest, found.get("contexts", ()), by)
+        return cls(groups, arms, *rest, found.get("contexts", ()), by, found.get("values", ()))
 
     def add_to(self, publishing: Publishing) -> None:
         """Add to how the units were assigned."""

@@ -1,9 +1,10 @@
 """What another policy would have earned, from a log of choices whose chances are known.
 
 Usable is an ask at which every arm had a chance p > 0: one that was drawn uniformly, or by a policy
-that leaves no arm out. At each of them the other policy, with its own past, chooses too. The value
-of its choices is estimated by inverse propensities, V = Σ w r / Σ w with w = [it chose the same
-arm]/p (self-normalised; Horvitz–Thompson's is Σ w r / n). Its own past grows by the choices that it
+that leaves no arm out; or a unit of outcomes in bulk, by published weights without a zero. At each
+of them the other policy, with its own past, chooses too. The value of its choices is estimated by
+inverse propensities, V = Σ w r / Σ w with w = [it chose the same arm]/p (self-normalised;
+Horvitz–Thompson's is Σ w r / n). Its own past grows by the choices that it
 shares with the log, each kept with chance c/p where c is the least p, so that whatever it chooses
 is kept with the same chance c: its past is then one that it could have lived (Dudík, Erhan,
 Langford and Li, 2012).
@@ -18,7 +19,7 @@ which both agree may hold none, and then show no spread at all.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from belman.errors import ReplayError
 from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
+from belman.studies.bulk.rows_as_asks import BulkRows
 from belman.studies.contexts.settings import ContextSettings
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.rules.settings import Settings
@@ -84,22 +86,28 @@ def replay(
 ) -> Estimate:
     """Estimate a policy on a log; raises ReplayError where no estimate would be honest.
 
-    Rewards are what tickets counted as. Asks whose window is still open at `now` are left out, told
-    or not, so that what is told early is not preferred.
+    Rewards are what tickets, and rows in bulk, counted as. Asks whose window is still open at `now`
+    are left out, told or not, so that what is told early is not preferred.
     """
+    doors.check_seed(seed)
     events = list(log)
+    bulk = BulkRows(settings, events, now)
+    asks = bulk.asks(seed)
     returned = {event.ticket for event in events if event.kind == Kind.RETURNED}
     rewards, out = what_counted(settings, events, now)
     if settings.window is not None:
         events = [event for event in events if event.number not in out]
     events = [event for event in events if event.number not in returned]
+    earned = bulk.average_with(rewards.values())
+    rewards |= {ask.number: reward for rows in asks.values() for ask, reward in rows}
+    events = [one for event in events for one in (event, *_asks_of(event, asks))]
     draws, least = _usable(events)
     if not draws:
         raise ReplayError(
             f"{_NO_ESTIMATE}: at every ask the policy left some arms no chance, so that what they "
             "would have earned was never tried. Keep a share of traffic uniform "
             "(uniform_share=0.05), give every arm a floor, or play a policy that leaves none out "
-            "(Thompson, ε-greedy)"
+            f"(Thompson, ε-greedy){_untold(bulk)}"
         )
     missing = sum(event.number not in rewards for event in events if event.draw in draws)
     total = sum(event.draw in draws for event in events)
@@ -126,7 +134,6 @@ def replay(
     ends = (value - wide, value + wide)
     wide = walk.half_width(terms - robust, walk.surprises, float(len(terms)))
     own = (robust, robust - wide, robust + wide, *_at_any_look(settings, weights, gains))
-    earned = float(np.mean(list(rewards.values())))
     return Estimate(policy.name, value, *ends, plain, size, walk.turns, len(weights), earned, *own)
 
 
@@ -139,6 +146,17 @@ def _at_any_look(
     low, high = settings.range or (0.0, 1.0)
     ends = policy_value_sequence((gains - low) / (high - low), weights, 0.05)
     return low + (high - low) * ends[0], low + (high - low) * ends[1]
+
+
+def _asks_of(event: Event, asks: dict[int, list[tuple[Event, float]]]) -> Iterator[Event]:
+    """The units that were assigned by a version, as asks that follow its event."""
+    return (ask for ask, _ in asks.get(event.number, ()))
+
+
+def _untold(bulk: BulkRows) -> str:
+    if not bulk.untold:
+        return ""
+    return f". Of {bulk.untold:,} outcomes in bulk the log has sums, which tell no reward by itself"
 
 
 def _usable(events: list[Event]) -> tuple[set[int], float]:
@@ -195,7 +213,7 @@ def _walk(
 ) -> _Walk:
     """Live along the log."""
     state = State(_under(settings, policy))
-    words, coin = chance.generator(doors.check_seed(seed)), chance.generator(seed, 1)
+    words, coin = chance.generator(seed), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
