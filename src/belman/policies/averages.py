@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family
 
 _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
 
@@ -39,7 +39,15 @@ def variance(ledger, arm):
 
 @kernel
 def keep_terms(family, law, mean, spread, scratch, terms, arm):
-    """Renew the arm's side of the evidence, a column of `terms`."""
+    """Renew the arm's side of the evidence, a column of `terms`, by its mean and spread."""
     family.terms(law, mean, spread, scratch)
-    for i in range(TERMS):
+    for i in range(scratch.size):
+        terms[i, arm] = scratch[i]
+
+
+@kernel
+def keep_terms_of(family, law, belief, worth, mean, spread, scratch, terms, arm):
+    """Renew it by all that a belief knows, taken for so many rewards of that mean and spread."""
+    family.terms_of(family, law, belief, worth, mean, spread, False, scratch)
+    for i in range(scratch.size):
         terms[i, arm] = scratch[i]

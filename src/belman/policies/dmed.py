@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
-from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.families.family import Family, term_count
+from belman.policies.averages import average, keep_terms_of, known, plays_needed, variance
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -28,10 +28,10 @@ class Memory(NamedTuple):
     """Per arm: average (−∞ before it is known), side of the evidence, whether listed, plays."""
 
     mean: Floats  # (K)
-    terms: Floats  # (TERMS, K)
+    terms: Floats  # (`term_count`, K)
     listed: Floats  # (K)
     plays: Floats  # (K)
-    scratch: Floats  # (TERMS)
+    scratch: Floats  # (`term_count`)
 
 
 @kernel
@@ -43,7 +43,9 @@ def refresh(family, law, params, ledger, memory, arm):
     if known(ledger, arm, params[0]):
         memory.mean[arm] = average(ledger, arm)
         spread = variance(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
+        mean, plays, belief = memory.mean[arm], ledger.plays[arm], ledger.beliefs[arm]
+        scratch = memory.scratch
+        keep_terms_of(family, law, belief, plays, mean, spread, scratch, memory.terms, arm)
     else:
         memory.mean[arm] = -np.inf
 
@@ -88,7 +90,8 @@ class DMED(Policy):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         mean, listed, plays = (np.zeros(arms) for _ in range(3))
-        return Memory(mean, np.zeros((TERMS, arms)), listed, plays, np.zeros(TERMS))
+        terms = term_count(dimension)
+        return Memory(mean, np.zeros((terms, arms)), listed, plays, np.zeros(terms))
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"listed": (0, 1)}

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
-from belman.policies.averages import average, keep_terms, known, plays_needed, variance
+from belman.families.family import Family, term_count
+from belman.policies.averages import average, keep_terms_of, known, plays_needed, variance
 from belman.policies.policy import (
     Floats,
     Policy,
@@ -26,8 +26,8 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)
-    terms: Floats  # (TERMS, K)
-    scratch: Floats  # (TERMS)
+    terms: Floats  # (`term_count`, K)
+    scratch: Floats  # (`term_count`)
 
 
 @kernel
@@ -36,7 +36,9 @@ def refresh(family, law, params, ledger, memory, arm):
         memory.mean[arm] = average(ledger, arm)
         memory.log_plays[arm] = math.log(ledger.plays[arm])
         spread = variance(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
+        mean, plays, belief = memory.mean[arm], ledger.plays[arm], ledger.beliefs[arm]
+        scratch = memory.scratch
+        keep_terms_of(family, law, belief, plays, mean, spread, scratch, memory.terms, arm)
     else:
         memory.mean[arm] = memory.log_plays[arm] = -np.inf
         memory.terms[:, arm] = 0.0
@@ -72,4 +74,5 @@ class IMED(Policy):
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(TERMS))
+        terms = term_count(dimension)
+        return Memory(np.zeros(arms), np.zeros(arms), np.zeros((terms, arms)), np.zeros(terms))

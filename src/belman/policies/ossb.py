@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies import imed
 from belman.policies.averages import plays_needed
 from belman.policies.policy import (
@@ -33,8 +33,8 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)
-    terms: Floats  # (TERMS, K)
-    scratch: Floats  # (TERMS)
+    terms: Floats  # (`term_count`, K)
+    scratch: Floats  # (`term_count`)
     explored: Floats  # (1)
 
 
@@ -96,8 +96,9 @@ class OSSB(Policy):
         return np.array([plays_needed(family), self.epsilon, self.gamma])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        rows = np.zeros(arms), np.zeros(arms), np.zeros((TERMS, arms))
-        return Memory(*rows, np.zeros(TERMS), np.zeros(1))
+        terms = term_count(dimension)
+        rows = np.zeros(arms), np.zeros(arms), np.zeros((terms, arms))
+        return Memory(*rows, np.zeros(terms), np.zeros(1))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t."""
