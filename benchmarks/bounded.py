@@ -1,4 +1,5 @@
-"""Rewards in [0, 1] of eleven kinds: BelMan by two moments beside rivals that know no law either.
+"""Rewards in [0, 1] of eleven kinds: BelMan by two moments, and by a grid of atoms, beside rivals
+that know no law either.
 
 `python -m benchmarks.bounded [runs [horizon …]]`. Every kind is drawn anew for every ten runs, ten
 arms each. A ratio is of mean regrets, with its 95 % interval over the problems (delta method on
@@ -36,6 +37,8 @@ RIVALS: dict[str, Policy] = {
     "KL-UCB emp.": KLUCBEmpirical(),
 }
 UNGUARDED: dict[str, Policy] = {"BESA": BESA(), "RB-SDA": RBSDA()}
+GRID = Bounded(atoms=65)
+ATOMS = {"BelMan, atoms": belman.BelMan()}
 COIN = {"coin BelMan": belman.BelMan(), "coin Thompson": belman.Thompson()}
 GUARDED = (*RIVALS, "coin Thompson")
 
@@ -59,7 +62,8 @@ def regrets(kind: str, horizon: int, runs: int) -> dict[str, Floats]:
     for number in range(runs // EACH):
         problem = shaped(kind, ARMS, rng)
         as_coins = Tables(Bounded(moments=1), problem.laws)
-        for players, played in ((lawless, problem), (COIN, as_coins)):
+        on_a_grid = Tables(GRID, problem.laws)
+        for players, played in ((lawless, problem), (ATOMS, on_a_grid), (COIN, as_coins)):
             result = simulate(players, played, horizon, EACH, number, progress=False)
             for name in players:
                 lost = result.regret.sel(player=name).isel(turn=-1).mean()
@@ -75,11 +79,13 @@ def ratio(own: Floats, other: Floats) -> Ratio:
 
 
 class Outcome(NamedTuple):
-    """Of every kind the ratio to its best rival with a guarantee, and of rivals without one to
-    BelMan; and the kinds of coins that are not played as by the Bernoulli default.
+    """Of every kind the ratio to its best rival with a guarantee, by moments and by atoms, and of
+    rivals without one to BelMan; and the kinds of coins that are not played as by the Bernoulli
+    default.
     """
 
     to_best: list[Ratio]
+    atoms_to_best: list[Ratio]
     unguarded: dict[str, dict[str, Ratio]]
     not_as_coins: list[str]
 
@@ -87,23 +93,32 @@ class Outcome(NamedTuple):
 def table(horizon: int, runs: int) -> Outcome:
     """Print the regrets of every kind."""
     columns: dict[str, list[object]] = {"rewards": []}
-    ratios, same = [], []
+    ratios, by_atoms, same = [], [], []
     unguarded: dict[str, dict[str, Ratio]] = {name: {} for name in UNGUARDED}
     for kind in SHAPES:
         found = regrets(kind, horizon, runs)
         best = min(GUARDED, key=lambda name: float(found[name].mean()))
         ratios.append(ratio(found["BelMan"], found[best]))
+        by_atoms.append(ratio(found["BelMan, atoms"], found[best]))
         columns["rewards"].append(kind)
         for name, ratios_of in unguarded.items():
             ratios_of[kind] = ratio(found[name], found["BelMan"])
         for name, values in found.items():
             columns.setdefault(name, []).append(round(float(values.mean()), 1))
         columns.setdefault("to the best", []).append(f"{ratios[-1]} {best}")
+        columns.setdefault("atoms to the best", []).append(str(by_atoms[-1]))
         if kind == "coins" and not np.array_equal(found["BelMan"], found["coin BelMan"]):
             same.append("coins are not played as by the Bernoulli default")
     print(Table(columns, f"regret at T = {horizon:,}, {ARMS} arms, {runs} runs"))
     print()
-    return Outcome(ratios, unguarded, same)
+    return Outcome(ratios, by_atoms, unguarded, same)
+
+
+def geometric_mean(ratios: list[Ratio]) -> Ratio:
+    """Of ratios that are independent of one another."""
+    middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
+    error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
+    return Ratio(middle, middle * math.exp(-error), middle * math.exp(error))
 
 
 def wins_and_failures(ratios: dict[str, Ratio]) -> str:
@@ -127,16 +142,15 @@ def main(runs: int = 40, *horizons: int) -> None:
     claims: list[Claim] = []
     notes: dict[str, str] = {}
     for horizon in horizons or (1_000,):
-        ratios, unguarded, same = table(horizon, runs)
-        middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
-        worst = max(ratios, key=lambda found: found.value)
-        error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
+        ratios, by_atoms, unguarded, same = table(horizon, runs)
         what = f"T = {horizon:,}"
-        claims.append(Claim(f"{what}: geometric mean to the best rival", middle, 0.70, "×"))
-        claims.append(Claim(f"{what}: worst kind", worst.value, 0.95, "×"))
+        for how, found in (("", ratios), (" by atoms", by_atoms)):
+            middle, worst = geometric_mean(found), max(found, key=lambda one: one.value)
+            name = f"{what}{how}: geometric mean to the best rival"
+            claims.append(Claim(name, middle.value, 0.70, "×"))
+            claims.append(Claim(f"{what}{how}: worst kind", worst.value, 0.95, "×"))
+            notes[f"95 % intervals at {what}{how}"] = f"mean {middle}, worst kind {worst}"
         claims.append(Claim(f"{what}: coins not as the Bernoulli default", len(same), 0, "kinds"))
-        ends = f"{middle * math.exp(-error):.3f} to {middle * math.exp(error):.3f}"
-        notes[f"95 % interval of the mean at {what}"] = ends
         for name, against in unguarded.items():
             notes[f"{name} to BelMan at {what}"] = wins_and_failures(against)
     rng = np.random.default_rng(SEED)
@@ -148,9 +162,9 @@ def main(runs: int = 40, *horizons: int) -> None:
             "turn at 20 arms, to a Bernoulli turn", turn_cost(beta, belman.BelMan()) / basis, 2, "×"
         )
     )
-    claims.append(
-        Claim("turn with atoms (IMED by K_inf)", turn_cost(beta, IMEDKinf()) / basis, 10, "×")
-    )
+    on_a_grid = turn_cost(Tables(GRID, beta.laws), belman.BelMan())
+    claims.append(Claim("turn with atoms", on_a_grid / basis, 10, "×"))
+    notes["turn of IMED by K_inf"] = f"{turn_cost(beta, IMEDKinf()) / basis:.1f} ×"
     report("rewards in [0, 1] without a law", claims, notes)
 
 

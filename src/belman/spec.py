@@ -31,6 +31,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -256,12 +257,14 @@ def _described(thing: Any, depth: int) -> dict[str, Any]:
     if depth >= DEEPEST:
         raise _UndescribedError(f"it is nested more than {DEEPEST} deep")
     found = {"name": name or _path_of(kind)}
+    # what makes another thing of it is no field, and the same in all of them
+    kept = {field.name for field in fields(kind)} if is_dataclass(kind) else set(_takes(kind))
     for key, setting in _takes(kind).items():
         if key in found or not hasattr(thing, key):
             what = f"{kind.__name__} does not keep its setting {key!r}"
             raise _UndescribedError(f"{what} under that name")
         value = getattr(thing, key)
-        if callable(value) and value is setting.default:
+        if value is setting.default and (callable(value) or key not in kept):
             continue
         found[key] = _plain(value, setting.kind, depth + 1)
     if name is None and _built(found, kind, "all", depth) != thing:

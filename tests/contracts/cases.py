@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from belman.beliefs import beta, gamma, normal, normal_gamma
-from belman.families import FAMILIES, Family, Money, family_named
+from belman.families import FAMILIES, Bounded, Family, Money, family_named
 from belman.testing import FamilyCase
 from tests import naive
 
@@ -181,9 +181,19 @@ class Case(FamilyCase):
         return (theta,) if self.family.parameters == 1 else tuple(np.moveaxis(theta, -1, 0))
 
 
+def by_atoms(atoms: int) -> Case:
+    """Beliefs by atoms that are worth a reward or more: of less, two moments say too little."""
+    family = Bounded(atoms=atoms, **SETTINGS["bounded"])
+    case = Case(family)
+    many = np.array(case.ordinary[-1])
+    rows = (0.5 * np.array(family.prior), 1e3 * many, 1e7 * many)
+    case._extreme = tuple(tuple(map(float, belief)) for belief in rows)
+    return case
+
+
 CASES = {name: Case(family_named(name, **SETTINGS.get(name, {}))) for name in FAMILIES}
-#: Money of other amounts, which have no name of their own.
+#: Money of other amounts, and rewards in a range by atoms, which have no name of their own.
 OTHER_CASES = {
     f"money of {amounts} amounts": Case(Money(amounts, shape=2.5, **SETTINGS["money"]))
     for amounts in ("gamma", "any")
-}
+} | {"bounded by atoms": by_atoms(17)}

@@ -18,6 +18,7 @@ from belman.lab import simulate
 from belman.policies import Drift, Forgetting, GLRTest, Restarting, fading_bank, run_lengths
 from belman.policies.run_lengths import BEGAN, PARTITION, WEIGHT
 from belman.problems import bernoulli, coming_and_going, piecewise, random_walk
+from belman.spec import build, describe
 
 PIECEWISE = piecewise(
     [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.7, 0.5, 0.1)], 1_000
@@ -305,6 +306,22 @@ def test_arms_that_are_not_there_are_not_played() -> None:
         piecewise([[0.5, 0.2], [None, None]], 10)
     with pytest.raises(SettingError, match="at_once"):
         coming_and_going(2, 100, seed=1, at_once=3)
+
+
+@pytest.mark.interpreted
+def test_belman_with_drift_is_drift() -> None:
+    """One thing by two spellings: in Python, as plain data, in an agent and in its state file."""
+    assert belman.BelMan(drift=True) == Drift()
+    assert belman.BelMan(drift=False) == belman.BelMan()
+    assert build(describe(belman.BelMan(drift=True))) == Drift()
+    assert build({"name": "belman", "drift": True}) == Drift()
+    assert "drift" not in describe(belman.BelMan())
+    agent = Agent(["a", "b"], policy=belman.BelMan(drift=True), seed=1)
+    assert agent.policy == Agent(["a", "b"], drift="auto").policy
+    assert Agent.from_json(agent.to_json()).policy == Drift()
+    for wrong in ({"drift": 1}, {"drift": True, "reading": "natural"}, {"drift": "auto"}):
+        with pytest.raises(PolicyError, match="drift=True"):
+            belman.BelMan(**wrong)
 
 
 def test_doors() -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from belman import Drift, Thompson, open_study
+from belman import BelMan, Drift, Thompson, open_study
 from belman.errors import SettingError
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
@@ -31,9 +31,16 @@ def play(study, clock, turns, means, seed=1, apart=3_600.0) -> None:
         study.tell(ticket.id, float(rng.random() < means[ticket.arm]))
 
 
-@pytest.mark.parametrize("drift", ["auto", Drift(half_life=timedelta(days=14))])
-def test_a_change_is_an_event(url, clock, drift) -> None:
-    study = open_study("x", ["a", "b"], storage=url, drift=drift, clock=clock, seed=1)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"drift": "auto"},
+        {"drift": Drift(half_life=timedelta(days=14))},
+        {"policy": BelMan(drift=True)},
+    ],
+)
+def test_a_change_is_an_event(url, clock, given) -> None:
+    study = open_study("x", ["a", "b"], storage=url, clock=clock, seed=1, **given)
     play(study, clock, 300, {"a": 0.9, "b": 0.5})
     assert not study.changes()["arm"]
     play(study, clock, 300, {"a": 0.1, "b": 0.5}, seed=2)
@@ -48,7 +55,7 @@ def test_a_change_is_an_event(url, clock, drift) -> None:
     assert study.status()["changes_noticed"] == 1
     state, _ = study.copied()
     assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
-    again = open_study("x", storage=url, drift=drift, clock=clock)
+    again = open_study("x", storage=url, clock=clock, **given)
     assert again.check() == study.check()
     assert str(again.beliefs()) == str(study.beliefs())
     assert again.ask().arm == study.agent().ask()

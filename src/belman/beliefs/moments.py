@@ -25,7 +25,12 @@ _ROUNDING = 1e-15
 @kernel
 def of_mean(belief):
     """The parameters (mc, (1 − m)c) of the Beta law of the mean, exactly (α, β) for coins."""
-    soft, alpha, beyond = belief[0], belief[1], belief[2]
+    return of_sums(belief[0], belief[1], belief[2])
+
+
+@kernel
+def of_sums(soft, alpha, beyond):
+    """The same from the three sums."""
     if soft == 0.0:
         return alpha, beyond
     worth = alpha + beyond

@@ -16,9 +16,10 @@ from belman.errors import FamilyError
 
 Floats = NDArray[np.float64]
 
-#: The most atoms of a law, and how many numbers make one.
-ATOMS = 64
+#: The most atoms of a law, how many numbers make one, and into how many a smooth law is cut.
+ATOMS = 65
 NUMBERS = 2 + 2 * ATOMS
+PARTS = 64
 _POINTS = 32  # at which a quantile function is read for one atom
 
 
@@ -40,7 +41,7 @@ def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:
 
     >>> row = table([0.0, 1.0], [0.75, 0.25])
     >>> row[0], len(row)
-    (0.25, 130)
+    (0.25, 132)
     """
     places = np.asarray(values, dtype=np.float64)
     shares = np.asarray(chances, dtype=np.float64)
@@ -73,9 +74,9 @@ def of_quantiles(quantile: Callable[[Floats], Floats]) -> tuple[float, ...]:
     0.5
     """
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
-    levels = (np.arange(ATOMS)[:, None] + 0.5 * (nodes + 1.0)) / ATOMS
+    levels = (np.arange(PARTS)[:, None] + 0.5 * (nodes + 1.0)) / PARTS
     read = np.clip(quantile(levels), 0.0, 1.0)
-    return table(np.maximum.accumulate(read @ (0.5 * weights)), np.full(ATOMS, 1.0 / ATOMS))
+    return table(np.maximum.accumulate(read @ (0.5 * weights)), np.full(PARTS, 1.0 / PARTS))
 
 
 def beta(mean: float, concentration: float) -> tuple[float, ...]:
@@ -88,8 +89,8 @@ def beta(mean: float, concentration: float) -> tuple[float, ...]:
     from scipy import special  # here, since it takes longer to import than all of the rest
 
     first, second = mean * concentration, (1.0 - mean) * concentration
-    ends = special.betaincinv(first, second, np.arange(ATOMS + 1) / ATOMS)
-    parts = np.diff(special.betainc(first + 1.0, second, ends)) * mean * ATOMS
+    ends = special.betaincinv(first, second, np.arange(PARTS + 1) / PARTS)
+    parts = np.diff(special.betainc(first + 1.0, second, ends)) * mean * PARTS
     return _with_mean(np.clip(np.maximum.accumulate(parts), 0.0, 1.0), mean)
 
 

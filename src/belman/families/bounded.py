@@ -1,207 +1,19 @@
-"""Rewards in [0, 1] without a law: a belief by two moments, and d₂, the least K_inf that has them.
-
-The belief (s, α, β) adds up x(1 − x), x and 1 − x, from a prior of one reward 0 and one reward 1
-(`beliefs/moments.py`). Among the laws with mean m and E[X(1 − X)] = q the one that is least refuted
-by a rival's mean μ has the atoms a = q/(1 − m) and 1, and d₂ = kl((m − a)/(1 − a), (μ − a)/(1 − a))
-lies between kl(m, μ) and K_inf. Coins have a = 0, and everything here is what it is for Bernoulli
-rewards.
-"""
+"""Rewards in a range, of no particular distribution: by two moments, or by a grid of atoms."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from belman import chance
-from belman.beliefs import moments
-from belman.engine import factory, kernel
 from belman.errors import FamilyError, RewardError
-from belman.families import atoms, bernoulli
-from belman.families.common_mean import searched
+from belman.families import atoms as tables
+from belman.families import bounded_atoms, two_moments
 from belman.families.family import Family, FamilyKernels, Floats
-from belman.special import beta_cdf, beta_quantile, beta_upper_quantile
 
-_ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
-_EDGE = 1e-16
-_HARDEST, _STEPS = 1e-4, 8.0  # the least pooled share of a coin's variance; steps in an octave
-
-
-@kernel
-def update(law, belief, reward):
-    """The law is 1 where two moments are kept, and 0 where rewards are taken for coins."""
-    belief[0] += law[0] * reward * (1.0 - reward)
-    belief[1] += reward
-    belief[2] += 1.0 - reward
-
-
-@kernel
-def expected_reward(law, belief):
-    return belief[1] / (belief[1] + belief[2])
-
-
-@kernel
-def worth(law, belief):
-    return belief[1] + belief[2]
-
-
-@kernel
-def imagine(law, belief):
-    """A reward of the mean, which leaves the variance as it is."""
-    expected, soft = expected_reward(law, belief), belief[0] / worth(law, belief)
-    belief[0] += soft
-    belief[1] += expected
-    belief[2] += 1.0 - expected
-
-
-@kernel
-def spread(law, belief):
-    """The variance of the rewards, those of the prior included."""
-    mean = expected_reward(law, belief)
-    return max(mean * (1.0 - mean) - belief[0] / worth(law, belief), 0.0)
-
-
-@kernel
-def moved(law, spread, mean, to):
-    """The variance if the mean were another and E[X(1 − X)] the same."""
-    return spread + (to * (1.0 - to) - mean * (1.0 - mean))
-
-
-@kernel
-def pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
-    """How much less rewards of all arms vary than coins of their means: from 0 for coins up to 1.
-
-    Σ s_a / (ν₀·pool/4 + Σ n_a m̂_a(1 − m̂_a)) of rewards alone, rounded to an eighth of an octave of
-    what is left. The two coins of a prior would hide that laws are narrow.
-    """
-    soft, room = 0.0, 0.25 * prior_worth * pool
-    heads, tails = prior_mean * prior_worth, (1.0 - prior_mean) * prior_worth
-    start = prior_worth * (prior_mean * (1.0 - prior_mean) - prior_spread)
-    start = start if start > _ROUNDING * prior_worth else 0.0
-    for a in range(len(beliefs)):
-        won, lost = beliefs[a, 1] - heads, beliefs[a, 2] - tails
-        if won + lost > 0.0:
-            soft += max(beliefs[a, 0] - start, 0.0)
-            room += max(won, 0.0) * max(lost, 0.0) / (won + lost)
-    if soft <= 0.0 or not room < np.inf:
-        return 0.0
-    left = max(1.0 - soft / room, _HARDEST)
-    return 1.0 - 2.0 ** (np.rint(_STEPS * math.log2(left)) / _STEPS)
-
-
-@kernel
-def mean_cdf(law, belief, x):
-    first, second = moments.of_mean(belief)
-    return beta_cdf(first, second, min(max(x, 0.0), 1.0))
-
-
-@kernel
-def mean_quantile(law, belief, level, upper):
-    first, second = moments.of_mean(belief)
-    if upper:
-        return beta_upper_quantile(first, second, level)
-    return beta_quantile(first, second, level)
-
-
-@kernel
-def sample_mean(law, belief, mind):
-    first, second = moments.of_mean(belief)
-    return chance.beta(mind, first, second)
-
-
-@kernel
-def sample(law, belief, mind, theta):
-    """A law of that mean and variance with the atoms 0, its mean and 1, and λ."""
-    first, second = moments.of_mean(belief)
-    total = worth(law, belief)
-    mean = chance.beta(mind, first, second)
-    share = min((total + 1.0) / (first + second + 1.0), 1.0)
-    theta[0] = mean
-    theta[1] = math.exp(math.log(max(chance.uniform(mind), 1e-300)) / total)
-    ends, values = theta[2 : 2 + atoms.ATOMS], theta[2 + atoms.ATOMS :]
-    for i in range(atoms.ATOMS):
-        ends[i] = 1.0
-        values[i] = 1.0
-    ends[0], values[0] = share * (1.0 - mean), 0.0
-    ends[1], values[1] = 1.0 - share * mean, mean
-
-
-@kernel
-def mean(law, theta):
-    return theta[0]
-
-
-@kernel
-def reward(law, theta, uniform):
-    return atoms.value_at(theta, uniform)
-
-
-@kernel
-def _lower_atom(mean, spread):
-    """a = q/(1 − m), q = E[X(1 − X)]: 0 for coins, and at most m."""
-    soft = mean * (1.0 - mean) - spread
-    return min(soft / (1.0 - mean), mean) if soft > _ROUNDING and mean < 1.0 else 0.0
-
-
-@kernel
-def d(law, mean, other, spread):
-    """d₂(m, μ); towards smaller means that of 1 − X."""
-    if other < mean:
-        mean, other = 1.0 - mean, 1.0 - other
-    atom = _lower_atom(mean, spread)
-    if atom == 0.0:
-        return bernoulli.d(law, mean, other, 1.0)
-    left = 1.0 - atom
-    return bernoulli.d(law, (mean - atom) / left, (other - atom) / left, 1.0)
-
-
-@kernel
-def terms(law, mean, spread, out):
-    """p = (m − a)/(1 − a), p ln(m − a) + (1 − p) ln(1 − m), and a."""
-    atom = _lower_atom(mean, spread)
-    above = mean - atom
-    share = above / (1.0 - atom) if atom < 1.0 else 1.0
-    win = share * math.log(above) if above > 0.0 else 0.0
-    lose = (1.0 - share) * math.log1p(-mean) if mean < 1.0 else 0.0
-    out[0] = win + lose
-    out[1] = share
-    out[2] = atom
-
-
-@kernel
-def weights(law, mean, out):
-    inside = min(max(mean, _EDGE), 1.0 - _EDGE)
-    lose = math.log1p(-inside)
-    out[0] = lose - math.log(inside)
-    out[1] = -lose
-    out[2] = inside
-
-
-@kernel
-def evidence(terms, arm, weights):
-    """One logarithm, and none for coins, whose evidence is that of Bernoulli arms."""
-    slope, atom = weights[0], terms[2, arm]
-    if atom > 0.0:
-        slope = -weights[1] - math.log(max(weights[2] - atom, 1e-300))
-    return terms[0, arm] + slope * terms[1, arm] + weights[1]
-
-
-@kernel
-def reflected(law, mean):
-    """Costs are rewards seen from the other end."""
-    return 1.0 - mean
-
-
-@factory
-def _kernels() -> FamilyKernels:
-    """With what is searched for; a factory, so that every part can be made again elsewhere."""
-    return FamilyKernels.of(moments.KERNELS, {**globals(), "common_mean": searched(d)})
-
-
-KERNELS = _kernels()
+FEWEST, MOST = 9, tables.ATOMS  # atoms of a grid
 
 
 @dataclass(frozen=True)
@@ -213,6 +25,10 @@ class Bounded(Family):
     Beta distributions from which a simulation draws rewards (as tables of 64 atoms); a belief never
     reads it. `belman.problems.bounded` draws from any other. `moments=1` keeps the mean alone, as
     if rewards were coins, to compare with.
+
+    `atoms=65` keeps how often rewards lay at 0, 1/64, …, 1, from 9 to 65 points; others are shared
+    by the two beside them. The belief is then the Dirichlet distribution of their chances, d is
+    K_inf, and Thompson sampling is NPTS; a turn costs more, and every arm has as many numbers.
 
     >>> arm = Bounded()
     >>> belief = arm.prior
@@ -226,13 +42,12 @@ class Bounded(Family):
 
     concentration: float = 2.0
     moments: int = 2
+    atoms: int = 0
 
     name = "bounded"
-    coordinates = ("soft", "alpha", "beta")
     support = "numbers from 0 to 1"
-    kernels = KERNELS
     no_joint = "the normaliser E[exp(X/τ)] of rewards of any distribution is not known"
-    parameters = atoms.NUMBERS
+    parameters = tables.NUMBERS
     conjugate = False
     plays_for_spread = 1.0
 
@@ -240,10 +55,29 @@ class Bounded(Family):
         self._positive(concentration=self.concentration)
         if self.moments not in (1, 2):
             raise FamilyError(f"moments={self.moments!r} is not valid: give 1 or 2")
+        if type(self.atoms) is not int or not (self.atoms == 0 or FEWEST <= self.atoms <= MOST):
+            allowed = f"0 for none, or a whole number from {FEWEST} to {MOST}"
+            raise FamilyError(f"atoms={self.atoms!r} is not valid: give {allowed}")
+        if self.atoms and self.moments == 1:
+            raise FamilyError("a grid of atoms says more than the mean: leave out moments=1")
         super().__post_init__()
 
     @property
+    def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        """By atoms, or by two moments."""
+        return bounded_atoms.KERNELS if self.atoms else two_moments.KERNELS
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The sums, or the counts of the atoms by their values."""
+        if not self.atoms:
+            return ("soft", "alpha", "beta")
+        return tuple(f"at {value:g}" for value in np.linspace(0.0, 1.0, self.atoms))
+
+    @property
     def law(self) -> Floats:
+        if self.atoms:
+            return bounded_atoms.law_of(self.prior)
         return np.array([float(self.moments == 2)])
 
     @property
@@ -251,21 +85,29 @@ class Bounded(Family):
         return (0.0, 1.0)
 
     def default_prior(self) -> tuple[float, ...]:
-        return (0.0, 1.0, 1.0)
+        return bounded_atoms.prior_of(self.atoms, 1.0, 1.0) if self.atoms else (0.0, 1.0, 1.0)
 
     def completed(self, belief: tuple[float, ...]) -> tuple[float, ...]:
-        """What is believed of coins, (alpha, beta), is (0, alpha, beta).
+        """What is believed of coins, (alpha, beta), is (0, alpha, beta), or at the end atoms.
 
         >>> Bounded().check_belief((2, 3))
         (0.0, 2.0, 3.0)
         """
-        return (0.0, *belief) if len(belief) == 2 else belief
+        if len(belief) != 2:
+            return belief
+        if self.atoms:
+            return bounded_atoms.prior_of(self.atoms, *belief)
+        return (0.0, *belief)
 
     def proper(self, belief: Sequence[float]) -> bool:
+        if self.atoms:
+            return super().proper(belief)
         soft, alpha, beta = belief
         return alpha > 0.0 and beta > 0.0 and -alpha * beta < soft < alpha * beta / (alpha + beta)
 
     def _proper_words(self) -> str:
+        if self.atoms:
+            return "all positive; or (alpha, beta), which lie at the ends"
         return "alpha and beta positive and soft from 0 to less than alpha·beta/(alpha + beta)"
 
     def supports(self, reward: float) -> bool:
@@ -304,13 +146,15 @@ class Bounded(Family):
             raise RewardError(f"{what}: {self.name} rewards are {self.support}")
         inside = min(max(total, 0.0), float(plays))
         soft = max(total - square, 0.0) if self.moments == 2 else 0.0
-        after = self._row(belief) + np.array([soft, inside, plays - inside])
+        sums = np.array([soft, inside, plays - inside])
+        learned = bounded_atoms.with_sums(self.atoms, *sums) if self.atoms else sums
+        after = self._row(belief) + learned
         if (why := self.beyond_reach(after)) is not None:
             raise RewardError(f"{plays} rewards of sum {total!r} are too much: {why}")
         return after
 
     def parameter_of(self, mean: float) -> tuple[float, ...]:
-        return atoms.beta(self._mean_between(mean, 0.0, 1.0), self.concentration)
+        return tables.beta(self._mean_between(mean, 0.0, 1.0), self.concentration)
 
     def spread_of(self, theta: Sequence[float]) -> float:
-        return atoms.variance(theta)
+        return tables.variance(theta)

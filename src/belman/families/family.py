@@ -28,6 +28,9 @@ Kernel = Callable[..., Any]
 
 #: How many numbers per arm `terms` may fill.
 TERMS = 3
+#: How many where beliefs are longer than `_SHORT`: a table of the evidence against any mean.
+LONG_TERMS = 78
+_SHORT = 8
 #: The largest size of a number to which 1 can be added without loss, with digits to spare.
 LARGEST = 1e15
 #: The largest size of a reward, so that sums of squares of rewards never overflow.
@@ -58,6 +61,7 @@ class FamilyKernels(Bundle):
     | `terms(law, mean, spread, out)` | numbers kept per arm, so that … |
     | `weights(law, mean, out)` | … with numbers kept per rival, … |
     | `evidence(terms, arm, weights)` | … d(arm, rival) costs a few multiply-adds |
+    | `terms_of(family, law, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
     | `moved(law, spread, mean, to)` | the spread if the mean were another |
     | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
     | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
@@ -84,6 +88,7 @@ class FamilyKernels(Bundle):
     moved: Kernel
     pooled: Kernel
     reflected: Kernel
+    terms_of: Kernel
     common_mean: Kernel = weighted_mean
     tilted: Kernel | None = None
 
@@ -129,13 +134,29 @@ def same_mean(law, mean):
     return mean
 
 
+@kernel
+def by_mean_and_spread(family, law, belief, worth, mean, spread, mirrored, out):
+    """For families in which a mean and a spread say all that d needs of an arm."""
+    family.terms(law, mean, spread, out)
+
+
 _DEFAULTS: dict[str, Kernel] = {
     "spread": unit_spread,
     "evidence": linear_evidence,
     "moved": same_spread,
     "pooled": nothing_pooled,
     "reflected": same_mean,
+    "terms_of": by_mean_and_spread,
 }
+
+
+def term_count(dimension: int) -> int:
+    """How many numbers per arm are kept for the evidence, with beliefs of so many coordinates.
+
+    >>> term_count(2), term_count(65)
+    (3, 78)
+    """
+    return TERMS if dimension <= _SHORT else LONG_TERMS
 
 
 @dataclass(frozen=True)
@@ -463,6 +484,19 @@ class Family(ABC):
         """d(μ, μ′): KL between the reward distributions of two means."""
         return float(self._run(self.kernels.d, float(mean), float(other), float(spread)))
 
+    def evidence(self, belief: ArrayLike, other: float) -> float:
+        """What a reward says against a mean: d from E[X] to it, by all that the belief knows.
+
+        >>> from belman.families import Bernoulli
+        >>> round(Bernoulli().evidence((1.0, 3.0), 0.5), 6)
+        0.130812
+        """
+        size = term_count(self.dimension)
+        scratch, terms = np.zeros(size), np.zeros((size, 1))
+        row = self._row(belief)
+        found = self.enter(_evidence, belief=row, other=float(other), scratch=scratch, terms=terms)
+        return float(found)
+
     def mean_of(self, theta: ArrayLike) -> float:
         """E_θ[X], the mean of the reward distribution with that parameter."""
         row = np.atleast_1d(np.asarray(theta, dtype=np.float64))
@@ -495,6 +529,17 @@ class Family(ABC):
 
 def _article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+@kernel
+def _evidence(family, law, belief, other, scratch, terms):
+    mean, spread = family.expected_reward(law, belief), family.spread(law, belief)
+    worth = family.worth(law, belief)
+    family.terms_of(family, law, belief, worth, mean, spread, False, scratch)
+    for i in range(scratch.size):
+        terms[i, 0] = scratch[i]
+    family.weights(law, other, scratch)
+    return family.evidence(terms, 0, scratch)
 
 
 @kernel

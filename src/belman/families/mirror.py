@@ -55,6 +55,11 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         base.terms(law, base.reflected(law, -mean), spread, out)
 
     @kernel
+    def terms_of(family, law, belief, worth, mean, spread, mirrored, out):
+        reflected = base.reflected(law, -mean)
+        base.terms_of(base, law, belief, worth, reflected, spread, not mirrored, out)
+
+    @kernel
     def weights(law, mean, out):
         base.weights(law, base.reflected(law, -mean), out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family
 
 _FADED = 1e-200  # plays that are none any more: sums of rewards have lost their digits
 
@@ -41,9 +41,17 @@ def variance(ledger, arm):
 
 @kernel
 def keep_terms(family, law, mean, spread, scratch, terms, arm):
-    """Renew the arm's side of the evidence, a column of `terms`."""
+    """Renew the arm's side of the evidence, a column of `terms`, by its mean and spread."""
     family.terms(law, mean, spread, scratch)
-    for i in range(TERMS):
+    for i in range(scratch.size):
+        terms[i, arm] = scratch[i]
+
+
+@kernel
+def keep_terms_of(family, law, belief, worth, mean, spread, scratch, terms, arm):
+    """Renew it by all that a belief knows, taken for so many rewards of that mean and spread."""
+    family.terms_of(family, law, belief, worth, mean, spread, False, scratch)
+    for i in range(scratch.size):
         terms[i, arm] = scratch[i]
 
 
@@ -52,8 +60,10 @@ def keep_standing(family, law, needed, ledger, memory, arm):
     """Renew an arm's average, −∞ before it is known, and its side of the evidence."""
     memory.mean[arm], memory.terms[:, arm] = -np.inf, 0.0
     if known(ledger, arm, needed):
-        memory.mean[arm], spread = average(ledger, arm), variance(ledger, arm)
-        keep_terms(family, law, memory.mean[arm], spread, memory.scratch, memory.terms, arm)
+        mean, spread = average(ledger, arm), variance(ledger, arm)
+        belief, plays, scratch = ledger.beliefs[arm], ledger.plays[arm], memory.scratch
+        keep_terms_of(family, law, belief, plays, mean, spread, scratch, memory.terms, arm)
+        memory.mean[arm] = mean
 
 
 @kernel

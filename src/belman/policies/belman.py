@@ -8,9 +8,10 @@ first, both are kept.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,8 @@ from belman.families.family import Family
 from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
-from belman.policies.averages import keep_terms
-from belman.policies.evidence import blank, columns, what_is_expected
+from belman.policies.averages import keep_terms_of
+from belman.policies.evidence import blank, columns, evidence_against, what_is_expected
 from belman.policies.evidence import indices as surprise_and_evidence
 from belman.policies.evidence import refresh as judge
 from belman.policies.policy import (
@@ -49,10 +50,10 @@ class Memory(NamedTuple):
     refreshes: Floats  # (1) since that sum was taken afresh
     pseudobelief: Floats  # (D) its coordinates, where the next solution starts
     eta: Floats  # (D) its natural parameters
-    terms: Floats  # (TERMS, K) the arms' side of the evidence
+    terms: Floats  # (`term_count`, K) the arms' side of the evidence
     judged: Floats  # (3, K) and
     pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
-    scratch: Floats  # (TERMS)
+    scratch: Floats  # (`term_count`)
     row_scratch: Floats  # (2, D)
 
 
@@ -75,7 +76,8 @@ def _refresh_with(averages_natural: bool, weighs: bool) -> Callable[..., None]:
         memory.expected[arm] = expected
         if weighs and math.isfinite(expected):
             spread = family.spread(law, belief)
-            keep_terms(family, law, expected, spread, memory.scratch, memory.terms, arm)
+            worth, scratch = family.worth(law, belief), memory.scratch
+            keep_terms_of(family, law, belief, worth, expected, spread, scratch, memory.terms, arm)
         shared = natural if averages_natural else point
         replace_point(memory.averaged, memory.total, memory.refreshes, arm, shared)
 
@@ -181,18 +183,36 @@ class BelMan(Policy):
     projection makes the pseudobelief: 'barycentre' (least sum of KL from the arms, Theorem 1),
     'natural' (least sum of KL to the arms) or 'joint' (Algorithm 1 with the normaliser of the focal
     distribution inside; under `Evidence` the leader's, which is 1). With no arguments it is the
-    best default we know; `BelMan.paper()` is the paper's.
+    best default we know; `BelMan.paper()` is the paper's. `drift=True` makes it `belman.Drift()`,
+    for a world that changes, which has settings of its own.
 
     >>> BelMan.paper()
     BelMan(exposure=Paper(C=15.0), reading='barycentre')
+    >>> BelMan(drift=True).name
+    'belman-drift'
     """
 
     exposure: Exposure | Callable[[int], float] = field(default_factory=Evidence)
     reading: str = "barycentre"
+    drift: InitVar[bool] = False
 
     name = "belman"
 
-    def __post_init__(self) -> None:
+    def __new__(cls, *given: Any, drift: bool = False, **named: Any) -> Any:
+        """A bank of BelMans where the world changes; else this one, which `__init__` fills in."""
+        if drift is not True:
+            return super().__new__(cls)
+        if given or named:
+            own = "an exposure and a reading are of BelMan where nothing changes"
+            raise PolicyError(f"{own}: give drift=True alone, or belman.Drift(…) with its settings")
+        from belman.policies.drift import Drift
+
+        return Drift()
+
+    def __post_init__(self, drift: bool) -> None:
+        if drift is not False:
+            allowed = "drift=True by name, or belman.Drift(…)"
+            raise PolicyError(f"drift={drift!r} makes no belman: give {allowed}")
         object.__setattr__(self, "exposure", exposure(self.exposure))
         if self.reading not in READINGS:
             raise PolicyError(unknown("reading", self.reading, READINGS))
@@ -211,17 +231,6 @@ class BelMan(Policy):
         """
         return cls(Evidence(horizon=horizon))
 
-    @staticmethod
-    def drifting(**settings: Any) -> Policy:
-        """BelMan where the world may change: `belman.Drift`, with its settings.
-
-        >>> BelMan.drifting(sure=0.99).sure
-        0.99
-        """
-        from belman.policies.drift import Drift
-
-        return Drift(**settings)
-
     @property
     def schedule(self) -> Exposure:
         """The exposure, as a schedule."""
@@ -237,7 +246,7 @@ class BelMan(Policy):
         return np.array([*self.schedule.settings, 0.0])
 
     def memory(self, arms: int, dimension: int) -> Any:
-        known = blank(arms)
+        known = blank(arms, dimension)
         if self.schedule.form == "evidence":
             return known
         if self.schedule.form != "explored":
@@ -280,11 +289,17 @@ class BelMan(Policy):
             pull[:] = 0.0
             for a, mean in enumerate(memory.expected):
                 if math.isfinite(leading) and leading > mean:
-                    spread = family.spread(ledger.beliefs[a])
-                    against = family.reward_divergence(mean, leading, spread)
+                    against = evidence_against(family, memory, a, leading)
                     plays = ledger.plays[a] + self.schedule.settings[0]
                     pull[a] = turn_value * plays * against / (leading - mean)
         # of all arms' KL, which kernels leave out
         shared = family.log_partition(memory.pseudobelief)
         with np.errstate(divide="ignore"):
             return {"KL to pseudobelief": kl, "exposure": 1.0 / pull, "index": index - shared}
+
+
+# what `__init__` takes, which `__new__` would hide
+_taken = inspect.signature(BelMan.__init__)
+BelMan.__signature__ = _taken.replace(  # type: ignore[attr-defined]
+    parameters=list(_taken.parameters.values())[1:]
+)

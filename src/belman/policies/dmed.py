@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
@@ -28,10 +28,10 @@ class Memory(NamedTuple):
     """Per arm: average (−∞ before it is known), side of the evidence, whether listed, plays."""
 
     mean: Floats  # (K)
-    terms: Floats  # (TERMS, K)
+    terms: Floats  # (`term_count`, K)
     listed: Floats  # (K)
     plays: Floats  # (K)
-    scratch: Floats  # (TERMS)
+    scratch: Floats  # (`term_count`)
 
 
 @kernel
@@ -83,7 +83,8 @@ class DMED(Policy):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         mean, listed, plays = (np.zeros(arms) for _ in range(3))
-        return Memory(mean, np.zeros((TERMS, arms)), listed, plays, np.zeros(TERMS))
+        terms = term_count(dimension)
+        return Memory(mean, np.zeros((terms, arms)), listed, plays, np.zeros(terms))
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
         return {"listed": (0, 1)}

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman.engine import inlined_kernel, kernel
-from belman.families.family import TERMS, Family
-from belman.policies.averages import keep_terms
+from belman.families.family import Family, term_count
+from belman.policies.averages import keep_terms_of
 from belman.policies.policy import Floats, Ledger, leader
 
 MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
@@ -40,21 +40,22 @@ class Memory(NamedTuple):
     """What a turn needs of K arms."""
 
     expected: Floats  # (K) expected reward
-    terms: Floats  # (TERMS, K) the arms' side of the evidence
+    terms: Floats  # (`term_count`, K) the arms' side of the evidence
     judged: Floats  # (3, K) the mean as judged, what the belief is worth, and its logarithm
     pool: Floats  # (6) the shift, its two sums, refreshes since sums and arms were renewed, and
     # the share of the prior's spread that no arm has
-    scratch: Floats  # (TERMS)
+    scratch: Floats  # (`term_count`)
 
 
-def blank(arms: int) -> Memory:
+def blank(arms: int, dimension: int) -> Memory:
     """The memory before the first refresh."""
+    terms = term_count(dimension)
     return Memory(
         expected=np.zeros(arms),
-        terms=np.zeros((TERMS, arms)),
+        terms=np.zeros((terms, arms)),
         judged=np.zeros((3, arms)),
         pool=np.zeros(6),
-        scratch=np.zeros(TERMS),
+        scratch=np.zeros(terms),
     )
 
 
@@ -90,7 +91,8 @@ def judge(family, law, params, ledger, memory, arm):
         if worth >= params[PRIOR_WORTH]:
             mean += memory.pool[SHIFT] * params[PRIOR_WORTH] / worth
             spread = judged_spread(family, law, params, memory, arm, spread, mean)
-        keep_terms(family, law, mean, spread, memory.scratch, memory.terms, arm)
+        belief, scratch = ledger.beliefs[arm], memory.scratch
+        keep_terms_of(family, law, belief, worth, mean, spread, scratch, memory.terms, arm)
         memory.judged[MEAN, arm] = mean
     else:
         memory.judged[MEAN, arm] = -np.inf  # unknown
@@ -107,7 +109,7 @@ def judge_all(family, law, params, ledger, memory):
                 twin = a
                 judge(family, law, params, ledger, memory, a)
             memory.judged[MEAN, a] = memory.judged[MEAN, twin]
-            for i in range(TERMS):
+            for i in range(memory.scratch.size):
                 memory.terms[i, a] = memory.terms[i, twin]
         else:
             judge(family, law, params, ledger, memory, a)
@@ -203,6 +205,13 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
                 index[a] = np.inf
 
 
+def evidence_against(family: Family, memory: Any, arm: int, mean: float) -> float:
+    """What a reward of an arm says against a mean, by the terms that are kept of it."""
+    weights = np.zeros(len(memory.scratch))
+    family.kernels.weights(family.law, mean, weights)
+    return max(float(family.kernels.evidence(memory.terms, arm, weights)), 0.0)
+
+
 def columns(
     family: Family, params: Floats, ledger: Ledger, memory: Any, index: Floats
 ) -> dict[str, Floats]:
@@ -212,11 +221,7 @@ def columns(
     leading = float(means[known].max()) if known.any() else math.inf
     against, pull = np.zeros(len(means)), np.zeros(len(means))
     for a in np.flatnonzero(known & (means < leading)):
-        spread = family.spread(ledger.beliefs[a])
-        if worths[a] >= params[PRIOR_WORTH]:
-            law = family.law
-            spread = judged_spread(family.kernels, law, params, memory, a, spread, means[a])
-        against[a] = worths[a] * family.reward_divergence(means[a], leading, spread)
+        against[a] = worths[a] * evidence_against(family, memory, int(a), leading)
         pull[a] = against[a] / (leading - means[a])
     with np.errstate(divide="ignore"):
         return {

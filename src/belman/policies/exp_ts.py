@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
 from belman.policies.drawn_chances import chances_of_largest
 from belman.policies.kl_interval import farthest
@@ -43,10 +43,10 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K) average reward, infinite before the arm is known
     spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    terms: Floats  # (TERMS, K) its side of the evidence
+    terms: Floats  # (`term_count`, K) its side of the evidence
     drawn: Floats  # (K) a uniform number, or _NONE where the index does not hang on one
-    weights: Floats  # (TERMS) of the mean that arms are tested against
-    scratch: Floats  # (TERMS)
+    weights: Floats  # (`term_count`) of the mean that arms are tested against
+    scratch: Floats  # (`term_count`)
 
 
 @kernel
@@ -213,10 +213,10 @@ class ExpTS(Policy):
         return Memory(
             mean=np.full(arms, np.inf),
             spread=np.ones(arms),
-            terms=np.zeros((TERMS, arms)),
+            terms=np.zeros((term_count(dimension), arms)),
             drawn=np.full(arms, _NONE),
-            weights=np.zeros(TERMS),
-            scratch=np.zeros(TERMS),
+            weights=np.zeros(term_count(dimension)),
+            scratch=np.zeros(term_count(dimension)),
         )
 
     def own_chances(

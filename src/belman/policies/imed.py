@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
@@ -26,8 +26,8 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K)
     log_plays: Floats  # (K)
-    terms: Floats  # (TERMS, K)
-    scratch: Floats  # (TERMS)
+    terms: Floats  # (`term_count`, K)
+    scratch: Floats  # (`term_count`)
 
 
 @kernel
@@ -66,4 +66,5 @@ class IMED(Policy):
         return np.array([plays_needed(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(TERMS))
+        terms = term_count(dimension)
+        return Memory(np.zeros(arms), np.zeros(arms), np.zeros((terms, arms)), np.zeros(terms))

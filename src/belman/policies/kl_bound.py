@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS
-from belman.policies.averages import average, keep_terms, known, variance
+from belman.families.family import term_count
+from belman.policies.averages import average, keep_terms_of, known, variance
 from belman.policies.policy import Floats
 
 _STEPS = 200
@@ -36,24 +36,25 @@ class Memory(NamedTuple):
     level: Floats  # (K) what the arm adds to the value of the turn
     ceiling: Floats  # (K) the f from which its bound is the largest mean there is
     bound: Floats  # (K) the last one that was searched
-    terms: Floats  # (TERMS, K) its side of the evidence
+    terms: Floats  # (`term_count`, K) its side of the evidence
     guess: Floats  # (1) the best bound of the last turn
-    weights: Floats  # (TERMS) of the bound that arms are tested against
-    scratch: Floats  # (TERMS)
+    weights: Floats  # (`term_count`) of the bound that arms are tested against
+    scratch: Floats  # (`term_count`)
 
 
-def blank(arms: int) -> Memory:
+def blank(arms: int, dimension: int) -> Memory:
     """Fresh memory."""
+    terms = term_count(dimension)
     return Memory(
         mean=np.zeros(arms),
         spread=np.ones(arms),
         level=np.zeros(arms),
         ceiling=np.zeros(arms),
         bound=np.zeros(arms),
-        terms=np.zeros((TERMS, arms)),
+        terms=np.zeros((terms, arms)),
         guess=np.zeros(1),
-        weights=np.zeros(TERMS),
-        scratch=np.zeros(TERMS),
+        weights=np.zeros(terms),
+        scratch=np.zeros(terms),
     )
 
 
@@ -68,7 +69,9 @@ def renew(source, params, ledger, memory, arm):
         memory.spread[arm] = (
             variance(ledger, arm) / (params[WIDTH] * params[WIDTH]) if params[NEEDED] > 0.0 else 1.0
         )
-        keep_terms(source, law, mean, memory.spread[arm], memory.scratch, memory.terms, arm)
+        belief, plays, spread = ledger.beliefs[arm], ledger.plays[arm], memory.spread[arm]
+        scratch = memory.scratch
+        keep_terms_of(source, law, belief, plays, mean, spread, scratch, memory.terms, arm)
         memory.ceiling[arm] = np.inf
         if params[TOP] < np.inf:
             source.weights(law, params[TOP], memory.scratch)

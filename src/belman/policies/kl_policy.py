@@ -115,7 +115,7 @@ class KLPolicy(Policy):
         return np.array([0.0, needed, low, width, top, *law])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return blank(arms)
+        return blank(arms, dimension)
 
     def check(self, family: Family, arms: int) -> None:
         self._scale(family)

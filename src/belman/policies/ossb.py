@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import against, keep_standing, plays_needed
 from belman.policies.policy import (
     Floats,
@@ -31,8 +31,8 @@ class Memory(NamedTuple):
     """What is known of each arm, and how many turns were spent exploring."""
 
     mean: Floats  # (K) average, −∞ before it is known
-    terms: Floats  # (TERMS, K) its side of the evidence
-    scratch: Floats  # (TERMS)
+    terms: Floats  # (`term_count`, K) its side of the evidence
+    scratch: Floats  # (`term_count`)
     explored: Floats  # (1)
 
 
@@ -98,7 +98,8 @@ class OSSB(Policy):
         return np.array([plays_needed(family), self.epsilon, self.gamma])
 
     def memory(self, arms: int, dimension: int) -> Memory:
-        return Memory(np.zeros(arms), np.zeros((TERMS, arms)), np.zeros(TERMS), np.zeros(1))
+        terms = term_count(dimension)
+        return Memory(np.zeros(arms), np.zeros((terms, arms)), np.zeros(terms), np.zeros(1))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """ln t."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from belman import chance
 from belman.engine import factory, kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
 from belman.policies.policy import Floats, Kernel, Policy, PolicyKernels, choose_by_index
 from belman.policies.settings import is_number, require
@@ -33,8 +33,8 @@ class Memory(NamedTuple):
 
     mean: Floats  # (K) average reward, infinite before the arm is known
     spread: Floats  # (K) variance of its rewards, where the divergence needs it
-    terms: Floats  # (TERMS, K) its side of the evidence
-    scratch: Floats  # (TERMS)
+    terms: Floats  # (`term_count`, K) its side of the evidence
+    scratch: Floats  # (`term_count`)
     led: Floats  # (K) turns in which it led
     followed: Floats  # (K) turns in which it led and was played
     pair: Floats  # (2) leader and challenger
@@ -168,8 +168,8 @@ class TopTwo(Policy):
         return Memory(
             mean=np.full(arms, np.inf),
             spread=np.ones(arms),
-            terms=np.zeros((TERMS, arms)),
-            scratch=np.zeros(TERMS),
+            terms=np.zeros((term_count(dimension), arms)),
+            scratch=np.zeros(term_count(dimension)),
             led=np.zeros(arms),
             followed=np.zeros(arms),
             pair=np.full(2, float(_NOBODY)),

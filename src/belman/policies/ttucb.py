@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belman.engine import kernel
-from belman.families.family import TERMS, Family
+from belman.families.family import Family, term_count
 from belman.policies.averages import plays_needed
 from belman.policies.kl_bound import race, renew, survey
 from belman.policies.policy import Floats, share_of_ties
@@ -89,7 +89,7 @@ class TTUCB(TopTwo):
             ceiling=np.zeros(arms),
             bound=np.zeros(arms),
             guess=np.zeros(1),
-            weights=np.zeros(TERMS),
+            weights=np.zeros(term_count(dimension)),
             bounds=np.zeros(arms),
         )
 

@@ -107,7 +107,7 @@ def mixed(weight: float, one: Law, other: Law) -> Law:
     chances = np.bincount(places, weights=shares)
     kept = chances > 0.0
     merged, chances = merged[kept], chances[kept] / chances.sum()
-    while merged.size > atoms.ATOMS:  # the two neighbours of least chance become one, at their mean
+    while merged.size > atoms.PARTS:  # the two neighbours of least chance become one, at their mean
         at = int(np.argmin(chances[1:] + chances[:-1]))
         both = chances[at] + chances[at + 1]
         merged[at] = (merged[at] * chances[at] + merged[at + 1] * chances[at + 1]) / both

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from belman.engine import kernel
 from belman.errors import FamilyError, PriorError, RewardError
-from belman.families.family import TERMS, Family, Floats
+from belman.families.family import Family, Floats, term_count
 from belman.testing.cases import FamilyCase, Faults, close, refuses, row, slope
 
 _TAILS = [1e-12, 1e-6, 1 - 1e-6, 1 - 1e-12]
@@ -45,7 +45,8 @@ def rewards_at(family: Family, theta: ArrayLike, uniforms: Floats) -> Floats:
 
 def evidence_of(family: Family, mean: float, other: float, spread: float) -> tuple[float, float]:
     """What `terms`, `weights` and `evidence` make of two means, and the largest of the terms."""
-    column, terms, weights = np.zeros(TERMS), np.zeros((TERMS, 1)), np.zeros(TERMS)
+    size = term_count(family.dimension)
+    column, terms, weights = np.zeros(size), np.zeros((size, 1)), np.zeros(size)
     found = family.enter(
         _evidence,
         mean=float(mean),
