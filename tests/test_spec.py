@@ -380,7 +380,7 @@ def test_a_description_has_a_size():
             spec.build(description)
 
 
-@pytest.mark.parametrize("text", ["", "12", "ab"])
+@pytest.mark.parametrize("text", ["", "12", "ab", {}])
 @pytest.mark.parametrize(
     ("given", "key"),
     [
@@ -389,6 +389,6 @@ def test_a_description_has_a_size():
         ({"name": "gaussian"}, "sigma"),
     ],
 )
-def test_a_text_is_no_list_and_no_number(given, key, text):
+def test_a_text_or_a_mapping_is_no_list_and_no_number(given, key, text):
     with pytest.raises(BelmanError, match=key):
         spec.build({**given, key: text})

@@ -101,7 +101,7 @@ PRESETS: dict[str, Callable[..., Policy]] = {
 
 _WORDS = ("inf", "-inf", "nan")
 _WRAPPERS = ("text", "list", "dict", "import")
-_LISTS = (Sequence, Collection, Iterable)  # a text is one by type, and is none by meaning
+_LISTS = (Sequence, Collection, Iterable)  # a text is one by its type, and not by its meaning
 _ERRORS: dict[type, tuple[str, type[BelmanError]]] = {
     Family: ("family", FamilyError),
     Policy: ("policy", PolicyError),
@@ -143,11 +143,11 @@ def member(kind: type[T]) -> type[T]:
 
 class Setting(NamedTuple):
     """What a maker takes: the default (`Parameter.empty` for none), its kind, if public, and
-    whether it may be a text."""
+    which of a text and a mapping it may be."""
 
     default: Any
     kind: type | None
-    text: bool
+    loose: tuple[type, ...]
 
     @property
     def needed(self) -> bool:
@@ -229,21 +229,24 @@ def _takes(maker: Any) -> Mapping[str, Setting]:
         kinds = [kind for kind in _ERRORS if kind in (hint, *typing.get_args(hint))]
         return kinds[0] if len(kinds) == 1 else None
 
-    return {
-        name: Setting(parameter.default, kind_in(hints.get(name)), _takes_text(hints.get(name)))
-        for name, parameter in inspect.signature(maker).parameters.items()
-    }
+    def setting(name: str, default: Any) -> Setting:
+        hint = hints.get(name)
+        loose = tuple(kind for kind in (str, dict) if _allows(hint, kind))
+        return Setting(default, kind_in(hint), loose)
+
+    parameters = inspect.signature(maker).parameters.items()
+    return {name: setting(name, parameter.default) for name, parameter in parameters}
 
 
-def _takes_text(hint: Any) -> bool:
-    """Whether an annotation allows a text; one that says nothing does."""
+def _allows(hint: Any, kind: type) -> bool:
+    """Whether an annotation allows a text, or a mapping; one that says nothing does."""
     origin = typing.get_origin(hint)
     if origin is Literal:
-        return any(isinstance(value, str) for value in typing.get_args(hint))
+        return any(isinstance(value, kind) for value in typing.get_args(hint))
     if origin in (typing.Union, types.UnionType):
-        return any(_takes_text(part) for part in typing.get_args(hint))
-    kind = origin or hint
-    return not isinstance(kind, type) or (issubclass(str, kind) and kind not in _LISTS)
+        return any(_allows(part, kind) for part in typing.get_args(hint))
+    base = origin or hint
+    return not isinstance(base, type) or (issubclass(kind, base) and base not in _LISTS)
 
 
 # Describing
@@ -378,8 +381,8 @@ def _built(given: Any, kind: type, trust: Trust, depth: int) -> Any:
             raise
         raise error(f"{what} {name!r} does not take these settings: {refused}") from None
     for key, value in values.items():
-        if isinstance(value, str) and not takes[key].text:
-            raise error(f"{what} {name!r} takes no text as its {key!r}, not {value!r}")
+        if isinstance(value, (str, dict)) and not isinstance(value, takes[key].loose):
+            raise error(f"{what} {name!r} does not take {value!r} as its {key!r}")
     return made
 
 

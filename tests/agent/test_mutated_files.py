@@ -69,6 +69,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["minimise"], "no", "whether it minimises"),
         (["arms"], [math.inf, "b"], "an arm inf"),
         (["arms"], "ab", "no list of arms"),
+        (["arms"], [{"tuple": "ab"}, "b"], "does not hold a whole"),
         (["truth", "plays"], ["0", 0.0], "'0' stands where a number belongs"),
         (["truth", "plays"], [True, 0.0], "'True' stands where a number belongs"),
         (["range"], [], "is not an interval"),

@@ -139,7 +139,7 @@ def encode_arm(arm: Hashable) -> Any:
 def decode_arm(text: Any, source: str) -> Hashable:
     """The arm of that name; raises StateError where only its repr was kept."""
     if isinstance(text, dict):
-        if "tuple" in text:
+        if "tuple" in text and isinstance(text["tuple"], list):
             return tuple(decode_arm(part, source) for part in text["tuple"])
         remedy = "give them again, load(path, arms=[…])"
         kind = f"arms of a kind that JSON lacks, such as {text['repr']}"

@@ -19,7 +19,7 @@ SEEN, SUM, CARRY, ROWS = 0, 1, 2, 3
 def learn(family, law, params, ledger, memory, arm, reward):
     inside = min(max((reward - params[0]) / params[1], 0.0), 1.0)
     place = inside * CELLS + memory.seen[CARRY, arm]
-    cell = min(max(int(place + 0.5), 0), CELLS)
+    cell = int(min(max(place + 0.5, 0.0), CELLS))
     memory.counts[arm, cell] += 1.0
     memory.seen[SEEN, arm] += 1.0
     memory.seen[SUM, arm] += cell / CELLS
