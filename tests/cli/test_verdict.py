@@ -90,7 +90,7 @@ def test_what_a_report_refuses(data, words, error, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("arm,reward\n", "has no rows"),
+        ("arm,reward\n", "has no rows below its header"),
         ("arm,reward\na,much\n", "line 2: reward 'much'"),
         ("arm,reward,time\na,1,soon\n", "line 2: time 'soon'"),
         ("arm,reward\na,\n", "no line has a reward"),

@@ -114,7 +114,7 @@ def test_files_and_frames(tmp_path):
         (
             lambda: from_rewards({"arm": ["a"], "reward": [1.0]}, reward="rewrad"),
             SettingError,
-            "no reward",
+            "not a reward",
         ),
         (lambda: Replayed(Gaussian(), ((1.0,) * 90_001,), ("a",)), SettingError, "too many"),
     ],
