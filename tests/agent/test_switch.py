@@ -142,7 +142,7 @@ def test_by_hand_any_policy_takes_over() -> None:
     assert [agent.belief(arm) for arm in agent.arms] == beliefs
     with pytest.raises(PolicyError, match=r"'thompson' has no exposure: only belman has"):
         agent.exposure = Paper()
-    with pytest.raises(PolicyError, match="told the true means"):
+    with pytest.raises(PolicyError, match="knows the true means"):
         agent.policy = belman.Oracle()
     assert agent.policy == Thompson()
     agent.policy = BelMan()

@@ -152,5 +152,5 @@ def test_rewards_without_bounds_need_a_deviation(policy):
     type(policy)(sigma=2.0, **({} if isinstance(policy, AdaUCB) else {"horizon": 10})).check(
         Exponential(), 2
     )
-    with pytest.raises(PolicyError, match=r"sigma=-1\.0 makes no"):
+    with pytest.raises(PolicyError, match=r"sigma=-1\.0 is not valid"):
         type(policy)(sigma=-1.0, **({} if isinstance(policy, AdaUCB) else {"horizon": 10}))

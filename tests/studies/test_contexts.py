@@ -232,7 +232,7 @@ def test_weights_are_published_per_segment(opened):
     study.check()
     with pytest.raises(errors.StudyError, match="without weights"):
         study.observe([("unit", None, "red", 1)])
-    with pytest.raises(errors.SettingError, match="names none"):
+    with pytest.raises(errors.SettingError, match="is not a segment by"):
         study.publish(1_000)
 
 
