@@ -152,15 +152,14 @@ class AccessControl:
             response = problem(500, "this is a fault of the service; its log says more")
             await response(scope, receive, answer)
         finally:
-            route = _route(scope)
-            self.registry.metrics.requests.labels(scope["method"], route, status).inc()
-            self.registry.metrics.seconds.labels(route).observe(time.perf_counter() - started)
+            taken = time.perf_counter() - started
+            self.registry.metrics.answered(scope["method"], _route(scope), status, taken)
 
     async def _check(self, request: Request, receive: Receive) -> None:
         size = request.headers.get("content-length", "0")
         if not size.isdigit() or int(size) > self.max_body:
             raise await self._too_large(receive)
-        path, address = request.url.path, request.client.host if request.client else "unknown"
+        path, address = request.scope["path"], request.client.host if request.client else "unknown"
         if not path.startswith(_PROTECTED):
             if path == _READY and not self._unknown.allows(address):
                 raise _too_many()

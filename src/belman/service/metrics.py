@@ -14,9 +14,10 @@ class Metrics:
         self._registry = CollectorRegistry()
         known = self._registry
         labels, words = ("method", "route", "status"), "Requests answered."
-        self.requests = Counter("belman_requests", words, labels, registry=known)
+        self._requests = Counter("belman_requests", words, labels, registry=known)
         name, words, buckets = "belman_request_seconds", "Seconds to an answer.", _SECONDS
-        self.seconds = Histogram(name, words, ("route",), buckets=buckets, registry=known)
+        self._seconds = Histogram(name, words, ("route",), buckets=buckets, registry=known)
+        self._by_kind: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         words, sizes = "Asks and tells in one transaction.", (1, 2, 4, 8, 16, 32, 64, 128, 256)
         self.batch_size = Histogram("belman_together", words, buckets=sizes, registry=known)
         self.tickets = Counter("belman_tickets", "Tickets given.", registry=known)
@@ -24,6 +25,15 @@ class Metrics:
         words = "Changes over time that studies noticed."
         self.changes = Counter("belman_changes", words, registry=known)
         self.watchers = Gauge("belman_watchers", "Pages that watch a study.", registry=known)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request got this answer after so long."""
+        kind = (method, route, status)
+        if kind not in self._by_kind:
+            self._by_kind[kind] = self._requests.labels(*kind), self._seconds.labels(route)
+        requests, waits = self._by_kind[kind]
+        requests.inc()
+        waits.observe(seconds)
 
     def text(self) -> bytes:
         """All of them, in the form that Prometheus reads."""
