@@ -137,6 +137,8 @@ def _through(
                 numbers = range(first, numbers.stop)
                 total += counts
                 failures += found
+                for failure in found:
+                    print(failure, flush=True)
                 if first % (20 * SENT) == 0:
                     print(f"{first:,} files: {dict(total)}, {len(failures)} failures", flush=True)
     return total, failures
