@@ -21,6 +21,12 @@ FAMILIES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _same_assignments(monkeypatch):
+    """Units get the same arms in every run: at a tie of two arms, either may be said to lead."""
+    monkeypatch.setattr("belman.studies.traffic.publishing.secrets.token_hex", lambda n: "0f" * n)
+
+
 def rows_of(study, n, rewards, start=0):
     """Rows with a device for two in three of the units."""
     weights, rng = study.weights(), np.random.default_rng(start)
