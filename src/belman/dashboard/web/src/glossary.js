@@ -47,7 +47,7 @@ const list = h("dl", {}, ...Object.entries(TERMS).sort(([, a], [, b]) => a[0].lo
   h("dt", { id: `term-${id}`, tabindex: -1 }, name), h("dd", {}, words)]));
 const panel = h("dialog", { id: "glossary", "aria-labelledby": "glossary-title" },
   h("div", { class: "bar" }, h("h2", { id: "glossary-title" }, "Glossary"), h("button", { type: "button", onclick: () => panel.close() }, "Close")), list);
-document.body.append(panel, tip);
+document.body.append(panel, h("aside", { "aria-label": "What a term means" }, tip));
 
 export function openGlossary(id) {
   hide();
