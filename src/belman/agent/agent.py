@@ -472,8 +472,6 @@ class Agent:
 
     @time.setter
     def time(self, seconds: float) -> None:
-        if seconds == self._time:
-            return
         self._time = max(doors.check_time(seconds), self._time)
         if self._policy.by_clock:
             self._policy.set_time(self._memory, self._time)

@@ -22,7 +22,7 @@ from belman.families.family import Family
 from belman.measures import sentences, sequences
 from belman.measures.best import best_probabilities
 from belman.measures.expected_loss import expected_losses
-from belman.measures.lift import OWN, Lift, Units, lift
+from belman.measures.lift import OWN, Interval, Lift, Units, lift
 from belman.measures.martingales import Martingale, Mixture, mixture
 from belman.measures.soundness import Finding
 from belman.measures.stop_rules import StopRule, Sure, Verdict
@@ -75,6 +75,16 @@ class ArmReport:
     anytime_lift: Ends | None = None
     anytime_relative: Ends | None = None
 
+    def beside_control(self, relative: bool) -> tuple[Interval | None, Ends | None]:
+        """The lift, and its ends at any look, as shares of the control's mean or as differences;
+        None for control.
+        """
+        if self.lift is None:
+            return None, None
+        if relative:
+            return self.lift.relative, self.anytime_relative
+        return self.lift.absolute, self.anytime_lift
+
 
 @dataclass(frozen=True)
 class Report:
@@ -111,6 +121,11 @@ class Report:
         return len(self.arms) - 1
 
     @property
+    def relative(self) -> bool:
+        """Whether every lift can be told as a share of the control's mean."""
+        return all(arm.lift is None or arm.lift.relative is not None for arm in self.arms)
+
+    @property
     def verdict(self) -> Verdict:
         """What the stopping rule says now."""
         return self.rule.decided(self)
@@ -140,19 +155,16 @@ class Report:
         }
         if self.control is not None:
             lifts = [arm.lift for arm in self.arms]
-            relative = all(found is None or found.relative for found in lifts)
-            chosen = [
-                None if found is None else found.relative if relative else found.absolute
-                for found in lifts
-            ]
-            style = sentences.percent if relative else sentences.plain
+            chosen, ends = zip(
+                *(arm.beside_control(self.relative) for arm in self.arms), strict=True
+            )
+            style = sentences.percent if self.relative else sentences.plain
             columns["lift"] = [style(found.middle) if found else "–" for found in chosen]
             columns["lift low"] = [style(found.low) if found else "–" for found in chosen]
             columns["lift high"] = [style(found.high) if found else "–" for found in chosen]
             columns["P(beats control)"] = [
                 math.nan if found is None else round(found.beats, 6) for found in lifts
             ]
-            ends = [arm.anytime_relative if relative else arm.anytime_lift for arm in self.arms]
             columns["lift at any look"] = [
                 f"{style(found[0])} to {style(found[1])}" if found else "–" for found in ends
             ]

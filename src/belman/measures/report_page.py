@@ -11,8 +11,7 @@ from belman.measures import sentences
 from belman.table import Table
 
 if TYPE_CHECKING:
-    from belman.measures.lift import Interval
-    from belman.measures.report import ArmReport, Report
+    from belman.measures.report import Ends, Report
 
 _STYLE = """
 :root{--ink:#1a1a1a;--paper:#fff;--faint:#6b6b6b;--line:#ddd;
@@ -109,13 +108,13 @@ def _soundness(report: Report) -> str:
 
 def _arms(report: Report) -> str:
     """One row an arm, what a decision needs first; intervals stand below what they are of."""
-    used, relative = sentences.words(report), _relative(report)
+    used = sentences.words(report)
     rate = sentences.share if report.conversions else "{:.4g}".format
-    style = sentences.percent if relative else sentences.plain
+    style = sentences.percent if report.relative else sentences.plain
+    lifts, ends = zip(*(arm.beside_control(report.relative) for arm in report.arms), strict=True)
     columns: dict[str, list[str]] = {"arm": [html.escape(str(arm.arm)) for arm in report.arms]}
     if report.control is not None:
-        found = [_lift(arm, relative) for arm in report.arms]
-        columns["lift"] = [_within(style, *one) if one else "–" for one in found]
+        columns["lift"] = [_within(style, *one) if one else "–" for one in lifts]
         columns["chance to beat control"] = [
             sentences.chance(arm.lift.beats) if arm.lift else "–" for arm in report.arms
         ]
@@ -124,13 +123,9 @@ def _arms(report: Report) -> str:
     columns[used.plays] = [f"{arm.plays:,.0f}" for arm in report.arms]
     columns["expected loss"] = [rate(arm.expected_loss) for arm in report.arms]
     if report.control is not None:
-        ends = [arm.anytime_relative if relative else arm.anytime_lift for arm in report.arms]
-        columns["lift at any look"] = [
-            f"{style(e[0])} to {style(e[1])}" if e else "–" for e in ends
-        ]
+        columns["lift at any look"] = [_span(style, one) for one in ends]
     else:
-        ends = [arm.anytime for arm in report.arms]
-        columns["at any look"] = [f"{rate(e[0])} to {rate(e[1])}" if e else "–" for e in ends]
+        columns["at any look"] = [_span(rate, arm.anytime) for arm in report.arms]
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
     rows = "".join(
         f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
@@ -143,26 +138,16 @@ def _within(style: Callable[[float], str], middle: float, low: float, high: floa
     return f"{style(middle)}<small>{style(low)} to {style(high)}</small>"
 
 
-def _relative(report: Report) -> bool:
-    """Whether lifts are shares of the control's."""
-    return all(arm.lift is None or arm.lift.relative is not None for arm in report.arms)
-
-
-def _lift(arm: ArmReport, relative: bool) -> Interval | None:
-    """An arm's lift; None for control."""
-    if arm.lift is None:
-        return None
-    return (arm.lift.relative if relative else None) or arm.lift.absolute
+def _span(style: Callable[[float], str], ends: Ends | None) -> str:
+    return f"{style(ends[0])} to {style(ends[1])}" if ends else "–"
 
 
 def _lifts(report: Report) -> str:
     """Lift over control: a dot at the median, a bar that is credible, a line that always holds."""
-    relative = _relative(report)
     rows = []
     for arm in report.arms:
-        found = _lift(arm, relative)
+        found, ends = arm.beside_control(report.relative)
         if found is not None:
-            ends = arm.anytime_relative if relative else arm.anytime_lift
             rows.append((arm.arm, found, ends))
     if not rows:
         return ""
@@ -178,7 +163,7 @@ def _lifts(report: Report) -> str:
         inside = min(max((value - low) / span, 0.0), 1.0)
         return _LEFT + inside * (_WIDTH - _LEFT - _RIGHT)
 
-    style = sentences.percent if relative else sentences.plain
+    style = sentences.percent if report.relative else sentences.plain
     height = _ROW * (len(rows) + 1)
     lines = [f"<line class='zero' x1='{x(0):.1f}' x2='{x(0):.1f}' y1='4' y2='{height - 24:.0f}'/>"]
     for i, (name, found, ends) in enumerate(rows):
