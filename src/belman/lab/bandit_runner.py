@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import call_address, entry, inlined_kernel, kernel, leaves, with_leaves
+from belman.engine import (
+    Call,
+    call_address,
+    entry,
+    inlined_kernel,
+    kernel,
+    leaves,
+    with_leaves,
+)
 from belman.errors import ArmError
 from belman.families.family import Family
 from belman.lab.design import Field, Stop, blank, checkpoints
@@ -150,32 +158,31 @@ def set_up(policy: Policy, family: Family, arms: int, memory: Any) -> tuple[dict
 
 
 class BanditRunner:
-    """A compiled policy at a problem."""
+    """A compiled policy at a problem.
+
+    Subclasses play another loop: `_loop` makes its entry, `_world` gives what it is told of the
+    problem, and `_bind` binds the call of the policy.
+    """
 
     def __init__(self, policy: Policy, problem: Problem, horizon: int) -> None:
-        family = problem.family
         self._policy, self._problem = policy, problem
-        self._memory = policy.memory(problem.arms, family.dimension)
+        self._memory = policy.memory(problem.arms, problem.family.dimension)
         turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), problem.arms)
         self._turn_values = np.ascontiguousarray(turn_values, dtype=np.float64)
         self._marks = np.append(checkpoints(horizon), -1)
-        self._entry = entry(play_runs, family=family.kernels)
+        self._entry = entry(self._loop(), family=problem.family.kernels)
 
     def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
         """The results of these runs, or None if a stop came before they were finished."""
-        problem, family, arms = self._problem, self._problem.family, self._problem.arms
+        family, arms = self._problem.family, self._problem.arms
         sizes = {"turn": len(self._marks) - 1, "arm": arms}
         results = blank(BanditResults, FIELDS, runs, sizes)
         given, bound = set_up(self._policy, family, arms, self._memory)
-        heard = np.zeros(1)
-        call = bind_policy(call_choose, *bound, heard=heard)
+        heard, world = np.zeros(1), self._world(bound)
+        call = self._bind(bound, heard, world)
         done = self._entry(
             **given,
-            params=bound[2],
-            reveal=self._policy.sees_truth,
-            world=problem.world,
-            theta=problem.parameters,
-            means=np.zeros(arms),
+            **world,
             turn_values=self._turn_values,
             checkpoints=self._marks,
             seed=chance.generator(seed),
@@ -186,6 +193,21 @@ class BanditRunner:
             stop=stop,
         )
         return results if done == runs else None
+
+    def _loop(self) -> Any:
+        return play_runs
+
+    def _world(self, bound: Bound) -> dict[str, Any]:
+        return {
+            "params": bound[2],
+            "reveal": self._policy.sees_truth,
+            "world": self._problem.world,
+            "theta": self._problem.parameters,
+            "means": np.zeros(self._problem.arms),
+        }
+
+    def _bind(self, bound: Bound, heard: Floats, world: dict[str, Any]) -> Call:
+        return bind_policy(call_choose, *bound, heard=heard)
 
 
 class PythonRunner:

@@ -5,28 +5,22 @@ An arm that is not there has no θ (NaN): it is closed, and no policy chooses it
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from belman import chance
-from belman.engine import call_address, entry, kernel
+from belman.engine import Call, call_address, kernel
 from belman.lab.bandit_runner import (
-    FIELDS,
     NATURE,
     STOP_CHECK_TURNS,
-    BanditResults,
     BanditRunner,
+    Bound,
     count_plays,
     play_arm,
-    set_up,
 )
-from belman.lab.design import Stop, blank
-from belman.lab.policy_call import (
-    NO_ARM,
-    bind_policy,
-    call_choose,
-    call_choose_open,
-    reset,
-)
+from belman.lab.policy_call import NO_ARM, bind_policy, call_choose_open, reset
+from belman.policies.policy import Floats
 from belman.problems.drifting import Drifting
 
 
@@ -75,33 +69,23 @@ def play_changing(
 class DriftingRunner(BanditRunner):
     """A compiled policy at arms that change."""
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
-        problem = self._problem
-        assert isinstance(problem, Drifting)
-        family, arms, courses = problem.family, problem.arms, problem.courses
-        results = blank(BanditResults, FIELDS, runs, {"turn": len(self._marks) - 1, "arm": arms})
-        given, bound = set_up(self._policy, family, arms, self._memory)
-        heard, closed = np.zeros(1), np.zeros(0, dtype=np.bool_)
-        if np.isnan(courses).any():
-            closed = np.zeros(arms, dtype=np.bool_)
-            call = bind_policy(call_choose_open, *bound, heard=heard, closed=closed)
-        else:
-            call = bind_policy(call_choose, *bound, heard=heard)
-        done = entry(play_changing, family=family.kernels)(
-            **given,
-            courses=courses,
-            starts=np.array(problem.starts, dtype=np.int64),
-            means=np.zeros(courses.shape[:2]),
-            best=np.zeros(len(courses)),
-            turn_values=self._turn_values,
-            checkpoints=self._marks,
-            seed=chance.generator(seed),
-            first=first,
-            policy_call=call.address,
-            heard=heard,
-            closed=closed,
-            **results._asdict(),
-            stop=stop,
-        )
-        return results if done == runs else None
+    _problem: Drifting
+
+    def _loop(self) -> Any:
+        return play_changing
+
+    def _world(self, bound: Bound) -> dict[str, Any]:
+        courses = self._problem.courses
+        come_and_go = bool(np.isnan(courses).any())
+        return {
+            "courses": courses,
+            "starts": np.array(self._problem.starts, dtype=np.int64),
+            "means": np.zeros(courses.shape[:2]),
+            "best": np.zeros(len(courses)),
+            "closed": np.zeros(self._problem.arms if come_and_go else 0, dtype=np.bool_),
+        }
+
+    def _bind(self, bound: Bound, heard: Floats, world: dict[str, Any]) -> Call:
+        if world["closed"].size == 0:
+            return super()._bind(bound, heard, world)
+        return bind_policy(call_choose_open, *bound, heard=heard, closed=world["closed"])

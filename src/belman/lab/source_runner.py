@@ -7,26 +7,22 @@ earned come from a *source*, which may remember what it did in a run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman import chance
-from belman.engine import call_address, entry, factory, kernel
+from belman.engine import call_address, factory, kernel
 from belman.lab.bandit_runner import (
-    FIELDS,
     NATURE,
     STOP_CHECK_TURNS,
-    BanditResults,
     BanditRunner,
+    Bound,
     count_plays,
-    set_up,
 )
-from belman.lab.design import Stop, blank
-from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
-from belman.policies.policy import Floats, Policy, record
+from belman.lab.policy_call import NO_ARM, reset
+from belman.policies.policy import Floats, record
 from belman.problems.corrupted import Corrupted
-from belman.problems.problem import Problem
 from belman.problems.replayed import Replayed
 
 
@@ -107,15 +103,13 @@ def play_from(draw: Callable[..., tuple[float, float]]) -> Callable[..., int]:
 class SourceRunner(BanditRunner):
     """A compiled policy at arms whose rewards come from a source."""
 
-    def __init__(self, policy: Policy, problem: Problem, horizon: int) -> None:
-        super().__init__(policy, problem, horizon)
-        draw = falsified if isinstance(problem, Corrupted) else replayed
-        self._entry = entry(play_from(draw), family=problem.family.kernels)
+    _problem: Corrupted | Replayed
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
-        problem, family, arms = self._problem, self._problem.family, self._problem.arms
-        assert isinstance(problem, (Corrupted, Replayed))
+    def _loop(self) -> Any:
+        return play_from(falsified if isinstance(self._problem, Corrupted) else replayed)
+
+    def _world(self, bound: Bound) -> dict[str, Any]:
+        problem = self._problem
         if isinstance(problem, Corrupted):
             settings = [problem.budget, *problem.ends]
         else:
@@ -127,20 +121,4 @@ class SourceRunner(BanditRunner):
             settings=np.array(settings),
             state=np.zeros(1),
         )
-        results = blank(BanditResults, FIELDS, runs, {"turn": len(self._marks) - 1, "arm": arms})
-        given, bound = set_up(self._policy, family, arms, self._memory)
-        heard = np.zeros(1)
-        call = bind_policy(call_choose, *bound, heard=heard)
-        done = self._entry(
-            **given,
-            source=source,
-            turn_values=self._turn_values,
-            checkpoints=self._marks,
-            seed=chance.generator(seed),
-            first=first,
-            policy_call=call.address,
-            heard=heard,
-            **results._asdict(),
-            stop=stop,
-        )
-        return results if done == runs else None
+        return {"source": source}
