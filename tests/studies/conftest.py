@@ -31,6 +31,12 @@ def url(request, tmp_path) -> str:
     return server.url
 
 
+@pytest.fixture
+def same_assignments(monkeypatch) -> None:
+    """Units get the same arms in every run, since the salt of weights is not drawn anew."""
+    monkeypatch.setattr("belman.studies.traffic.publishing.secrets.token_hex", lambda n: "0f" * n)
+
+
 class Clock:
     """A time that stands still until it is set."""
 

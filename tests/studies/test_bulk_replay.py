@@ -10,6 +10,8 @@ from belman.errors import ReplayError
 from belman.studies import Storage, Study, open_study
 from belman.studies.bulk import rows_as_asks
 
+pytestmark = pytest.mark.usefixtures("same_assignments")
+
 MEANS = {"a": 0.2, "b": 0.35, "c": 0.6}
 
 

@@ -14,17 +14,13 @@ from belman.studies import Study
 from belman.studies.bulk import row_attributes
 from belman.studies.bulk.observed_rows import Rows, brought
 
+pytestmark = pytest.mark.usefixtures("same_assignments")
+
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),
     "gaussian-unknown": ({}, [-1.5, 0.25, 3.0]),
     "scaled": ({"family": None, "range": (10.0, 30.0), "minimise": True}, [10.0, 17.0, 30.0]),
 }
-
-
-@pytest.fixture(autouse=True)
-def _same_assignments(monkeypatch):
-    """Units get the same arms in every run: at a tie of two arms, either may be said to lead."""
-    monkeypatch.setattr("belman.studies.traffic.publishing.secrets.token_hex", lambda n: "0f" * n)
 
 
 def rows_of(study, n, rewards, start=0):
