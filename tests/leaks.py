@@ -88,7 +88,6 @@ def _resources(grown: bool) -> set[str]:
         warnings.simplefilter("always", ResourceWarning)
         if grown:
             gc.collect()
-    gc.unfreeze()
     return {str(one.message) for one in heard if issubclass(one.category, ResourceWarning)}
 
 
@@ -101,11 +100,14 @@ def nothing_left_behind(in_use: bool = False) -> Iterator[None]:
     replaced one of its own.
     """
     threads, processes, descriptors = _threads(), _processes(), _descriptors()
-    gc.freeze()  # what is older is not looked through, which would take a second and more
+    if not in_use:  # what is older than a module is not looked through: that takes seconds
+        gc.freeze()
     try:
         yield
     finally:
         left = _resources(len(_descriptors()) > len(descriptors))
+        if not in_use:
+            gc.unfreeze()
     end = time.monotonic() + _PATIENCE
     while True:
         now = _processes()
