@@ -47,6 +47,8 @@ QUICK = {
     "anytime-halving": belman.AnytimeHalving(),
     "gittins-normal": belman.NormalGittins(),
     "gittins-finite": belman.FiniteGittins(1_000),
+    "gittins-brezzi-lai": belman.BrezziLaiGittins(),
+    "gittins-lattimore": belman.LattimoreGittins(1_000),
 }
 
 

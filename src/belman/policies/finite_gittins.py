@@ -1,11 +1,12 @@
-"""Gittins indices of a finite horizon, by normal beliefs (Brezzi and Lai, 2002; Lattimore, 2016).
+"""Gittins indices of a finite horizon, by normal beliefs (Lattimore, 2016, analyses them).
 
 With k turns left and a belief worth n rewards, the index is E[X] + s (h(k/n) − 0.583/sqrt(n +
 0.18)), s the deviation of the belief about the mean: h is the boundary of the stopping problem of
-Brownian motion, computed and not one of their closed forms, the other term Chernoff's correction
-for rewards that come one by one. For normal rewards and n from 1 up it is within 0.06 deviations of
-the index by backward induction for k up to 300, and 0.12 for k = 1000. Beyond k/n = 125 h² goes on
-straight in ln(k/n). Cost: two quantiles a reward, a look into a table and a root an arm and turn.
+Brownian motion, computed (`gittins-lattimore` has a closed form), the other term Chernoff's
+correction for rewards that come one by one. For normal rewards and n from 1 up it is within 0.06
+deviations of the index by backward induction for k up to 300, and 0.12 for k = 1000. Beyond k/n =
+125 h² goes on straight in ln(k/n). Cost: two quantiles a reward, a look into a table and a root an
+arm and turn.
 """
 
 from __future__ import annotations
