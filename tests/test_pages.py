@@ -70,6 +70,17 @@ def test_what_a_policy_needs(leaderboard):
     assert leaderboard.explores("eb-tc", leaderboard.parse.policy("eb-tc", 100))
 
 
+def test_rows_of_policies_that_are_not_played_stay(leaderboard):
+    kept = leaderboard.known()
+    design = {key: kept[key] for key in ("runs", "cells", "seed")}
+    rows = leaderboard.others(["thompson"], design)
+    assert len(rows) == len(kept["rows"]) - 1
+    assert "thompson" not in {row["policy"] for row in rows}
+    assert leaderboard.others([], design) == []
+    with pytest.raises(SystemExit, match="play every policy"):
+        leaderboard.others(["thompson"], design | {"runs": 7})
+
+
 def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkeypatch):
     costs = iter([1.0, 2.0, 3.0])
     monkeypatch.setattr(leaderboard, "cost", lambda name, player: next(costs))
