@@ -24,7 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from compare_page import ABOUT, OURS, markdown
+from compare_better import ABOUT, OURS
+from compare_page import markdown
 
 from belman.files import write_atomically
 
@@ -71,11 +72,12 @@ def python_of(folder: Path, name: str, package: str) -> Path:
 
 
 def _run(python: Path, *command: Any) -> str:
+    """The last line that a process of a library's environment prints; some greet first."""
     words = [python, "-W", "ignore", *map(str, command)]
     done = subprocess.run(
         words, capture_output=True, text=True, cwd=PEERS, check=True, timeout=1_800
     )
-    return done.stdout
+    return (done.stdout.splitlines() or [""])[-1]
 
 
 def _failed(what: str, error: subprocess.CalledProcessError) -> dict[str, str]:
@@ -98,7 +100,7 @@ def decided(name: str, package: str, folder: Path, seconds: float, kept: Any) ->
     print(f"== {name} plays", flush=True)
     project = OURS if name == OURS else re.split("[=< ]", package)[0]
     code = f"from importlib import metadata; print(metadata.version({project!r}))"
-    fresh["version"] = _run(python, "-c", code).strip()
+    fresh["version"] = _run(python, "-c", code)
     try:
         return fresh | json.loads(_run(python, "decisions.py", _module(name), seconds))
     except subprocess.CalledProcessError as error:

@@ -40,6 +40,11 @@ def page():
     return module("compare_page")
 
 
+@pytest.fixture(scope="module")
+def better():
+    return module("compare_better")
+
+
 def read(name):
     return (DOCS / name).read_text(encoding="utf-8")
 
@@ -92,19 +97,20 @@ def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkey
     assert leaderboard.known_cost("thompson", thompson, folder) == 3.0
 
 
-def test_the_comparison_is_drawn_from_its_data(page):
+def test_the_comparison_is_drawn_from_its_data(better, page):
     data = json.loads(read("compare.json"))
     text = read("compare.md")
     assert text == page.markdown(data), "python docs/compare.py --draw"
     assert text.index("## Where others are better") < text.index("## Decisions")
-    assert set(data["libraries"]) == {"belman", *page.ABOUT["peers"]}
+    assert set(data["libraries"]) == {"belman", *better.ABOUT["peers"]}
 
 
-def test_features_name_every_library(page):
-    features = page.ABOUT["features"]
-    assert set(features["names"]) == {"belman", *page.ABOUT["peers"]}
+def test_features_name_every_library(better):
+    features = better.ABOUT["features"]
+    assert set(features["names"]) == {"belman", *better.ABOUT["peers"]}
     assert all(len(offered) == len(features["names"]) for offered in features.values())
-    assert f"| policies without contexts | {len(POLICIES)} |" in read("compare.md")
+    assert f"| policies without contexts | {better.COUNT} |" in read("compare.md")
+    assert 60 < better.COUNT < len(POLICIES)
 
 
 def compared():
@@ -133,10 +139,10 @@ def compared():
     }
 
 
-def test_a_better_peer_comes_first(page):
+def test_a_better_peer_comes_first(better, page):
     data = compared()
-    assert page.better(data)[:4] == [
-        "Less regret on “two arms” than the 4.0 ± 2.5 of belman, T: quick, T 2.0 ± 2.5.",
+    assert better.better(data)[:4] == [
+        "Less regret than belman, T on “two arms”: quick, T, by 2.0 ± 0.0 in 3 runs.",
         "Fewer µs for an ask and its tell than the 5 of belman's T: quick, T 1.",
         "More simulated turns of T a CPU-second than belman's 20: quick 30.",
         "Fewer MB to install than belman's 100: quick 2.",
@@ -144,15 +150,15 @@ def test_a_better_peer_comes_first(page):
     text = page.markdown(data)
     assert "broken does not install: `no such file`." in text
     assert "up to 10% longer" in text
-    assert page.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
+    assert better.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
 
 
-def test_a_peer_that_is_no_better_is_not_said_to_be(page):
+def test_a_peer_that_is_no_better_is_not_said_to_be(better):
     data = compared()
     for what in ("libraries", "speed"):
         about = data[what] if what == "libraries" else data[what]["libraries"]
         about["quick"] = about["belman"]
-    assert not any("quick" in sentence for sentence in page.better(data))
+    assert not any("quick" in sentence for sentence in better.better(data))
 
 
 def test_what_has_not_changed_is_not_played_again(compare, tmp_path, monkeypatch):
