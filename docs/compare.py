@@ -1,11 +1,12 @@
 """belman beside other libraries: measures docs/compare.json, and draws docs/compare.md from it.
 
-    python docs/compare.py [--seconds 10] [--folder .venv/peers] [--workers 2] [--speed | --draw]
+    python docs/compare.py [--seconds 10] [--folder .venv/peers] [--workers 2]
+                           [--rounds 3] [--speed | --draw]
 
 Each library is installed from the package index into an environment of its own and runs through
 docs/peers/peer_NAME.py. What is kept has the digest of what was measured, a version or belman's own
 sources, and of what measures it; it is measured again only if one of these changed. Speeds are
-compared, so they are measured of all libraries in one sitting, in three rounds, once any changed:
+compared, so they are measured of all libraries in one sitting, round after round, once any changed:
 `--speed` measures them anew, and nothing else, for a machine that was busy. `--draw` measures
 nothing.
 """
@@ -33,7 +34,6 @@ DOCS = Path(__file__).parent
 PEERS = DOCS / "peers"
 KEPT = DOCS / "compare.json"
 LIBRARIES: dict[str, str] = {OURS: str(DOCS.parent), **ABOUT["peers"]}
-ROUNDS = 3
 _BIN = "Scripts" if os.name == "nt" else "bin"
 
 
@@ -116,10 +116,10 @@ def _cold(python: Path, name: str) -> float:
     return round(spent - before.children_user - before.children_system, 2)
 
 
-def sitting(names: list[str], folder: Path) -> dict[str, Any]:
+def sitting(names: list[str], folder: Path, rounds: int) -> dict[str, Any]:
     """Speeds and sizes of all libraries, round after round; of each the value of every round."""
     found: dict[str, Any] = {name: {"cold": [], "pair": {}, "simulated": {}} for name in names}
-    for each in range(ROUNDS):
+    for each in range(rounds):
         for name in names:
             print(f"== round {each + 1}: how quick is {name}?", flush=True)
             python, about = python_of(folder, name, LIBRARIES[name]), found[name]
@@ -154,7 +154,7 @@ def measure(data: dict[str, Any], options: argparse.Namespace) -> None:
         data["speed"] = {
             "digest": fresh,
             "machine": machine,
-            "libraries": sitting(names, folder),
+            "libraries": sitting(names, folder, options.rounds),
         }
         write_atomically(KEPT, json.dumps(data, ensure_ascii=False))
 
@@ -165,6 +165,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="CPU per player and problem")
     parser.add_argument("--folder", type=Path, default=Path(".venv") / "peers")
     parser.add_argument("--workers", type=int, default=2, help="libraries that play at once")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="of measuring speeds; the best counts"
+    )
     parser.add_argument("--speed", action="store_true", help="measure speeds anew, nothing else")
     parser.add_argument("--draw", action="store_true", help="measure nothing")
     options = parser.parse_args()

@@ -12,12 +12,16 @@ def _table(head: list[str], rows: list[list[Any]]) -> list[str]:
     return [*("| " + " | ".join(map(str, cells)) + " |" for cells in lines), ""]
 
 
-def _unlike(data: dict[str, Any]) -> float:
-    """How much longer the slowest round of an ask and its tell took than the quickest, at most."""
+def _rounds(data: dict[str, Any]) -> str:
+    """How often speeds were measured, and how much longer an ask and its tell took at most."""
     pairs = [
         values for about in data["speed"]["libraries"].values() for values in about["pair"].values()
     ]
-    return max(max(values) / min(values) for values in pairs) - 1.0
+    longer = max(max(values) / min(values) for values in pairs) - 1.0
+    if len(pairs[0]) == 1:
+        return "in one round"
+    counts = f"in {len(pairs[0])} rounds, of which the best counts"
+    return f"{counts}; the worst took up to {longer:.0%} longer"
 
 
 def _versions(data: dict[str, Any]) -> list[str]:
@@ -96,9 +100,8 @@ def markdown(data: dict[str, Any]) -> str:
         "## Speed",
         "",
         "Yes-or-no rewards, 20 arms, CPU time of one core. All libraries were measured in one "
-        f"sitting ({data['speed']['machine']}), in three rounds, of which the best counts; the "
-        f"worst took up to {_unlike(data):.0%} longer. belman's are of compiled code, which an "
-        "agent goes over to by itself after some seconds.",
+        f"sitting ({data['speed']['machine']}), {_rounds(data)}. belman's are of compiled code, "
+        "which an agent goes over to by itself after some seconds.",
         "",
         *_speeds(data),
         "## Versions and size",
