@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies import normal_gittins_table
 from belman.policies.kept_table import kept_table
-from belman.policies.normal_gittins import between, normal_belief
+from belman.policies.normal_gittins import between, keep_normal_belief
 from belman.policies.normal_gittins_table import NODES, STEP
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 from belman.policies.settings import is_whole, require
@@ -72,10 +72,7 @@ def correction(worth):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
-    memory.expected[arm], memory.width[arm] = expected if worth > 0.0 else np.inf, width
-    memory.log_worth[arm] = math.log(max(worth, 1e-300))
-    memory.step[arm] = correction(worth)
+    memory.step[arm] = correction(keep_normal_belief(family, law, ledger, memory, arm))
 
 
 @kernel
@@ -110,7 +107,7 @@ class FiniteGittins(Policy):
     def params(self, family: Family) -> Floats:
         return _table()
 
-    def memory(self, arms: int, dimension: int) -> Memory:
+    def memory(self, arms: int, dimension: int) -> Any:
         return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:

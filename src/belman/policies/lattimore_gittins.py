@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman.engine import kernel
 from belman.families.family import Family
-from belman.policies.normal_gittins import normal_belief
-from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
-from belman.policies.settings import is_number, is_whole, require
+from belman.policies.finite_gittins import FiniteGittins
+from belman.policies.normal_gittins import keep_normal_belief
+from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
+from belman.policies.settings import is_number, require
 
 
 class Memory(NamedTuple):
@@ -41,9 +42,7 @@ def lift(log_left, log_worth, log_scale):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
-    memory.expected[arm], memory.width[arm] = expected if worth > 0.0 else np.inf, width
-    memory.log_worth[arm] = math.log(max(worth, 1e-300))
+    keep_normal_belief(family, law, ledger, memory, arm)
 
 
 @kernel
@@ -59,29 +58,24 @@ KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
 
 
 @dataclass(frozen=True)
-class LattimoreGittins(Policy):
+class LattimoreGittins(FiniteGittins):
     """Play the largest index of Lattimore's closed form for the turns left of a known horizon.
 
     >>> LattimoreGittins(1_000)
     LattimoreGittins(horizon=1000, c=0.25)
     """
 
-    horizon: int
     c: float = 0.25
 
     name = "gittins-lattimore"
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        require(self, "horizon", is_whole(self.horizon, 1), "a whole number of turns from 1 up")
+        super().__post_init__()
         require(self, "c", is_number(self.c) and self.c > 0.0, "a positive number")
 
     def params(self, family: Family) -> Floats:
         return np.array([math.log(self.c)])
 
-    def memory(self, arms: int, dimension: int) -> Memory:
+    def memory(self, arms: int, dimension: int) -> Any:
         return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms))
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        """ln of how many turns are left, this one included."""
-        return np.log(np.maximum(self.horizon - turns + 1.0, 1.0))
