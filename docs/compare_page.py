@@ -62,15 +62,13 @@ def _speeds(data: dict[str, Any]) -> list[str]:
 def _decisions(data: dict[str, Any]) -> list[str]:
     players, turns = players_of(data), data["libraries"][OURS]["turns"]
     letters = {problem: chr(ord("A") + place) for place, problem in enumerate(turns)}
-    least = {each: min(interval(found[each])[0] for found in players.values()) for each in turns}
     rows = []
     for name, regrets in players.items():
         cells = []
         for problem in turns:
             mean, half = interval(regrets[problem])
-            count, words = len(regrets[problem]), f"{mean:.1f} ± {half:.1f}"
-            words = f"**{words}**" if mean == least[problem] else words
-            cells.append(words + (f" ({count})" if count < 100 else ""))
+            count = len(regrets[problem])
+            cells.append(f"{mean:.1f} ± {half:.1f}" + (f" ({count})" if count < 100 else ""))
         rows.append([name, *cells])
     listed = [f"- {letters[each]}: {each}; {count:,} turns" for each, count in turns.items()]
     return [*listed, "", *_table(["", *letters.values()], rows)]
@@ -92,7 +90,8 @@ def markdown(data: dict[str, Any]) -> str:
         "## Decisions",
         "",
         "Regret over yes-or-no rewards with 95 % intervals; less is better. All meet the same "
-        "luck, run by run, in up to 200 runs; slow players have fewer (in brackets if under 100). "
+        "luck, run by run, in up to 200 runs; slow players have fewer (in brackets if under 100), "
+        "and the first section compares them in the runs that both played. "
         "contextualbandits is made for contexts, and here sees the same one in every turn; "
         "`python -m benchmarks.tables` plays [tables with contexts](guide/contexts.md).",
         "",
