@@ -48,7 +48,6 @@ QUICK = {
     "gittins-normal": belman.NormalGittins(),
     "gittins-finite": belman.FiniteGittins(1_000),
     "gittins-brezzi-lai": belman.BrezziLaiGittins(),
-    "gittins-lattimore": belman.LattimoreGittins(1_000),
 }
 
 

@@ -140,7 +140,8 @@ def test_lattimore_is_near_the_index():
     params = FiniteGittins(10).params(Gaussian())
     for k in (100, 1_000, 10_000):
         for n in (1, 3, 10):
-            closed = lattimore.lift(math.log(k), math.log(n), math.log(0.25))
+            scale = math.log(0.25)
+            closed = lattimore.lift(math.log(k / n), scale, lattimore.most(math.log(k), scale))
             assert closed == pytest.approx(lift(params, math.log(k / n), correction(n)), abs=0.42)
 
 

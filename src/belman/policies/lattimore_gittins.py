@@ -3,8 +3,9 @@
 With k turns left and a belief worth n rewards, E[X] + s sqrt(2 ln⁺(c min{k/ln₊(k)^(3/2),
 (k/n)/sqrt(ln₊(k/n))})), with s the deviation of the belief about the mean, ln₊ at least 1 and ln⁺
 at least 0. The bounds of the paper are of this shape for unknown c; c = ¼ is near the index that
-`gittins-finite` computes for hundreds of turns and more, and plays greedily for the last dozen.
-Cost: two quantiles a reward, two logarithms and a root an arm and turn.
+`gittins-finite` computes for hundreds of turns and more, and greedy in the last twenty.
+Cost: a logarithm and a root an arm and turn, and two quantiles a reward, which hold it to 0.47 of
+Thompson's turns at 20 yes-or-no arms.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ class Memory(NamedTuple):
 
 
 @kernel
-def lift(log_left, log_worth, log_scale):
-    """How many deviations above its expected reward an arm's index lies; ln k, ln n and ln c."""
-    ratio = log_left - log_worth
-    whole = log_left - 1.5 * math.log(max(log_left, 1.0))
-    share = ratio - 0.5 * math.log(max(ratio, 1.0))
-    return math.sqrt(2.0 * max(min(whole, share) + log_scale, 0.0))
+def most(log_left, log_scale):
+    """ln of c k/ln₊(k)^(3/2), the same for all arms, from ln k and ln c."""
+    return log_left - 1.5 * math.log(max(log_left, 1.0)) + log_scale
+
+
+@kernel
+def lift(ratio, log_scale, ceiling):
+    """How many deviations above its expected reward an arm's index lies, at a ratio ln(k/n)."""
+    own = ratio - 0.5 * math.log(max(ratio, 1.0)) + log_scale
+    return math.sqrt(2.0 * max(min(own, ceiling), 0.0))
 
 
 @kernel
@@ -48,10 +53,12 @@ def refresh(family, law, params, ledger, memory, arm):
 @kernel
 def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
     """The value of the turn is the logarithm of the turns that are left, this one included."""
+    ceiling = most(turn_value, params[0])
     for a in range(index.size):
         index[a] = memory.expected[a]
-        if index[a] < np.inf:
-            index[a] += memory.width[a] * lift(turn_value, memory.log_worth[a], params[0])
+        if ceiling > 0.0 and index[a] < np.inf:
+            ratio = turn_value - memory.log_worth[a]
+            index[a] += memory.width[a] * lift(ratio, params[0], ceiling)
 
 
 KERNELS = PolicyKernels(refresh, indices, choose_by_index, share_of_ties)
