@@ -69,8 +69,9 @@ bench: $(VENV)/.peers ## measure every claim of speed, beside other libraries
 leaderboard: $(READY) ## play every policy on the validation suite, and draw docs/leaderboard.md and .json (minutes)
 	@$(BIN)/python docs/leaderboard.py --runs $(or $(RUNS),100) --horizon $(or $(HORIZON),1000) --families $(or $(FAMILIES),bernoulli)
 
+# SPEED=1 measures speeds anew, and nothing else.
 compare: $(READY) ## measure belman beside other libraries, what has changed alone, and draw docs/compare.md (under 30 minutes)
-	@$(BIN)/python docs/compare.py --folder $(VENV)/peers
+	@$(BIN)/python docs/compare.py --folder $(VENV)/peers $(if $(SPEED),--speed)
 
 attack: $(TOOLS) ## try the long form of every attack on 127.0.0.1, and print the table of docs/guide/promises.md (minutes)
 	@$(BIN)/python -m tests.attack

@@ -47,6 +47,7 @@ QUICK = {
     "anytime-halving": belman.AnytimeHalving(),
     "gittins-normal": belman.NormalGittins(),
     "gittins-finite": belman.FiniteGittins(1_000),
+    "gittins-brezzi-lai": belman.BrezziLaiGittins(),
 }
 
 

@@ -3,8 +3,9 @@
     python docs/leaderboard.py [--runs 100] [--horizon 1000] [--families bernoulli] [--folder DIR]
 
 What the same code played is kept in the folder with what a turn of it cost, so that an interrupted
-call goes on, and a second one measures nothing. `--draw` draws the page again from
-leaderboard.json. On the site static/filters.js lets it be sorted and filtered.
+call goes on, and a second one measures nothing. `--only a,b` plays these policies and takes the
+other rows from leaderboard.json; `--draw` plays none. On the site static/filters.js lets it be
+sorted and filtered.
 """
 
 from __future__ import annotations
@@ -139,8 +140,9 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         and cell.horizon <= options.horizon
         and cell.problem.family.name in options.families
     ]
-    rows = []
-    for name in [*POLICIES, *spec.PRESETS]:
+    design = {"runs": options.runs, "cells": [cell.name for cell in cells], "seed": options.seed}
+    rows = others(options.only, design)
+    for name in options.only or [*POLICIES, *spec.PRESETS]:
         if name in LEFT_OUT:
             continue
         found: list[tuple[Floats, Floats]] = []
@@ -175,13 +177,23 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
                 "for": "the best arm" if explores(name, player) else "reward",
             }
         )
-    rows.sort(key=lambda row: row["mean"])
-    return {
-        "runs": options.runs,
-        "cells": [cell.name for cell in cells],
-        "seed": options.seed,
-        "rows": rows,
-    }
+    return design | {"rows": sorted(rows, key=lambda row: row["mean"])}
+
+
+def others(only: list[str], design: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the policies that are not to be played, which must have played the same."""
+    if not only:
+        return []
+    kept = known()
+    if any(kept[key] != value for key, value in design.items()):
+        raise SystemExit("leaderboard.json is of other cells, runs or seed: play every policy")
+    return [row for row in kept["rows"] if row["policy"] not in only]
+
+
+def known() -> dict[str, Any]:
+    """What leaderboard.json holds."""
+    found: dict[str, Any] = json.loads((DOCS / "leaderboard.json").read_text(encoding="utf-8"))
+    return found
 
 
 def words(data: dict[str, Any]) -> str:
@@ -239,15 +251,13 @@ def main() -> None:
     parser.add_argument("--families", default="bernoulli")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=Path("bench-regret") / "leaderboard")
+    parser.add_argument("--only", type=lambda names: names.split(","), default=[])
     parser.add_argument("--draw", action="store_true")
     options = parser.parse_args()
     every = {cell.problem.family.name for cell in suite().cells}
     asked = every if options.families == "all" else set(options.families.split(","))
     options.families = asked
-    if options.draw:
-        draw(json.loads((DOCS / "leaderboard.json").read_text(encoding="utf-8")))
-    else:
-        draw(measured(options))
+    draw(known() if options.draw else measured(options))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
+import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 
 def module(name):
-    found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    loaded = importlib.util.module_from_spec(found)
-    found.loader.exec_module(loaded)
-    return loaded
+    """A script of the docs, whose neighbours it imports."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(DOCS))
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +33,16 @@ def leaderboard():
 @pytest.fixture(scope="module")
 def compare():
     return module("compare")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return module("compare_page")
+
+
+@pytest.fixture(scope="module")
+def better():
+    return module("compare_better")
 
 
 def read(name):
@@ -61,6 +75,17 @@ def test_what_a_policy_needs(leaderboard):
     assert leaderboard.explores("eb-tc", leaderboard.parse.policy("eb-tc", 100))
 
 
+def test_rows_of_policies_that_are_not_played_stay(leaderboard):
+    kept = leaderboard.known()
+    design = {key: kept[key] for key in ("runs", "cells", "seed")}
+    rows = leaderboard.others(["thompson"], design)
+    assert len(rows) == len(kept["rows"]) - 1
+    assert "thompson" not in {row["policy"] for row in rows}
+    assert leaderboard.others([], design) == []
+    with pytest.raises(SystemExit, match="play every policy"):
+        leaderboard.others(["thompson"], design | {"runs": 7})
+
+
 def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkeypatch):
     costs = iter([1.0, 2.0, 3.0])
     monkeypatch.setattr(leaderboard, "cost", lambda name, player: next(costs))
@@ -72,53 +97,97 @@ def test_a_cost_is_measured_once_for_the_same_code(leaderboard, tmp_path, monkey
     assert leaderboard.known_cost("thompson", thompson, folder) == 3.0
 
 
-def test_the_comparison_is_drawn_from_its_data(compare):
+def test_the_comparison_is_drawn_from_its_data(better, page):
     data = json.loads(read("compare.json"))
     text = read("compare.md")
-    assert text == compare.markdown(data), "python docs/compare.py --draw"
-    assert text.index("## Where others are better") < text.index("## Features")
-    for name in compare.ABOUT["peers"]:
-        assert name in data["libraries"]
+    assert text == page.markdown(data), "python docs/compare.py --draw"
+    assert text.index("## Where others are better") < text.index("## Decisions")
+    assert set(data["libraries"]) == {"belman", *better.ABOUT["peers"]}
 
 
-def test_features_name_every_library(compare):
-    features = compare.ABOUT["features"]
-    assert set(features["names"]) == {"belman", *compare.ABOUT["peers"]}
+def test_features_name_every_library(better):
+    features = better.ABOUT["features"]
+    assert set(features["names"]) == {"belman", *better.ABOUT["peers"]}
     assert all(len(offered) == len(features["names"]) for offered in features.values())
+    assert f"| policies without contexts | {better.COUNT} |" in read("compare.md")
+    assert 60 < better.COUNT < len(POLICIES)
 
 
-def test_a_better_peer_comes_first(compare):
-    def library(pair, regret, size):
-        player = {"pair": pair, "regret": {"two arms": regret}}
-        about = {"version": "1", "megabytes": size, "packages": 1, "cold": 1.0}
-        return about | {"players": {"T": player}}
+def compared():
+    """What belman and a quicker, smaller and better library were measured to do."""
 
-    data = {
-        "machine": "here",
-        "turns": {"two arms": 10},
+    def played(regret):
+        return {"version": "1", "turns": {"two arms": 10}, "players": {"T": {"two arms": regret}}}
+
+    def sat(pair, rate, size):
+        about = {"cold": [1.0, 2.0], "megabytes": size, "packages": 1}
+        return about | {"pair": {"T": pair}, "simulated": {"T": rate}}
+
+    return {
         "libraries": {
-            "belman": library(5.0, [3.0, 4.0, 5.0], 100.0),
-            "quick": library(1.0, [1.0, 2.0, 3.0], 2.0),
+            "belman": played([3.0, 4.0, 5.0]),
+            "quick": played([1.0, 2.0, 3.0]),
             "broken": {"failed": "does not install", "words": "no such file"},
         },
+        "speed": {
+            "machine": "here",
+            "libraries": {
+                "belman": sat([5.0, 5.5], [10, 20], 100.0),
+                "quick": sat([1.0, 1.0], [10, 30], 2.0),
+            },
+        },
     }
-    told = "\n".join(compare.better(data))
-    assert "quick, T, 2.0; the best of belman's here, belman, T, 4.0" in told
-    assert "Fewer MB to install than belman's 100: quick 2." in told
-    assert "quick, T 1" in told
-    assert "- broken does not install: `no such file`" in compare.markdown(data)
-    assert compare.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
 
 
-def test_what_has_not_changed_is_not_measured_again(compare, tmp_path, monkeypatch):
-    monkeypatch.setattr(compare, "_environment", lambda *given: tmp_path / "python")
-    monkeypatch.setattr(compare, "_version", lambda *given: "1.0")
-    kept = {"digest": compare._digest("river", 1.0, "river==1.0")}
-    assert compare.measured("river", "river==1.0", tmp_path, 1.0, kept) is kept
+def test_a_better_peer_comes_first(better, page):
+    data = compared()
+    assert better.better(data)[:4] == [
+        "Less regret than belman, T on “two arms”: quick, T, by 2.0 ± 0.0 in 3 runs.",
+        "Fewer µs for an ask and its tell than the 5 of belman's T: quick, T 1.",
+        "More simulated turns of T a CPU-second than belman's 20: quick 30.",
+        "Fewer MB to install than belman's 100: quick 2.",
+    ]
+    text = page.markdown(data)
+    assert "broken does not install: `no such file`." in text
+    assert "in 2 rounds, of which the best counts; the worst took up to 10% longer." in text
+    assert better.interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 2.4841), abs=1e-4)
+
+
+def test_a_peer_that_is_no_better_is_not_said_to_be(better):
+    data = compared()
+    for what in ("libraries", "speed"):
+        about = data[what] if what == "libraries" else data[what]["libraries"]
+        about["quick"] = about["belman"]
+    assert not any("quick" in sentence for sentence in better.better(data))
+
+
+def test_what_has_not_changed_is_not_played_again(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "python_of", lambda *given: tmp_path / "python")
+    files = ["decisions.py", "peer_river.py"]
+    kept = {"digest": compare.digest(files, 1.0, "river==1.0")}
+    assert compare.decided("river", "river==1.0", tmp_path, 1.0, kept) is kept
     (tmp_path / "src").mkdir()
     (tmp_path / "pyproject.toml").write_text("")
-    digests = set()
+    found = set()
     for text in ("one = 1", "one = 2"):
         (tmp_path / "src" / "own.py").write_text(text)
-        digests.add(compare._digest("belman", 1.0, str(tmp_path)))
-    assert len(digests | {kept["digest"]}) == 3
+        found.add(compare.contents(str(tmp_path)))
+    assert len(found) == 2
+
+
+def test_speeds_are_measured_in_one_sitting_once_any_changed(compare, tmp_path, monkeypatch):
+    sat = []
+    monkeypatch.setattr(compare, "KEPT", tmp_path / "kept.json")
+    monkeypatch.setattr(compare, "decided", lambda name, *given: {"players": {}})
+    monkeypatch.setattr(compare, "sitting", lambda names, *given: sat.append(names) or {})
+    options = Namespace(folder=tmp_path, seconds=1.0, workers=2, speed=False, rounds=1)
+    data = {}
+    for _ in range(2):
+        compare.measure(data, options)
+    assert sat == [list(compare.LIBRARIES)]
+    options.speed = True
+    compare.measure(data, options)
+    options.speed = False
+    monkeypatch.setitem(compare.LIBRARIES, "river", "river==0")
+    compare.measure(data, options)
+    assert len(sat) == 3

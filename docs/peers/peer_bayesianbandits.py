@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from bayesianbandits import Agent, Arm, DirichletClassifier, ThompsonSampling
 
-PACKAGE = "bayesianbandits"
-
 
 def _success(chances):
     return np.asarray(chances)[..., 1]

@@ -8,8 +8,6 @@ from typing import Any
 
 import belman
 
-PACKAGE = "belman"
-
 
 def warm() -> None:
     """Wait for compiled code, which agents otherwise go over to after some seconds."""

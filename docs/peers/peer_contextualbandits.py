@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from contextualbandits.online import LinTS
 
-PACKAGE = "contextualbandits"
 ALWAYS = np.ones((1, 1))
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pymab
 from pymab import policies
 
-PACKAGE = "pymab"
 KINDS = {"Thompson": "BernoulliThompsonSamplingPolicy", "KL-UCB": "KLUCBPolicy"}
 
 

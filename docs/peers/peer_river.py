@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from river import bandit, proba
 
-PACKAGE = "river"
-
 
 class _Player:
     def __init__(self, policy, arms: int) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from SMPyBandits.Policies import Thompson, klUCB
 
-PACKAGE = "SMPyBandits"
-
 
 class _Player:
     def __init__(self, kind, arms: int, seed: int) -> None:

@@ -141,8 +141,14 @@ def test_the_largest_of_two_exponentials():
     assert chances_of_largest(levels) == pytest.approx([0.75, 0.25], abs=1e-5)
 
 
-def test_an_agent_reports_the_chance_of_its_choice():
-    for policy in (MED(), ExpTS(), ExpTSPlus(), BoltzmannGumbel()):
+def test_an_agent_reports_the_chance_of_its_choice_and_integrates_no_belief(monkeypatch):
+    """So replays of what they logged need no integration."""
+
+    def integrated(*given):
+        raise AssertionError("beliefs were integrated")
+
+    monkeypatch.setattr("belman.agent.agent.best_probabilities", integrated)
+    for policy in (MED(), KLMS(), ExpKLMS(), ExpTS(), ExpTSPlus(), BoltzmannGumbel()):
         agent = Agent(["a", "b"], policy=policy, seed=3)
         for arm, reward in (("a", 1), ("a", 0), ("b", 0), ("b", 1), ("b", 0)):
             agent.tell(arm, reward)

@@ -9,7 +9,9 @@ import pytest
 from scipy import stats
 
 from belman import Bernoulli, Gaussian
-from belman.policies import FiniteGittins, NormalGittins
+from belman.policies import BrezziLaiGittins, FiniteGittins, LattimoreGittins, NormalGittins
+from belman.policies import lattimore_gittins as lattimore
+from belman.policies.brezzi_lai_gittins import boundary
 from belman.policies.finite_gittins import correction, lift
 from tests.policies.interpreted_play import Seat, taught
 
@@ -92,8 +94,64 @@ def test_a_long_horizon_goes_on_past_the_table():
     assert lifts[-1] < stats.norm.isf(1e-15) + 2.0
 
 
-def test_both_play():
-    for policy in (NormalGittins(discount=0.9), FiniteGittins(150)):
+def test_brezzi_and_lai_beside_the_definition():
+    """Every piece of ψ, at beliefs N(m, 1/n) about the means of rewards N(mean, 1)."""
+    rate = -math.log(0.99)
+
+    def psi(x):
+        if x > 15.0:
+            return math.sqrt(2 * math.log(x) - math.log(math.log(x)) - math.log(16 * math.pi))
+        for least, level, slope in [(5.0, 0.77, 0.58), (1.0, 0.63, 0.26), (0.2, 0.49, 0.11)]:
+            if x > least:
+                return level - slope / math.sqrt(x)
+        return math.sqrt(x / 2.0)
+
+    counts = [2, 9, 45, 150, 800]
+    assert [1 / (rate * (n + 1)) for n in counts] == pytest.approx(
+        [33.2, 9.95, 2.16, 0.659, 0.124], rel=1e-2
+    )
+    rewards = [[0.5] * n for n in counts]
+    seat = taught(BrezziLaiGittins(discount=0.99), Gaussian(1.0, prior=(0.0, 1.0)), rewards)
+    wanted = [0.5 * n / (n + 1) + psi(1 / (rate * (n + 1))) / math.sqrt(n + 1) for n in counts]
+    assert seat.indices(2_000) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_brezzi_and_lai_are_as_far_from_the_index_as_their_docstring_says():
+    counts = np.geomspace(1.0, 400.0, 30)
+    exact = [NormalGittins(discount=0.999).lift(n) for n in counts]
+    closed = [boundary(1 / (-math.log(0.999) * n)) for n in counts]
+    assert 0.7 < np.abs(np.subtract(exact, closed)).max() < 0.75
+
+
+def test_lattimore_beside_the_definition():
+    rewards, left = [[0.5], [0.2] * 9, [0.4] * 60], 900
+    seat = taught(LattimoreGittins(1_000), Gaussian(1.0, prior=(0.0, 1.0)), rewards)
+    wanted = []
+    for row in rewards:
+        n = len(row) + 1
+        log, log_ratio = (max(math.log(x), 1.0) for x in (left, left / n))
+        beta = 0.25 * min(left / log**1.5, left / n / math.sqrt(log_ratio))
+        wanted.append(sum(row) / n + math.sqrt(2.0 * max(math.log(beta), 0.0) / n))
+    assert seat.indices(101) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_lattimore_is_near_the_index():
+    """In deviations, for beliefs worth 1 to 10 rewards and 100 to 10,000 turns."""
+    params = FiniteGittins(10).params(Gaussian())
+    for k in (100, 1_000, 10_000):
+        for n in (1, 3, 10):
+            scale = math.log(0.25)
+            closed = lattimore.lift(math.log(k / n), scale, lattimore.most(math.log(k), scale))
+            assert closed == pytest.approx(lift(params, math.log(k / n), correction(n)), abs=0.42)
+
+
+def test_all_play():
+    for policy in (
+        NormalGittins(discount=0.9),
+        FiniteGittins(150),
+        BrezziLaiGittins(discount=0.9),
+        LattimoreGittins(150),
+    ):
         rng, seat = np.random.default_rng(1), Seat(policy, Bernoulli(), 2)
         for turn in range(1, 151):
             arm = seat.ask(turn)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman import Bernoulli, Gaussian
+from belman import Bernoulli, Gaussian, Poisson
 from belman.errors import PolicyError
 from belman.policies import (
     EBTC,
@@ -147,10 +147,10 @@ def test_ugape_is_its_pseudocode_and_stops_within_epsilon():
 
 
 def test_lil_ucb_is_its_formula():
-    seat = Seat(LilUCB(delta=0.05, epsilon=0.01, beta=1.0, share=9.0), Gaussian(2.0), 2)
+    seat = Seat(LilUCB(delta=0.003, epsilon=0.01, beta=1.0, share=9.0), Gaussian(2.0), 2)
     for arm, reward in ((0, 1.0), (0, 0.0), (1, 0.5)):
         seat.tell(arm, reward)
-    level = [math.log(math.log(1.01 * n + 2) / 0.05) / n for n in (2, 1)]
+    level = [math.log(math.log(1.01 * n) / 0.003) / n for n in (2, 1)]
     bonus = 2.0 * 1.1 * 2.0 * np.sqrt(2 * 1.01 * np.array(level))
     assert seat.indices(4) == pytest.approx(np.array([0.5, 0.5]) + bonus)
     assert not seat.kernels.finished(*seat._seen())
@@ -159,6 +159,53 @@ def test_lil_ucb_is_its_formula():
     score = np.zeros(2)
     seat.kernels.recommend(*seat._seen(), score)
     assert score.argmax() == 0
+
+
+def test_the_heuristic_of_lil_ucb_plays_every_arm_twice():
+    """At n = 1 its logarithm is 0, and the bound is not defined."""
+    seat = Seat(LilUCB(), Bernoulli(), 3)
+    played = []
+    for turn in range(1, 7):
+        played.append(seat.ask(turn))
+        seat.tell(played[-1], float(played[-1] == 0))
+        assert not seat.kernels.finished(*seat._seen())
+    assert sorted(played) == [0, 0, 1, 1, 2, 2]
+    assert np.isfinite(seat.indices(7)).all()
+
+
+def test_eb_tc_epsilon_stops_by_its_own_rule():
+    """At the first turn after which every arm is told from the best average plus ε."""
+    policy = EBTCEpsilon(epsilon=0.3, delta=0.05)
+    rng, seat = np.random.default_rng(5), Seat(policy, Gaussian(2.0), 4)
+    stops = []
+    for turn in range(1, 1_500):
+        arm = seat.ask(turn)
+        plays, means = seat.ledger.plays, seat.ledger.sums / np.maximum(seat.ledger.plays, 1)
+        enough = False
+        if plays.min() > 0:
+            best = int(np.argmax(means))
+            apart = [
+                (means[best] - means[a] + 0.3) ** 2 / (1 / plays[best] + 1 / plays[a])
+                for a in range(4)
+                if a != best
+            ]
+            level = math.log((1 + math.log(turn - 1)) / 0.05)
+            enough = min(apart) / (2 * 2.0**2) > level
+        assert seat.kernels.finished(*seat._seen()) == enough
+        stops.append(enough)
+        seat.tell(arm, float(rng.normal(MEANS[arm], 2.0)))
+    assert not stops[20]
+    assert stops[-1]
+    score = np.zeros(4)
+    seat.kernels.recommend(*seat._seen(), score)
+    assert score.argmax() == np.argmax(seat.ledger.sums / seat.ledger.plays)
+
+
+def test_eb_tc_epsilon_without_a_deviation_plays_and_does_not_stop():
+    seat = Seat(EBTCEpsilon(), Poisson(), 2)
+    for turn in range(1, 300):
+        seat.tell(seat.ask(turn), 1.0)
+        assert not seat.kernels.finished(*seat._seen())
 
 
 def test_lucb_plus_plus_plays_the_two_that_overlap():

@@ -15,7 +15,7 @@ from belman.measures import StopRule
 from belman.policies import Drift, Policy
 
 #: Settings that the horizon of a run fills though they have a default.
-_TOLD = (("gittins", "horizon"), ("gittins-normal", "horizon"))
+_TOLD = tuple((name, "horizon") for name in ("gittins", "gittins-normal", "gittins-brezzi-lai"))
 
 
 def policy(words: str, horizon: int) -> Policy:

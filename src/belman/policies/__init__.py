@@ -8,6 +8,7 @@ from belman.policies.bayes_ucb import BayesUCB
 from belman.policies.belman import BelMan
 from belman.policies.besa import BESA
 from belman.policies.boltzmann_gumbel import BoltzmannGumbel
+from belman.policies.brezzi_lai_gittins import BrezziLaiGittins
 from belman.policies.clipping import Clipping
 from belman.policies.coin_thompson import CoinThompson
 from belman.policies.cusum_test import CUSUMTest
@@ -40,6 +41,7 @@ from belman.policies.kl_ucb_empirical import KLUCBEmpirical
 from belman.policies.kl_ucb_plus import KLUCBPlus
 from belman.policies.kl_ucb_plus_plus import KLUCBPlusPlus
 from belman.policies.kl_ucb_switch import KLUCBSwitch
+from belman.policies.lattimore_gittins import LattimoreGittins
 from belman.policies.lb_sda import LBSDA
 from belman.policies.light_tailed import LightTailed
 from belman.policies.lil_ucb import LilUCB
@@ -89,6 +91,8 @@ _MEMBERS: tuple[type[Policy], ...] = (
     Gittins,
     NormalGittins,
     FiniteGittins,
+    BrezziLaiGittins,
+    LattimoreGittins,
     IDS,
     KLUCB,
     KLUCBPlus,
@@ -192,6 +196,7 @@ __all__ = [
     "BayesUCB",
     "BelMan",
     "BoltzmannGumbel",
+    "BrezziLaiGittins",
     "CUSUMTest",
     "Clipping",
     "CoinThompson",
@@ -216,6 +221,7 @@ __all__ = [
     "KLUCBPlusPlus",
     "KLUCBSwitch",
     "LUCBPlusPlus",
+    "LattimoreGittins",
     "Ledger",
     "LightTailed",
     "LilUCB",

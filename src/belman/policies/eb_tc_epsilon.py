@@ -1,56 +1,107 @@
 """EB-TCε (Jourdan, Degenne and Kaufmann, 2023): top two for an arm within ε of the best.
 
-The best average leads, and argmin_a (μ̂_* − μ̂_a + ε)/sqrt(1/n_* + 1/n_a) challenges, with β tracked.
-The slack ε0 keeps it from staring at two equal arms, and it is good at any time, with or without a
-stopping rule. Cost: a root an arm and turn.
+The best average leads, and argmin_a Z_a = (μ̂_* − μ̂_a + ε)/sqrt(1/n_* + 1/n_a) challenges, with β
+tracked. The slack keeps it from staring at two equal arms, and it is good at any time, with or
+without a stopping rule. Its own: once min Z²/2σ² is above ln((1 + ln t)/δ), as the lab's customary
+rule has it, the best average is within ε of the best arm but for a chance of δ; the paper proves a
+larger threshold. Cost: a root an arm and turn.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from belman.engine import kernel
+from belman.errors import PolicyError
 from belman.families.family import Family
 from belman.policies.policy import Floats, share_of_ties
 from belman.policies.settings import is_number, require
-from belman.policies.top_two import OWN, TopTwo, beats, best_average, bundle_with
+from belman.policies.subgaussian import SubGaussian
+from belman.policies.top_two import OWN, TopTwo, beats, best_average, bundle_with, refresh
+
+#: Where params have more numbers: ε is `OWN`, then δ and σ.
+DELTA, SIGMA = OWN + 1, OWN + 2
 
 
 @kernel
-def least_slack_transport(family, law, params, ledger, memory, leader, mind, index):
+def apart(params, ledger, memory, leader, arm):
+    """How many deviations of their difference an arm is from being ε better than the leader."""
+    lead = memory.mean[leader] - memory.mean[arm] + params[OWN]
+    return lead / math.sqrt(1.0 / ledger.plays[leader] + 1.0 / ledger.plays[arm])
+
+
+@kernel
+def least_apart(family, law, params, ledger, memory, leader, mind, index):
     best, found = -np.inf, -1
     for a in range(index.size):
         if a != leader and index[a] == index[a]:
-            lead = memory.mean[leader] - memory.mean[a] + params[OWN]
-            cost = -lead / math.sqrt(1.0 / ledger.plays[leader] + 1.0 / ledger.plays[a])
+            cost = -apart(params, ledger, memory, leader, a)
             if found < 0 or beats(ledger, cost, a, best, found):
                 best, found = cost, a
     return found
 
 
-KERNELS = bundle_with(best_average, least_slack_transport, True, share_of_ties)
+@kernel
+def _recommend(family, law, params, ledger, memory, score):
+    for a in range(score.size):
+        score[a] = memory.mean[a] if memory.mean[a] < np.inf else -np.inf
+
+
+@kernel
+def _finished(family, law, params, ledger, memory):
+    leader, turns = 0, 0.0
+    for a in range(memory.mean.size):
+        if memory.mean[a] == np.inf:
+            return False
+        turns += ledger.plays[a]
+        leader = a if memory.mean[a] > memory.mean[leader] else leader
+    least = np.inf
+    for a in range(memory.mean.size):
+        if a != leader:
+            least = min(least, apart(params, ledger, memory, leader, a) / params[SIGMA])
+    return 0.5 * least * least > math.log((1.0 + math.log(turns)) / params[DELTA])
+
+
+KERNELS = bundle_with(
+    best_average, least_apart, True, share_of_ties, refresh, _recommend, _finished
+)
 
 
 @dataclass(frozen=True)
-class EBTCEpsilon(TopTwo):
+class EBTCEpsilon(TopTwo, SubGaussian):
     """EB-TC that is content with an arm within `epsilon` of the best, on the scale of rewards.
 
+    It stops by itself where it knows how far rewards stray: `sigma`, None for the family's own.
+
     >>> EBTCEpsilon(epsilon=0.05)
-    EBTCEpsilon(beta=0.5, epsilon=0.05)
+    EBTCEpsilon(sigma=None, beta=0.5, epsilon=0.05, delta=0.1)
     """
 
+    sigma: float | None = field(default=None, kw_only=True)
     epsilon: float = 0.1
+    delta: float = 0.1
 
     name = "eb-tc-epsilon"
     kernels = KERNELS
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        TopTwo.__post_init__(self)
+        SubGaussian.__post_init__(self)
         fits = is_number(self.epsilon) and self.epsilon >= 0.0
         require(self, "epsilon", fits, "a number from 0 up")
+        fits = is_number(self.delta) and 0.0 < self.delta < 1.0
+        require(self, "delta", fits, "strictly between 0 and 1")
+
+    def check(self, family: Family, arms: int) -> None:
+        """Any family plays; one without a deviation is never finished."""
 
     def params(self, family: Family) -> Floats:
-        return np.append(super().params(family), float(self.epsilon))
+        try:
+            sigma = self.deviation(family)
+        except PolicyError:
+            sigma = math.inf
+        own = [float(self.epsilon), float(self.delta), sigma]
+        return np.append(TopTwo.params(self, family), own)

@@ -1,11 +1,12 @@
-"""Gittins indices of a finite horizon, by normal beliefs (Brezzi and Lai, 2002; Lattimore, 2016).
+"""Gittins indices of a finite horizon, by normal beliefs (Lattimore, 2016, analyses them).
 
 With k turns left and a belief worth n rewards, the index is E[X] + s (h(k/n) − 0.583/sqrt(n +
 0.18)), s the deviation of the belief about the mean: h is the boundary of the stopping problem of
-Brownian motion, computed and not one of their closed forms, the other term Chernoff's correction
-for rewards that come one by one. For normal rewards and n from 1 up it is within 0.06 deviations of
-the index by backward induction for k up to 300, and 0.12 for k = 1000. Beyond k/n = 125 h² goes on
-straight in ln(k/n). Cost: two quantiles a reward, a look into a table and a root an arm and turn.
+Brownian motion, computed (`gittins-lattimore` has a closed form), the other term Chernoff's
+correction for rewards that come one by one. For normal rewards and n from 1 up it is within 0.06
+deviations of the index by backward induction for k up to 300, and 0.12 for k = 1000. Beyond k/n =
+125 h² goes on straight in ln(k/n). Cost: two quantiles a reward, a look into a table and a root an
+arm and turn.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies import normal_gittins_table
 from belman.policies.kept_table import kept_table
-from belman.policies.normal_gittins import between, normal_belief
+from belman.policies.normal_gittins import between, keep_normal_belief
 from belman.policies.normal_gittins_table import NODES, STEP
 from belman.policies.policy import Floats, Policy, PolicyKernels, choose_by_index, share_of_ties
 from belman.policies.settings import is_whole, require
@@ -71,10 +72,7 @@ def correction(worth):
 
 @kernel
 def refresh(family, law, params, ledger, memory, arm):
-    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
-    memory.expected[arm], memory.width[arm] = expected if worth > 0.0 else np.inf, width
-    memory.log_worth[arm] = math.log(max(worth, 1e-300))
-    memory.step[arm] = correction(worth)
+    memory.step[arm] = correction(keep_normal_belief(family, law, ledger, memory, arm))
 
 
 @kernel
@@ -109,7 +107,7 @@ class FiniteGittins(Policy):
     def params(self, family: Family) -> Floats:
         return _table()
 
-    def memory(self, arms: int, dimension: int) -> Memory:
+    def memory(self, arms: int, dimension: int) -> Any:
         return Memory(np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:

@@ -1,10 +1,10 @@
 """lil'UCB (Jamieson, Malloy, Nowak and Bubeck, 2014): bounds by the law of the iterated logarithm.
 
-argmax_a μ̂_a + (1 + β)(1 + sqrt(ε)) σ sqrt(2 (1 + ε) ln(ln((1 + ε) n + 2)/δ)/n), until one arm has
-more than λ times the plays of all others, which is then recommended. The 2 keeps the logarithms
-defined at n = 1, where the algorithm has ln((1 + ε) n). The defaults are those of the paper's
-heuristic, ε = 0, β = ½, λ = 1 + 10/K and δ a fifth of the chance of an error; its theorem has λ =
-((2 + β)/β)², as 9 with β = 1 and ε = 0.01. Cost: that of UCB1.
+argmax_a μ̂_a + (1 + β)(1 + sqrt(ε)) σ sqrt(2 (1 + ε) ln(ln((1 + ε) n)/δ)/n), until one arm has more
+than λ times the plays of all others, which is then recommended. The theorem has δ < ln(1 + ε)/e, so
+the bound is infinite where ln((1 + ε) n) ≤ e δ. The defaults are those of the paper's heuristic, ε
+= 0, β = ½, λ = 1 + 10/K and δ a fifth of the chance of an error, by which every arm is played twice
+first; its theorem has λ = ((2 + β)/β)², as 9 with β = 1 and ε = 0.01. Cost: that of UCB1.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ def refresh(family, law, params, ledger, memory, arm):
     memory.mean[arm], memory.width[arm] = np.inf, 0.0
     if known(ledger, arm, 0.0):
         plays = ledger.plays[arm]
-        level = max(math.log(math.log(params[STRETCH] * plays + 2.0) / params[DELTA]), 0.0)
-        memory.mean[arm] = average(ledger, arm)
-        memory.width[arm] = params[FACTOR] * math.sqrt(2.0 * params[STRETCH] * level / plays)
+        grown = math.log(params[STRETCH] * plays) / params[DELTA]
+        if grown > math.e:
+            memory.mean[arm] = average(ledger, arm)
+            reach = 2.0 * params[STRETCH] * math.log(grown) / plays
+            memory.width[arm] = params[FACTOR] * math.sqrt(reach)
 
 
 @kernel
@@ -51,6 +53,8 @@ def _finished(family, law, params, ledger, memory):
     share = params[SHARE] if params[SHARE] > 0.0 else 1.0 + 10.0 / ledger.plays.size
     total, most = 0.0, 0.0
     for a in range(ledger.plays.size):
+        if not known(ledger, a, 0.0):
+            return False
         total += ledger.plays[a]
         most = max(most, ledger.plays[a])
     return most >= 1.0 + share * (total - most)

@@ -1,8 +1,8 @@
 """MOTS, minimax optimal Thompson sampling (Jin, Xu, Shi, Xiao and Gu, 2021): clipped draws.
 
 An arm draws θ from N(μ̂, σ²/(ρ n)), cut at μ̂ + σ sqrt(α ln⁺(T/(K n))/n), and the largest is played.
-ρ and α are those of the experiments; the theorem has ρ in (½, 1) and large α. Cost: a normal draw
-an arm and turn.
+The theorem has ρ in (½, 1), and for each a large α; the defaults are this library's, with ρ next to
+the 1 of Thompson sampling. Cost: a normal draw an arm and turn.
 """
 
 from __future__ import annotations

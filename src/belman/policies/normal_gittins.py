@@ -56,6 +56,15 @@ def normal_belief(family, law, belief):
 
 
 @kernel
+def keep_normal_belief(family, law, ledger, memory, arm):
+    """Keep an arm's belief as a normal one, infinite before there is one, and tell its worth."""
+    expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
+    memory.expected[arm], memory.width[arm] = expected if worth > 0.0 else np.inf, width
+    memory.log_worth[arm] = math.log(max(worth, 1e-300))
+    return worth
+
+
+@kernel
 def refresh(family, law, params, ledger, memory, arm):
     expected, width, worth = normal_belief(family, law, ledger.beliefs[arm])
     lift, edge = (

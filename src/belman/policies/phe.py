@@ -1,9 +1,9 @@
 """PHE, perturbed-history exploration (Kveton et al., 2019): coins mixed into the history.
 
 To the s rewards of an arm, scaled to [0, 1], ⌈a s⌉ fair coins are added anew in every turn, and the
-largest mean of both is played. The theorem needs a > 2; the default is that of the experiments. No
-history is kept: sums suffice. Cost: a binomial draw an arm and turn, 0.3 of Thompson's turns at 20
-arms.
+largest mean of both is played. The theorem needs a > 2, and the authors' code has 2; the default
+here explores less, without that proof. No history is kept: sums suffice. Cost: a binomial draw an
+arm and turn, 0.3 of Thompson's turns at 20 arms.
 """
 
 from __future__ import annotations

@@ -19,7 +19,15 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.families.family import Family, term_count
 from belman.policies.averages import average, keep_terms, known, plays_needed, variance
-from belman.policies.policy import Floats, Kernel, Policy, PolicyKernels, choose_by_index
+from belman.policies.policy import (
+    Floats,
+    Kernel,
+    Policy,
+    PolicyKernels,
+    choose_by_index,
+    never_finished,
+    score_by_expected_reward,
+)
 from belman.policies.settings import is_number, require
 
 _NOBODY = -1
@@ -117,6 +125,8 @@ def bundle_with(
     tracked: bool,
     propensity: Kernel,
     refreshed: Kernel = refresh,
+    recommend: Kernel = score_by_expected_reward,
+    finished: Kernel = never_finished,
 ) -> PolicyKernels:
     """Kernels by a leader, a challenger, and whether β is tracked or tossed."""
 
@@ -148,7 +158,7 @@ def bundle_with(
         index[leader] = 2.0 if follows else 1.0
         index[rival] = 1.0 if follows else 2.0
 
-    return PolicyKernels(refreshed, indices, choose_by_index, propensity)
+    return PolicyKernels(refreshed, indices, choose_by_index, propensity, recommend, finished)
 
 
 @dataclass(frozen=True)
