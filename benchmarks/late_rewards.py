@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import sys
 import tempfile
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,20 @@ from benchmarks.claim import Claim, report
 Floats = NDArray[np.float64]
 AT_ONCE = 10  # visitors of a transaction
 LAWS = 60  # of delays, drawn from the prior
+BY_LAW = 100  # runs of three hours for each of these distributions, in minutes
+OTHERS = {
+    "exponential, mean 10": stats.expon(scale=10.0),
+    "exponential, mean 60": stats.expon(scale=60.0),
+    "Weibull, shape 0.6": stats.weibull_min(0.6, scale=25.0),
+    "log-normal, σ = 1": stats.lognorm(1.0, scale=20.0),
+    "gamma, shape 4": stats.gamma(4.0, scale=15.0),
+    "uniform": stats.uniform(0.0, 120.0),
+    "half from 2 to 12, half from 70 to 90": np.append(
+        np.linspace(2.0, 12.0, 500), np.linspace(70.0, 90.0, 500)
+    ),
+    "6 of 10 at 5, 3 at 45, 1 at 100": np.repeat([5.0, 45.0, 100.0], [600, 300, 100]),
+    "all from 80 on": np.linspace(80.0, 120.0, 1_000),
+}
 
 
 class Trial(NamedTuple):
@@ -62,9 +76,7 @@ class Outcome(NamedTuple):
     doubt: Floats  # (runs, hours, arms)
 
 
-def in_the_lab(
-    trial: Trial, told: str, runs: int, seed: int, delays: Floats | None = None
-) -> Outcome:
+def in_the_lab(trial: Trial, told: str, runs: int, seed: int, delays: Any = None) -> Outcome:
     """The trial in the lab, with the default policy, and with such delays if they are given."""
     problem = belman.problems.delayed(
         belman.problems.bernoulli(trial.chances),
@@ -102,6 +114,18 @@ def over_laws(trial: Trial, number: int, seed: int) -> list[tuple[float, float]]
         ]
     )
     return [(float(hour.mean()), half_width(hour)) for hour in shares.T]
+
+
+def by_law(trial: Trial, seed: int) -> Table:
+    """Coverage of early learning at the end of the first hours, by how delays are distributed."""
+    three = trial._replace(hours=3)
+    shares = [
+        100.0 * coverage(three, in_the_lab(three, "early", BY_LAW, seed, delays))
+        for delays in OTHERS.values()
+    ]
+    hours = {f"hour {i + 1}": [float(row[i]) for row in shares] for i in range(three.hours)}
+    title = f"coverage told early, in %, by the delays (minutes); {BY_LAW} runs each"
+    return Table({"delays": list(OTHERS), **hours}, title)
 
 
 def in_studies(trial: Trial, runs: int, seed: int) -> Outcome:
@@ -194,6 +218,7 @@ def main(runs: int = 400, seed: int = 1, studies: int = 4) -> None:
             f"{runs} runs of {trial.hours} hours; coverage in %, least and most from hour 3 on",
         )
     )
+    print(by_law(trial, seed))
     base = lost["at once"].mean()
     least = lost["late"].mean()
     other_laws = over_laws(trial, LAWS, seed)
