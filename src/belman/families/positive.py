@@ -26,7 +26,7 @@ from belman.families.log_normal import LogNormal, bounded_exp
 from belman.special import normal_quantile, ratio_excess
 
 #: The default belief on 1/τ, and the weight of the typical reward, in rewards.
-PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 1.0, 3.0, 0.05
+PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 1.0, 3.0, 0.15
 
 _LARGEST_ERROR = 4.0  # times the rewards so far: after a tiny first reward every other is huge
 _FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to this power
@@ -151,14 +151,14 @@ KERNELS = _kernels()
 class Positive(LogNormal):
     """Rewards above 0 of any distribution; the belief on the log of their mean is Normal-gamma.
 
-    `typical` is about what a reward brings: the weak default prior is (ln typical, 0.05, 1, 3).
+    `typical` is about what a reward brings: the weak default prior is (ln typical, 0.15, 1, 3).
     `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
     a belief never reads it. Beliefs are by moments, and Bayes' only where there are many rewards.
 
     >>> arm = Positive(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)
-    39.7
+    39.2
     """
 
     name = "positive"
