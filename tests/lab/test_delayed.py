@@ -52,6 +52,17 @@ def test_beliefs_at_the_looks_are_those_of_the_rewards_told_by_then():
     assert (worth == [np.floor(2.0 * (end - 120.0)) for end in ends]).all()
 
 
+def test_told_late_every_reward_is_known_after_its_delay():
+    """A delay of 20 units, 2 tickets in each: also rewards of 0, and those of other families."""
+    ends = np.array([1.0, 2.0, 3.0, 4.0]) * 750.0 / 4.0
+    problem = delayed(bernoulli(MEANS), [20.0], 120.0, arrivals=2.0, looks=4, told="late")
+    worth = played(problem).belief.sum("coordinate").sum("arm") - 6.0
+    assert (worth == [np.floor(2.0 * (end - 20.0)) for end in ends]).all()
+    wide = delayed(gaussian([0.0, 1.0]), [20.0], 120.0, arrivals=2.0, looks=4, told="late")
+    precisions = played(wide).belief.isel(coordinate=1).sum("arm")
+    assert float(abs(precisions - [np.floor(2.0 * (end - 20.0)) for end in ends]).max()) < 1.0
+
+
 def test_the_naive_way_believes_too_much_and_the_early_way_does_not():
     """A mean of 0.05; what the naive way sees of young tickets are successes alone.
 

@@ -125,7 +125,7 @@ def run(
         str | None,
         _option(
             "told",
-            "With --delays: when the policy learns: early, window, naive or 'at once'.",
+            "With --delays: when the policy learns: early, window, late, naive or 'at once'.",
         ),
     ] = None,
     policies: Annotated[

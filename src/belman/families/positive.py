@@ -3,10 +3,12 @@
 ln M | τ ~ Normal(ln x̄, precision κτ), τ ~ Gamma(α, β): the central limit theorem for the average x̄
 on the scale of logarithms, where it is skewed to the right as averages of positive numbers are.
 1/τ is the variance of a reward over the square of its mean. It is learnt from one-step-ahead
-errors, ((x − x̄)/x̄)² with the average *before* x: for long tails these are larger than deviations
-from the average of all, by about as much as the average of few is too small. The first reward is
-weighed against the typical one on the scale of logarithms. ln M has Student's law, and M no
-expectation under it; the expected reward is its median, x̄.
+errors, e² = ((x − x̄)/x̄)² with the average *before* x: for long tails these are larger than
+deviations from the average of all, by about as much as the average of few is too small. An error
+above the average counts 1 + e/n times among n rewards: where one brings about as much as all before
+it, larger ones are still to come. The first reward is weighed against the typical one on the scale
+of logarithms. ln M has Student's law, and M no expectation under it; the expected reward is its
+median, x̄.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from belman.families.log_normal import LogNormal, bounded_exp
 from belman.special import normal_quantile, ratio_excess
 
 #: The default belief on 1/τ, and the weight of the typical reward, in rewards.
-PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 2.0, 4.0, 0.05
+PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 1.0, 3.0, 0.15
 
 _LARGEST_ERROR = 4.0  # times the rewards so far: after a tiny first reward every other is huge
 _FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to this power
@@ -38,7 +40,8 @@ def update(law, belief, reward):
         return
     error = math.expm1(apart)
     bounded = min(error, _LARGEST_ERROR * (belief[1] + 1.0))
-    belief[3] += 0.5 * bounded * bounded * belief[1] / (belief[1] + 1.0)
+    unseen = 1.0 + max(bounded, 0.0) / (belief[1] + 1.0)
+    belief[3] += 0.5 * bounded * bounded * unseen * belief[1] / (belief[1] + 1.0)
     belief[1] += 1.0
     belief[0] += math.log1p(error / belief[1])
     belief[2] += 0.5
@@ -148,14 +151,14 @@ KERNELS = _kernels()
 class Positive(LogNormal):
     """Rewards above 0 of any distribution; the belief on the log of their mean is Normal-gamma.
 
-    `typical` is about what a reward brings: the weak default prior is (ln typical, 0.05, 2, 4).
+    `typical` is about what a reward brings: the weak default prior is (ln typical, 0.15, 1, 3).
     `sigma` is the deviation of the logarithms of rewards that a simulation draws, log-normal ones;
     a belief never reads it. Beliefs are by moments, and Bayes' only where there are many rewards.
 
     >>> arm = Positive(typical=30.0)
     >>> belief = arm.update(arm.update(arm.prior, 20.0), 60.0)
     >>> round(arm.expected_reward(belief), 1)
-    39.7
+    39.2
     """
 
     name = "positive"

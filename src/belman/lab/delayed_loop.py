@@ -33,7 +33,7 @@ from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.outstanding import count_provisional, renew_row
 from belman.policies.policy import Floats, Ledger, record
 
-AT_ONCE, WINDOW, EARLY, NAIVE = 0, 1, 2, 3  # as in problems.delayed.TELLINGS
+AT_ONCE, WINDOW, EARLY, LATE, NAIVE = 0, 1, 2, 3, 4  # as in problems.delayed.TELLINGS
 DELAYS = 3  # the generator of delays, after those of the bandit
 NONE = -1
 OFF = 1  # `Law.alarm` once delays were found to differ
@@ -133,7 +133,7 @@ def tell(family, numbers, telling, knowledge, law, tickets, clock, turn):
     learnt, ticket = 0, tickets.due[turn]
     while ticket != NONE:
         arm = tickets.arm[ticket]
-        if telling == NAIVE:
+        if telling != EARLY:
             learn(family, numbers, knowledge, arm, tickets.reward[ticket])
             learnt += 1
         else:
@@ -152,7 +152,7 @@ def tell(family, numbers, telling, knowledge, law, tickets, clock, turn):
 def close(family, numbers, telling, knowledge, law, tickets, clock, ticket):
     """The window of a ticket is over; whether it was learnt now."""
     arm, reward = tickets.arm[ticket], tickets.reward[ticket]
-    if telling == NAIVE and reward != 0.0:
+    if telling == LATE or (telling == NAIVE and reward != 0.0):
         return 0
     learn(family, numbers, knowledge, arm, reward)
     if telling == EARLY:
@@ -237,7 +237,7 @@ def send_out(telling, knowledge, law, tickets, clock, quantiles, turn, arm, rewa
     knowledge.stale[arm] = True
     if telling == EARLY:
         count_asked(law.counts, arm, int(clock.times[turn] / clock.width))
-    if telling != WINDOW and reward != 0.0:
+    if telling == LATE or (telling != WINDOW and reward != 0.0):
         row = quantiles[arm if len(quantiles) > 1 else 0]
         delay = between(row, luck * (row.size - 1))
         when = due_turn(clock.times, turn, clock.times[turn] + delay)

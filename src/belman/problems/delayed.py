@@ -18,7 +18,7 @@ from belman.errors import SettingError, listing, nearest
 from belman.problems.problem import Floats, Problem
 
 #: When players are told of a reward, as kernels know it.
-TELLINGS = {"at once": 0, "window": 1, "early": 2, "naive": 3}
+TELLINGS = {"at once": 0, "window": 1, "early": 2, "late": 3, "naive": 4}
 #: Parts of the unit interval at whose ends quantiles of a delay are kept.
 _PARTS = 1024
 #: The last of these chances, for distributions without an end.
@@ -120,8 +120,10 @@ def delayed(
     there (its delays are those that are not longer). Visitors come at `arrivals` per unit of time,
     which grow by a factor exp(`growth`) in each. Players are `told` of rewards "at once", when the
     "window" of each closes, "early" (they learn the distribution of the delays, and what silence
-    says: see `belman.delays`), or the "naive" way: successes when they come, failures when the
-    window closes. What players believe is kept at so many `looks`, equally spaced in time.
+    says: see `belman.delays`), "late" (every reward after its delay, also one of 0, of which the
+    world says nothing: what delays alone cost), or the "naive" way: successes when they come,
+    failures when the window closes. What players believe is kept at so many `looks`, equally spaced
+    in time.
 
     >>> from scipy import stats
     >>> from belman.problems import bernoulli

@@ -36,7 +36,7 @@ from belman.studies.traffic.course import Course
 from belman.studies.traffic.deciding import Deciding, Decision
 from belman.studies.traffic.publishing import Publishing
 
-FORMAT = 2
+FORMAT = 3
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED, Kind.RETURNED)
