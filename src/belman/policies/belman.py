@@ -24,7 +24,13 @@ from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
 from belman.policies.averages import keep_terms_of
-from belman.policies.evidence import blank, columns, evidence_against, what_is_expected
+from belman.policies.evidence import (
+    blank,
+    blank_judged,
+    columns,
+    evidence_against,
+    what_is_expected,
+)
 from belman.policies.evidence import indices as surprise_and_evidence
 from belman.policies.evidence import refresh as judge
 from belman.policies.policy import (
@@ -51,7 +57,7 @@ class Memory(NamedTuple):
     pseudobelief: Floats  # (D) its coordinates, where the next solution starts
     eta: Floats  # (D) its natural parameters
     terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (3, K) and
+    judged: Floats  # (5, K) and
     pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
     scratch: Floats  # (`term_count`)
     row_scratch: Floats  # (2, D)
@@ -250,7 +256,7 @@ class BelMan(Policy):
         if self.schedule.form == "evidence":
             return known
         if self.schedule.form != "explored":
-            known = known._replace(judged=np.zeros((3, 0)))
+            known = known._replace(judged=blank_judged(0))
         return Memory(
             points=np.zeros((dimension, arms)),
             negentropy=np.zeros(arms),
