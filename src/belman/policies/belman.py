@@ -24,13 +24,7 @@ from belman.manifold import check_joint
 from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
 from belman.manifold.projection import least_kl_from_arms_tilted, nearness
 from belman.policies.averages import keep_terms_of
-from belman.policies.evidence import (
-    blank,
-    blank_judged,
-    columns,
-    evidence_against,
-    what_is_expected,
-)
+from belman.policies.evidence import blank, columns, evidence_against, what_is_expected
 from belman.policies.evidence import indices as surprise_and_evidence
 from belman.policies.evidence import refresh as judge
 from belman.policies.policy import (
@@ -256,7 +250,7 @@ class BelMan(Policy):
         if self.schedule.form == "evidence":
             return known
         if self.schedule.form != "explored":
-            known = known._replace(judged=blank_judged(0))
+            known = known._replace(judged=np.zeros((5, 0)))
         return Memory(
             points=np.zeros((dimension, arms)),
             negentropy=np.zeros(arms),

@@ -31,7 +31,7 @@ from belman.families.family import Family, term_count
 from belman.policies.averages import keep_terms_of
 from belman.policies.policy import Floats, Ledger, leader
 
-MEAN, WORTH, LOG_WORTH, SHARPNESS, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
+MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
 POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
@@ -46,18 +46,11 @@ class Memory(NamedTuple):
 
     expected: Floats  # (K) expected reward
     terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (5, K) the mean as judged, what the belief is worth, the sharpness of rewards,
-    # and logarithms of both
+    judged: Floats  # (5, K) the mean as judged, what the belief is worth and its logarithm, by how
+    # much the sharpness of rewards is above 1, and its logarithm
     pool: Floats  # (6) the shift, its two sums, refreshes since sums and arms were renewed, and
     # the share of the prior's spread that no arm has
     scratch: Floats  # (`term_count`)
-
-
-def blank_judged(arms: int) -> Floats:
-    """Nothing known of arms whose rewards are as spread as can be."""
-    judged = np.zeros((5, arms))
-    judged[SHARPNESS] = 1.0
-    return judged
 
 
 def blank(arms: int, dimension: int) -> Memory:
@@ -66,7 +59,7 @@ def blank(arms: int, dimension: int) -> Memory:
     return Memory(
         expected=np.zeros(arms),
         terms=np.zeros((terms, arms)),
-        judged=blank_judged(arms),
+        judged=np.zeros((5, arms)),
         pool=np.zeros(6),
         scratch=np.zeros(terms),
     )
@@ -108,7 +101,7 @@ def judge(family, law, params, ledger, memory, arm):
         keep_terms_of(family, law, belief, worth, mean, spread, scratch, memory.terms, arm)
         sharpness = family.sharpness(law, mean, spread)
         memory.judged[MEAN, arm] = mean
-        memory.judged[SHARPNESS, arm] = sharpness
+        memory.judged[SHARPER, arm] = sharpness - 1.0
         memory.judged[LOG_SHARPNESS, arm] = math.log(sharpness)
     else:
         memory.judged[MEAN, arm] = -np.inf  # unknown
@@ -124,7 +117,7 @@ def judge_all(family, law, params, ledger, memory):
             if twin < 0:
                 twin = a
                 judge(family, law, params, ledger, memory, a)
-            for i in (MEAN, SHARPNESS, LOG_SHARPNESS):
+            for i in (MEAN, SHARPER, LOG_SHARPNESS):
                 memory.judged[i, a] = memory.judged[i, twin]
             for i in range(memory.scratch.size):
                 memory.terms[i, a] = memory.terms[i, twin]
@@ -208,10 +201,10 @@ def counted(x, less, greed, reach, least):
 @inlined_kernel
 def shared_sharpness(ledger, judged, plays):
     """ln of the sharpness of all rewards so far, on average; 0 exactly where all have 1."""
-    known = 1.0
+    sharper = 0.0
     for a in range(ledger.plays.size):
-        known += ledger.plays[a] * judged[SHARPNESS, a]
-    return math.log(known / plays)
+        sharper += ledger.plays[a] * judged[SHARPER, a]
+    return math.log1p(max(sharper / plays, 0.0))
 
 
 @inlined_kernel
