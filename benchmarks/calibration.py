@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import belman
 from belman import chance
 from belman.engine import kernel
-from belman.families import BetaRewards, ChiSquared, Family
+from belman.families import BetaRewards, Bounded, ChiSquared, Family
 from belman.families.tally import beliefs_after
 from belman.table import Table
 
@@ -97,7 +97,8 @@ def kinds() -> list[Kind]:
         Kind("shares, Beta(3, 1)", BetaRewards(), shares, 0.75, draws=_FEW_DRAWS),
         Kind("ratings in [0, 1]", small, ratings, 2.0 / 3.0),
         Kind("narrow in [0, 1]", tiny, narrow, 0.4),
-        *bounded_kinds(),
+        *bounded_kinds(Bounded()),
+        *bounded_kinds(Bounded(atoms=65), _FEW_DRAWS),
         Kind("measurements, Gaussian", wide, measured, 1.0),
         Kind("measurements, Gaussian, σ known", belman.Gaussian(2.0), measured, 1.0),
         Kind("measurements, t with 3 degrees", wide, lambda r, s: r.standard_t(3, s), 0.0),
@@ -125,12 +126,11 @@ def kinds() -> list[Kind]:
     ]
 
 
-def bounded_kinds() -> list[Kind]:
+def bounded_kinds(family: Bounded, draws: int = 4_000) -> list[Kind]:
     """Rewards in [0, 1] of the kinds that `belman.problems.shaped` plays."""
-    family = belman.families.Bounded()
     spent = money(0.1, lambda r, s: r.beta(2.0, 3.0, s))
     either = money(0.5, lambda r, s: r.beta(8.0, 4.0, s))
-    return [
+    kinds = [
         Kind("clicks, 3 %", family, coin(0.03), 0.03),
         Kind("ratings in [0, 1]", family, ratings, 2.0 / 3.0),
         Kind("five stars", family, lambda r, s: r.integers(0, 5, s) / 4.0, 0.5),
@@ -140,6 +140,7 @@ def bounded_kinds() -> list[Kind]:
         Kind("nothing, or a share", family, either, 1.0 / 3.0),
         Kind("revenue, 10 % buy", family, spent, 0.04, 1_000),
     ]
+    return [kind._replace(draws=draws) for kind in kinds]
 
 
 def cut_exponential(mean: float, bound: float) -> Draw:
@@ -236,6 +237,14 @@ def right(covered: float, equal: float, trials: int) -> bool:
     return LOW - error <= covered <= HIGH + error and equal <= EQUAL + pairs
 
 
+def name_of(family: Family) -> str:
+    """With what it takes amounts for, or how many atoms it has."""
+    amounts, atoms = getattr(family, "amounts", None), getattr(family, "atoms", 0)
+    if atoms:
+        return f"{family.name} ({atoms} atoms)"
+    return family.name if amounts is None else f"{family.name} ({amounts})"
+
+
 def main(trials: int = TRIALS, *names: str) -> None:
     columns: dict[str, list[str]] = {"rewards": [], "family": []}
     columns |= {f"95 % at {size:,}": [] for size in SIZES}
@@ -244,8 +253,7 @@ def main(trials: int = TRIALS, *names: str) -> None:
     for kind in kinds():
         if names and not kind.what.startswith(names):
             continue
-        amounts = getattr(kind.family, "amounts", None)
-        family = kind.family.name if amounts is None else f"{kind.family.name} ({amounts})"
+        family = name_of(kind.family)
         columns["rewards"].append(kind.what)
         columns["family"].append(family)
         advised = "no" if kind.holds_from == WARNED else f"from {kind.holds_from:,} on"

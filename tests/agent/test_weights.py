@@ -83,6 +83,19 @@ def test_so_they_are_for_every_family(name):
         assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= arms / n
 
 
+@pytest.mark.parametrize("policy", [BelMan(), BelMan.until(2_000)])
+def test_so_they_are_where_a_reward_of_one_arm_tells_more(policy):
+    agent = Agent(range(5), "bounded", policy, seed=3)
+    rng = np.random.default_rng(6)
+    for _ in range(150):
+        arm = agent.ask()
+        mean = 0.3 + 0.05 * arm
+        narrow = rng.beta(60.0 * mean, 60.0 * (1.0 - mean))
+        agent.tell(arm, float(rng.random() < mean) if arm % 2 else narrow)
+    for n in (SINGLY + 1, 300, 1_000):
+        assert np.abs(shares(agent, n) - asked_shares(agent, n)).max() <= 5 / n
+
+
 def test_so_they_are_where_play_ends_and_where_rewards_are_outstanding():
     agent = learnt(6, 300, 4, policy=BelMan.until(600))
     agent.ask(40)

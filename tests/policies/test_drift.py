@@ -13,7 +13,7 @@ import pytest
 import belman
 from belman.agent import Agent
 from belman.errors import PolicyError, SettingError
-from belman.families import Bernoulli, Gaussian, Poisson
+from belman.families import Bernoulli, Bounded, Gaussian, Poisson
 from belman.lab import simulate
 from belman.policies import Drift, Forgetting, GLRTest, Restarting, fading_bank, run_lengths
 from belman.policies.run_lengths import BEGAN, PARTITION, WEIGHT
@@ -274,6 +274,25 @@ def test_window_of_an_agent() -> None:
         Agent(["a"], last=10, drift="auto")
 
 
+@pytest.mark.parametrize("atoms", [0, 17])
+@pytest.mark.parametrize("minimise", [False, True])
+def test_window_of_rewards_in_a_range(atoms: int, minimise: bool) -> None:
+    """Beliefs by moments, or by atoms, are sums: what leaves the window is subtracted."""
+    family = Bounded(atoms=atoms)
+    agent = Agent(["a", "b"], family, minimise=minimise, last=20, seed=1)
+    rewards = np.random.default_rng(2).random(150)
+    for i, reward in enumerate(rewards):
+        agent.tell("ab"[i % 3 == 0], reward)
+    for arm in "ab":
+        expected = family.prior
+        for i, reward in list(enumerate(rewards))[-20:]:
+            if "ab"[i % 3 == 0] == arm:
+                expected = family.update(expected, reward)
+        assert agent.belief(arm) == pytest.approx(tuple(expected), abs=1e-12)
+    with pytest.raises(PolicyError, match="cannot take rewards back"):
+        Agent(["a", "b"], "positive", last=20)
+
+
 def test_arms_come_and_go() -> None:
     agent = Agent(["a", "b", "c"], drift="auto", seed=2)
     for reward in [1] * 60 + [0] * 30:
@@ -331,7 +350,7 @@ def test_doors() -> None:
         Agent(["a"], discount=0.9, drift="auto")
     with pytest.raises(SettingError, match="is not valid: give"):
         Agent(["a"], drift="fast")
-    with pytest.raises(PolicyError, match="beliefs by moments"):
+    with pytest.raises(PolicyError, match=r"beliefs by moments.*bernoulli"):
         Agent(["a"], "bounded", drift="auto")
     for wrong in ({"hazards": (0.0, 1.5)}, {"shares": (1.0,)}, {"runs": 1}, {"sure": 1.0}):
         with pytest.raises(PolicyError):

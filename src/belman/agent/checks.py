@@ -106,13 +106,13 @@ def words(content: Any) -> chance.Words:
 
 
 #: Parts of memories that have grown since files were first written: how long they were.
-_SHORTER = {"pool": 5}
+_SHORTER = {"pool": 5, "judged": 3}
 
 
 def _as_long(content: Any, name: str, part: Floats) -> Any:
     """What was saved of a part, with zeros for what it has grown by since."""
     if isinstance(content, list) and len(content) == _SHORTER.get(name.rpartition("_")[2]):
-        return content + [0.0] * (part.size - len(content))
+        return content + np.zeros((len(part) - len(content), *part.shape[1:])).tolist()
     return content
 
 

@@ -359,7 +359,7 @@ def evidence(terms, arm, weights):
 @factory
 def _kernels() -> FamilyKernels:
     """With what does not look at atoms; a factory, so that every part can be made elsewhere."""
-    names = ("d", "mean", "moved", "reflected", "reward")
+    names = ("d", "mean", "moved", "reflected", "reward", "sharpness")
     shared = {name: getattr(two_moments, name) for name in names}
     named = {**globals(), **shared, "common_mean": searched(two_moments.d)}
     return FamilyKernels.of(dirichlet.KERNELS, named)

@@ -64,6 +64,7 @@ class FamilyKernels(Bundle):
     | `terms_of(family, law, belief, worth, mean, spread, mirrored, out)` | by all of a belief |
     | `moved(law, spread, mean, to)` | the spread if the mean were another |
     | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
+    | `sharpness(law, mean, spread)` | how many rewards as spread as can be one of these is worth |
     | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
     | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
@@ -87,6 +88,7 @@ class FamilyKernels(Bundle):
     evidence: Kernel
     moved: Kernel
     pooled: Kernel
+    sharpness: Kernel
     reflected: Kernel
     terms_of: Kernel
     common_mean: Kernel = weighted_mean
@@ -129,6 +131,12 @@ def nothing_pooled(law, beliefs, prior_mean, prior_worth, prior_spread, pool):
 
 
 @kernel
+def unit_sharpness(law, mean, spread):
+    """For families in which a reward of any arm tells as much."""
+    return 1.0
+
+
+@kernel
 def same_mean(law, mean):
     """For families whose divergence is the same seen from both ends."""
     return mean
@@ -145,6 +153,7 @@ _DEFAULTS: dict[str, Kernel] = {
     "evidence": linear_evidence,
     "moved": same_spread,
     "pooled": nothing_pooled,
+    "sharpness": unit_sharpness,
     "reflected": same_mean,
     "terms_of": by_mean_and_spread,
 }

@@ -72,6 +72,10 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         return base.pooled(law, beliefs, -prior_mean, prior_worth, prior_spread, pool)
 
     @kernel
+    def sharpness(law, mean, spread):
+        return base.sharpness(law, -mean, spread)
+
+    @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
 

@@ -23,6 +23,7 @@ from belman.special import beta_cdf, beta_quantile, beta_upper_quantile
 
 _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
 _EDGE = 1e-16
+_SHARPEST = 10.0  # what a reward counts, in coins
 _HARDEST, _STEPS = 1e-4, 8.0  # the least pooled share of a coin's variance; steps in an octave
 
 
@@ -92,6 +93,13 @@ def share_of_coins(soft, room):
         return 0.0
     left = max(1.0 - soft / room, _HARDEST)
     return 1.0 - 2.0 ** (np.rint(_STEPS * math.log2(left)) / _STEPS)
+
+
+@kernel
+def sharpness(law, mean, spread):
+    """How many times the variance of rewards a coin's is: 1 for coins, and at most 10."""
+    coin = mean * (1.0 - mean)
+    return coin / max(spread, coin / _SHARPEST) if coin - spread > _ROUNDING else 1.0
 
 
 @kernel

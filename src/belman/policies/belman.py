@@ -51,7 +51,7 @@ class Memory(NamedTuple):
     pseudobelief: Floats  # (D) its coordinates, where the next solution starts
     eta: Floats  # (D) its natural parameters
     terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (3, K) and
+    judged: Floats  # (5, K) and
     pool: Floats  # (6) where evidence comes after exploration: see `evidence.py`
     scratch: Floats  # (`term_count`)
     row_scratch: Floats  # (2, D)
@@ -250,7 +250,7 @@ class BelMan(Policy):
         if self.schedule.form == "evidence":
             return known
         if self.schedule.form != "explored":
-            known = known._replace(judged=np.zeros((3, 0)))
+            known = known._replace(judged=np.zeros((5, 0)))
         return Memory(
             points=np.zeros((dimension, arms)),
             negentropy=np.zeros(arms),

@@ -31,13 +31,13 @@ class Deal(NamedTuple):
 
     dealt: Floats  # (K)
     indices: Floats  # (K)
-    start: Floats  # (6, K)
+    start: Floats  # (7, K)
     scratch: Floats  # (2, D)
 
     @classmethod
     def blank(cls, arms: int, dimension: int) -> Deal:
         """Nothing dealt."""
-        room = np.zeros(arms), np.zeros(arms), np.zeros((6, arms))
+        room = np.zeros(arms), np.zeros(arms), np.zeros((7, arms))
         return cls(*room, np.zeros((2, dimension)))
 
 

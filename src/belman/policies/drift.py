@@ -151,6 +151,8 @@ class Drift(Policy):
     def check(self, family: Family, arms: int) -> None:
         if not family.conjugate:
             why = f"{family.name} rewards have beliefs by moments, which predict none"
+            if family.reward_range == (0.0, 1.0):
+                why += "; 'bernoulli' takes rewards in a range for coins, or give last or discount"
             raise PolicyError(f"{self.name} needs a family whose beliefs predict rewards: {why}")
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:

@@ -12,6 +12,11 @@ The shift is how far below their prior the arms were found: Σ_a (E_a − μ₀)
 ones would only cost. Where a family pools the spread of rewards of all arms, the prior's is less by
 the share that none of them has. The shift is rounded to an eighth of an octave, and to 0 where it
 is worth little evidence, so that it seldom changes: then alone all arms are judged anew.
+
+Where a reward of one arm tells more than one of another, what is surprising is how little is known
+rather than how little was played: with s_a the *sharpness* of an arm's rewards, φ is of x′_a =
+ln((1 + Σ_b n_b s_b)/(ν_a s_a)), and counts at most x_a, as IMED would have it. So a noisy arm among
+sharp ones is not left for an unlucky start.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from belman.families.family import Family, term_count
 from belman.policies.averages import keep_terms_of
 from belman.policies.policy import Floats, Ledger, leader
 
-MEAN, WORTH, LOG_WORTH = 0, 1, 2  # rows of memory.judged
+MEAN, WORTH, LOG_WORTH, SHARPER, LOG_SHARPNESS = 0, 1, 2, 3, 4  # rows of memory.judged
 SHIFT, MOVED, LEARNED, SINCE, WAITED, UNSPREAD = 0, 1, 2, 3, 4, 5  # of memory.pool
 POOL, REACH, HORIZON, PRIOR_MEAN, PRIOR_WORTH, PRIOR_SPREAD = 0, 1, 2, 3, 4, 5  # of params
 
@@ -41,7 +46,8 @@ class Memory(NamedTuple):
 
     expected: Floats  # (K) expected reward
     terms: Floats  # (`term_count`, K) the arms' side of the evidence
-    judged: Floats  # (3, K) the mean as judged, what the belief is worth, and its logarithm
+    judged: Floats  # (5, K) the mean as judged, what the belief is worth and its logarithm, by how
+    # much the sharpness of rewards is above 1, and its logarithm
     pool: Floats  # (6) the shift, its two sums, refreshes since sums and arms were renewed, and
     # the share of the prior's spread that no arm has
     scratch: Floats  # (`term_count`)
@@ -53,7 +59,7 @@ def blank(arms: int, dimension: int) -> Memory:
     return Memory(
         expected=np.zeros(arms),
         terms=np.zeros((terms, arms)),
-        judged=np.zeros((3, arms)),
+        judged=np.zeros((5, arms)),
         pool=np.zeros(6),
         scratch=np.zeros(terms),
     )
@@ -93,7 +99,10 @@ def judge(family, law, params, ledger, memory, arm):
             spread = judged_spread(family, law, params, memory, arm, spread, mean)
         belief, scratch = ledger.beliefs[arm], memory.scratch
         keep_terms_of(family, law, belief, worth, mean, spread, scratch, memory.terms, arm)
+        sharpness = family.sharpness(law, mean, spread)
         memory.judged[MEAN, arm] = mean
+        memory.judged[SHARPER, arm] = sharpness - 1.0
+        memory.judged[LOG_SHARPNESS, arm] = math.log(sharpness)
     else:
         memory.judged[MEAN, arm] = -np.inf  # unknown
 
@@ -108,7 +117,8 @@ def judge_all(family, law, params, ledger, memory):
             if twin < 0:
                 twin = a
                 judge(family, law, params, ledger, memory, a)
-            memory.judged[MEAN, a] = memory.judged[MEAN, twin]
+            for i in (MEAN, SHARPER, LOG_SHARPNESS):
+                memory.judged[i, a] = memory.judged[i, twin]
             for i in range(memory.scratch.size):
                 memory.terms[i, a] = memory.terms[i, twin]
         else:
@@ -182,6 +192,21 @@ def phi(x, greed, reach):
     return above * above / (above + lack + _TINY) + min(x, 0.0)
 
 
+@kernel
+def counted(x, less, greed, reach, least):
+    """What the surprise x counts at an arm whose rewards are less sharp than others by `less`."""
+    return min(phi(max(x + less, least), greed, reach), max(x, least))
+
+
+@inlined_kernel
+def shared_sharpness(ledger, judged, plays):
+    """ln of the sharpness of all rewards so far, on average; 0 exactly where all have 1."""
+    sharper = 0.0
+    for a in range(ledger.plays.size):
+        sharper += ledger.plays[a] * judged[SHARPER, a]
+    return math.log1p(max(sharper / plays, 0.0))
+
+
 @inlined_kernel
 def indices(family, law, params, ledger, memory, turn, greed, mind, index):
     """φ(x_a) − ν_a d(μ_a, μ_L) of every arm; the turn value is the greed κ = gain·ln K."""
@@ -196,9 +221,11 @@ def indices(family, law, params, ledger, memory, turn, greed, mind, index):
         family.weights(law, leading, weights)
         clock = math.log(min(plays, max(horizon - turn + 1.0, 1.0)))
         least = 0.0 if horizon < np.inf else -np.inf
+        shared = shared_sharpness(ledger, judged, plays)
         for a in range(index.size):
             against = worths[a] * max(family.evidence(memory.terms, a, weights), 0.0)
-            index[a] = phi(max(clock - log_worths[a], least), greed, reach) - against
+            less = shared - judged[LOG_SHARPNESS, a]
+            index[a] = counted(clock - log_worths[a], less, greed, reach, least) - against
     if unknown > 0:
         for a in range(index.size):
             if means[a] == -np.inf:  # nothing can speak against what is not known: it comes first

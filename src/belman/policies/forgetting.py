@@ -28,7 +28,7 @@ from belman.policies.policy import (
 from belman.policies.settings import is_number, is_whole, require
 from belman.policies.thompson import Thompson
 
-DISCOUNT, LAST, RESTARTS, SIZE, HEAD = 0, 1, 2, 3, 4
+DISCOUNT, LAST, RESTARTS, CONJUGATE, SIZE, HEAD = 0, 1, 2, 3, 4, 5
 _MOST = 1_000_000  # rewards of a window
 
 
@@ -68,8 +68,10 @@ def is_news(memory, ledger, arm):
 
 
 @kernel
-def take_back(family, law, prior, memory, arm, reward):
-    """Subtract a reward's statistic from a conjugate belief, or begin anew if none is left."""
+def take_back(family, law, prior, conjugate, memory, arm, reward):
+    """Subtract what a reward added, to the natural parameters of a conjugate belief or to one that
+    is made of sums; or begin anew if none is left.
+    """
     own = memory.own
     if own.plays[arm] <= 1.0:
         set_to_prior(own, prior, arm)
@@ -78,12 +80,16 @@ def take_back(family, law, prior, memory, arm, reward):
     for i in range(prior.size):
         told[i] = prior[i]
     family.update(law, told, reward)
-    family.belief.natural(law, told, before)
-    family.belief.natural(law, prior, told)
-    family.belief.natural(law, own.beliefs[arm], now)
-    for i in range(prior.size):
-        now[i] -= before[i] - told[i]
-    family.belief.from_natural(law, now, own.beliefs[arm])
+    if conjugate:
+        family.belief.natural(law, told, before)
+        family.belief.natural(law, prior, told)
+        family.belief.natural(law, own.beliefs[arm], now)
+        for i in range(prior.size):
+            now[i] -= before[i] - told[i]
+        family.belief.from_natural(law, now, own.beliefs[arm])
+    else:
+        for i in range(prior.size):
+            own.beliefs[arm, i] -= told[i] - prior[i]
     own.plays[arm] -= 1.0
     own.sums[arm] -= reward
     own.squares[arm] = max(own.squares[arm] - reward * reward, 0.0)
@@ -133,7 +139,8 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
             place = int(told % params[LAST])
             if told >= params[LAST]:
                 old = int(memory.window_arms[place])
-                take_back(family, law, prior, memory, old, memory.window_rewards[place])
+                gone = memory.window_rewards[place]
+                take_back(family, law, prior, params[CONJUGATE] > 0.0, memory, old, gone)
                 inner.refresh(family, law, params[cut(params) :], own, memory.inner, old)
             memory.window_arms[place] = arm
             memory.window_rewards[place] = reward
@@ -188,8 +195,8 @@ class Forgetting(Policy):
 
     def params(self, family: Family) -> Floats:
         head = [self.discount, float(self.last or 0), float(len(self.restarts))]
-        sizes = [float(family.dimension), *family.prior, *map(float, self.restarts)]
-        return np.array([*head, *sizes, *self.policy.params(family)])
+        own = [float(family.conjugate), float(family.dimension), *family.prior]
+        return np.array([*head, *own, *map(float, self.restarts), *self.policy.params(family)])
 
     def memory(self, arms: int, dimension: int) -> Memory:
         return Memory(
@@ -259,6 +266,6 @@ class Forgetting(Policy):
 
     def check(self, family: Family, arms: int) -> None:
         self.policy.check(family, arms)
-        if self.last is not None and not family.conjugate:
+        if self.last is not None and not family.adds_up:
             why = f"what a reward adds to {family.name} beliefs depends on those before it"
             raise PolicyError(f"last={self.last!r} cannot take rewards back: {why}")

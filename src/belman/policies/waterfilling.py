@@ -2,10 +2,11 @@
 
 With nothing learnt meanwhile, asks move only what beliefs are worth. Each goes to the arm with the
 largest g_a(ν) = φ(ln(t/ν)) − ν d_a, which falls with ν, so that N of them fill arms to a common
-level λ: Σ_a (ν_a(λ) − ν_a)₊ = N, where g_a(ν_a(λ)) = λ and the clock stands at t + N. Both roots
-are found by Newton's method inside brackets. The shift of the prior and the leader move slowly as
-beliefs narrow, so N is dealt in *stages*, in each of which the clock goes up sixteenfold at most; a
-stage is solved with the evidence at its start, and again with that at its end until it settles.
+level λ: Σ_a (ν_a(λ) − ν_a)₊ = N, where g_a(ν_a(λ)) = λ and the clock stands at t + N; the sharpness
+of rewards enters as in `evidence.py`. Both roots are found by Newton's method inside brackets. The
+shift of the prior and the leader move slowly as beliefs narrow, so N is dealt in *stages*, in each
+of which the clock goes up sixteenfold at most; a stage is solved with the evidence at its start,
+and again with that at its end until it settles.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import math
 
 from belman.engine import kernel
 from belman.policies.dealing import SINGLY, deal_by_asks, deal_to
-from belman.policies.evidence import HORIZON, MEAN, REACH, WORTH, phi
+from belman.policies.evidence import (
+    HORIZON,
+    LOG_SHARPNESS,
+    MEAN,
+    REACH,
+    WORTH,
+    phi,
+    shared_sharpness,
+)
 from belman.policies.policy import leader
 
 _STAGE = 15.0  # plays so far that a stage deals
@@ -25,7 +34,7 @@ _LAST_STEP = 1e-4  # of Newton's method in ln ν: what is left is its square
 _STEPS = 60
 _FLAT = 1e-9  # the slope of φ below 0 where it is known when play ends: there it is 0
 
-FROM, AGAINST, FILLED, BEFORE, PART, DRY = 0, 1, 2, 3, 4, 5  # rows of deal.start
+FROM, AGAINST, FILLED, BEFORE, PART, DRY, LESS = 0, 1, 2, 3, 4, 5, 6  # rows of deal.start
 
 
 @kernel
@@ -40,22 +49,27 @@ def phi_slope(x, greed, reach):
 
 
 @kernel
-def height(log_worth, clock, against, greed, reach, below):
-    """g at ln ν, and its slope there; φ has the slope `below` under 0."""
-    x = clock - log_worth
-    evidence = against * math.exp(log_worth)
+def height(log_worth, clock, less, against, greed, reach, below):
+    """g at ln ν, and its slope there; φ has the slope `below` under 0, and is at most ln(t/ν)."""
+    most = clock - log_worth
+    x = most + less
+    value, slope = below * x, below
     if x > 0.0:
-        return phi(x, greed, reach) - evidence, -phi_slope(x, greed, reach) - evidence
-    return below * x - evidence, -below - evidence
+        value, slope = phi(x, greed, reach), phi_slope(x, greed, reach)
+    steepest = 1.0 if most > 0.0 else below
+    if value > steepest * most:
+        value, slope = steepest * most, steepest
+    evidence = against * math.exp(log_worth)
+    return value - evidence, -slope - evidence
 
 
 @kernel
-def fill_arm(level, start, most, log_worth, clock, against, greed, reach, below):
+def fill_arm(level, start, most, log_worth, clock, less, against, greed, reach, below):
     """ln ν at which an arm meets a level that lies between those of ν = start and start + most."""
     low, high = math.log(start), math.log(start + most)
     at = min(max(log_worth, low), high)
     for _ in range(_STEPS):
-        value, slope = height(at, clock, against, greed, reach, below)
+        value, slope = height(at, clock, less, against, greed, reach, below)
         if value > level:
             low = at
         else:
@@ -77,13 +91,15 @@ def fill_to(level, most, clock, greed, reach, below, start):
     for a in range(start.shape[1]):
         start[PART, a] = 0.0
         if start[DRY, a] > level:
-            worth, against = start[FROM, a], start[AGAINST, a]
-            at = fill_arm(level, worth, most, start[FILLED, a], clock, against, greed, reach, below)
+            worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
+            at = fill_arm(
+                level, worth, most, start[FILLED, a], clock, less, against, greed, reach, below
+            )
             start[FILLED, a] = at
             filled = math.exp(at)
             start[PART, a] = max(filled - worth, 0.0)
             total += start[PART, a]
-            slope += filled / height(at, clock, against, greed, reach, below)[1]
+            slope += filled / height(at, clock, less, against, greed, reach, below)[1]
     return total, slope
 
 
@@ -93,10 +109,11 @@ def find_level(decisions, clock, greed, reach, below, start):
     low, high = -math.inf, -math.inf
     arms = start.shape[1]
     for a in range(arms):
-        worth, against = start[FROM, a], start[AGAINST, a]
-        start[DRY, a] = height(math.log(worth), clock, against, greed, reach, below)[0]
-        even = height(math.log(worth + decisions / arms), clock, against, greed, reach, below)[0]
-        alone = height(math.log(worth + decisions), clock, against, greed, reach, below)[0]
+        worth, against, less = start[FROM, a], start[AGAINST, a], start[LESS, a]
+        even, alone = math.log(worth + decisions / arms), math.log(worth + decisions)
+        start[DRY, a] = height(math.log(worth), clock, less, against, greed, reach, below)[0]
+        even = height(even, clock, less, against, greed, reach, below)[0]
+        alone = height(alone, clock, less, against, greed, reach, below)[0]
         low, high = max(low, alone), max(high, even)
     level = high
     for _ in range(_STEPS):
@@ -148,9 +165,14 @@ def deal_by_level(policy, family, law, params, ledger, memory, turn, greed, deci
         for _ in range(_PASSES):
             deal.indices[:] = 0.0
             family.weights(law, leader(means, deal.indices), memory.scratch)
+            dealt = 1.0
+            for a in range(arms):
+                dealt += ledger.plays[a]
+            shared = shared_sharpness(ledger, memory.judged, dealt)
             for a in range(arms):
                 evidence = family.evidence(memory.terms, a, memory.scratch)
                 deal.start[AGAINST, a] = max(evidence, 0.0)
+                deal.start[LESS, a] = shared - memory.judged[LOG_SHARPNESS, a]
             find_level(now, clock, greed, params[REACH], below, deal.start)
             moved = 0.0
             for a in range(arms):
