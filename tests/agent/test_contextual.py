@@ -305,6 +305,7 @@ def test_what_is_refused_changes_nothing(act, error, words):
         ({"context": ["a", "a"]}, SettingError, "different words"),
         ({"context": ["constant"]}, SettingError, "different words"),
         ({"interactions": [("age", "price")]}, SettingError, "is not allowed"),
+        ({"interactions": "age*price"}, SettingError, "is not allowed"),
         ({"scale": 0.0}, SettingError, "scale=0.0 is not valid"),
         ({"seed": -1}, SettingError, "seed=-1 is not valid"),
     ],
@@ -326,10 +327,11 @@ def test_too_many_levels_are_refused_before_anything_changes(monkeypatch):
     assert agent.to_json() == before
 
 
-def test_interactions_by_a_list():
+@pytest.mark.parametrize("interactions", [[("country", "tone")], " country : tone"])
+def test_interactions_by_a_list_or_a_formula(interactions):
     agent = ContextualAgent(
         COLOURS, features=COLOURS, context=["age", "country"], pooling="shared", seed=1,
-        interactions=[("country", "tone")],
+        interactions=interactions,
     )  # fmt: skip
     agent.ask({"age": 4.0, "country": "FR"})
     labels = agent.coefficients()["feature"]

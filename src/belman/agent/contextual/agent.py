@@ -26,9 +26,9 @@ class ContextualAgent(ContextualMind):
     rewards are ("linear", "logistic", "poisson", or one of `belman.models`), and `pooling` what
     arms share: "disjoint" (every arm answers contexts in its own way), "shared" (features say
     all), or "hybrid" (both, and how much is an arm's own is learnt). `interactions` lists pairs of
-    a name of the context and a feature that count together; all do, unless they are given. `scale`
-    is the prior's standard deviation of coefficients. With `minimise` rewards are costs, linear
-    ones or of 0 to 1.
+    a name of the context and a feature that count together, or says them as "country:price +
+    hour:price"; all do, unless they are given. `scale` is the prior's standard deviation of
+    coefficients. With `minimise` rewards are costs, linear ones or of 0 to 1.
 
     >>> agent = ContextualAgent(["blue", "red"], context=["country", "age"], seed=7)
     >>> arm = agent.ask(context={"country": "FR", "age": 31})

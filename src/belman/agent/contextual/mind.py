@@ -57,7 +57,7 @@ class ContextualMind:
         context: Iterable[str] = (),
         model: str | Model = "logistic",
         pooling: str | None = None,
-        interactions: Iterable[Sequence[str]] | None = None,
+        interactions: str | Iterable[Sequence[str]] | None = None,
         policy: DependentPolicy | None = None,
         scale: float = 1.0,
         minimise: bool = False,
