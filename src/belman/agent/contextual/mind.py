@@ -252,6 +252,13 @@ class ContextualMind:
 
     # Calls of kernels
 
+    def _take_for_arms(self, candidates: Sequence[Mapping[str, Any]]) -> None:
+        """Have these candidates, which were met, as arms that are named by their places."""
+        self._arms, self._rows = list(range(len(candidates))), list(candidates)
+        self._places = {place: place for place in range(len(candidates))}
+        self._learnt.arms = len(candidates)
+        self._prepare()
+
     def _prepare(self) -> None:
         self._calls = Calls(self._learnt, self._policy, self._rows, self._mind)
 
