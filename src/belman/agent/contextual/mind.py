@@ -252,9 +252,9 @@ class ContextualMind:
 
     # Calls of kernels
 
-    def _take_for_arms(self, candidates: Sequence[Mapping[str, Any]]) -> None:
+    def _take_for_arms(self, candidates: list[dict[str, Any]]) -> None:
         """Have these candidates, which were met, as arms that are named by their places."""
-        self._arms, self._rows = list(range(len(candidates))), list(candidates)
+        self._arms, self._rows = list(range(len(candidates))), candidates
         self._places = {place: place for place in range(len(candidates))}
         self._learnt.arms = len(candidates)
         self._prepare()
