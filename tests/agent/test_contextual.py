@@ -114,6 +114,38 @@ def test_a_change_of_scale_leaves_predictions_as_they_were():
     np.testing.assert_allclose(after, before, rtol=1e-9)
 
 
+def test_scales_that_change_at_once_leave_predictions_as_they_were():
+    """Two numbers of the context and two of the candidate, and all of their pairs."""
+    agent = ContextualAgent(
+        features=["price", "size"], context=["age", "visits"], model="linear", seed=2
+    )
+    rng = np.random.default_rng(6)
+
+    def met() -> tuple[dict[str, float], dict[str, float]]:
+        context = {"age": float(rng.normal(40, 12)), "visits": float(rng.normal(3, 1))}
+        return context, {"price": float(rng.normal(9, 4)), "size": float(rng.normal(-5, 2))}
+
+    for _ in range(15):
+        context, candidate = met()
+        agent.ask(context, candidates=[candidate])
+        agent.tell(ticket=agent.ticket, reward=float(rng.normal()))
+    context, candidate = met()
+
+    def said() -> list[object]:
+        table = agent.explain(context, candidates=[candidate])
+        return [table["mean"][0], table["deviation"][0]]
+
+    def spreads() -> list[float]:
+        learnt = agent._learnt
+        moments = {**learnt.context.moments, **learnt.features.moments}
+        return [moments[name].spread for name in ("age", "visits", "price", "size")]
+
+    before, old = said(), spreads()
+    agent.meet(agent.check({"age": 90.0, "visits": 9.0}, [{"price": 30.0, "size": 4.0}]))
+    assert all(new != was for new, was in zip(spreads(), old, strict=True))
+    np.testing.assert_allclose(said(), before, rtol=1e-9)
+
+
 def test_the_door_of_agents_hands_over():
     agent = belman.Agent(["blue", "red"], context=["country"], seed=1)
     assert isinstance(agent, ContextualAgent)
@@ -305,6 +337,7 @@ def test_what_is_refused_changes_nothing(act, error, words):
         ({"context": ["a", "a"]}, SettingError, "different words"),
         ({"context": ["constant"]}, SettingError, "different words"),
         ({"interactions": [("age", "price")]}, SettingError, "is not allowed"),
+        ({"interactions": "age*price"}, SettingError, "is not allowed"),
         ({"scale": 0.0}, SettingError, "scale=0.0 is not valid"),
         ({"seed": -1}, SettingError, "seed=-1 is not valid"),
     ],
@@ -326,10 +359,11 @@ def test_too_many_levels_are_refused_before_anything_changes(monkeypatch):
     assert agent.to_json() == before
 
 
-def test_interactions_by_a_list():
+@pytest.mark.parametrize("interactions", [[("country", "tone")], " country : tone"])
+def test_interactions_by_a_list_or_a_formula(interactions):
     agent = ContextualAgent(
         COLOURS, features=COLOURS, context=["age", "country"], pooling="shared", seed=1,
-        interactions=[("country", "tone")],
+        interactions=interactions,
     )  # fmt: skip
     agent.ask({"age": 4.0, "country": "FR"})
     labels = agent.coefficients()["feature"]
@@ -365,3 +399,23 @@ def test_a_batch_spreads_and_leaves_the_belief_alone():
     assert len(agent.open_tickets) == 6
     with pytest.raises(SettingError, match="not both"):
         agent.ask({"age": 40.0}, 2, top=2)
+
+
+def test_candidates_are_looked_at_by_their_places():
+    agent = ContextualAgent(features=["price"], context=["hour"], model="linear", seed=3)
+    rng = np.random.default_rng(2)
+    for price in rng.uniform(1.0, 9.0, 40):
+        agent.ask({"hour": 9.0}, candidates=[{"price": float(price)}])
+        agent.tell(ticket=agent.ticket, reward=float(-price + 0.1 * rng.normal()))
+    shelf = [{"price": 8.0}, {"price": 2.0}, {"price": 5.0}]
+    before = agent.to_json()
+    believed = agent.beliefs({"hour": 9.0}, candidates=shelf)
+    explained = agent.explain({"hour": 9.0}, candidates=shelf)
+    assert agent.to_json() == before
+    assert believed["arm"] == [0, 1, 2]
+    assert "plays" not in believed.columns
+    assert believed["expected reward"] == pytest.approx([-8.0, -2.0, -5.0], abs=0.3)
+    assert sum(believed["P(best)"]) == pytest.approx(1.0)
+    assert explained["arm"][0] == agent.ask({"hour": 9.0}, candidates=shelf) == 1
+    with pytest.raises(SettingError, match="give candidates"):
+        agent.explain({"hour": 9.0})

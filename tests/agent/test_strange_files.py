@@ -47,8 +47,8 @@ def doubled(content: Any) -> None:
 
 
 def other_arms(content: Any) -> None:
-    agent = json.loads(SegmentedAgent(["x", "y", "z"], ("country",), seed=1)._blank.to_json())
-    content["agents"][0] = agent
+    other = SegmentedAgent(["x", "y", "z"], segments=("country",), seed=1)
+    content["agents"][0] = json.loads(other._blank.to_json())
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def _contextual(luck: random.Random) -> tuple[Any, Operations]:
 
 def _segmented(luck: random.Random) -> tuple[Any, Operations]:
     family = luck.choice(("bernoulli", "gaussian", "poisson"))
-    agent = SegmentedAgent(["a", "b", 3], ("c", "d"), family, seed=1)
+    agent = SegmentedAgent(["a", "b", 3], family, segments=("c", "d"), seed=1)
 
     def context() -> Any:
         return _some(luck, {"c": _some(luck, "x", "y"), "d": _some(luck, 1, 2)}, {})

@@ -103,7 +103,7 @@ def _relatives() -> Iterator[Any]:
         if turn % 2:
             candidates.tell(ticket=candidates.ticket, reward=float(turn))
     yield candidates
-    segmented = SegmentedAgent(["a", "b", 3], ("country", "age"), seed=3)
+    segmented = SegmentedAgent(["a", "b", 3], segments=("country", "age"), seed=3)
     for turn in range(6):
         context = {"country": "ab"[turn % 2], "age": turn % 3}
         segmented.tell(segmented.ask(context), turn % 2, context)

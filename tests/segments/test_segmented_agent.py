@@ -36,7 +36,7 @@ def certain(agent, strength):
 
 
 def test_shared_by_all_it_believes_what_one_agent_believes():
-    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), np.inf)
+    agent = certain(SegmentedAgent(ARMS, segments=("country",), seed=1), np.inf)
     one = belman.Agent(ARMS, seed=1)
     luck = np.random.default_rng(2)
     for country in ("de", "fr") * 20:
@@ -49,7 +49,7 @@ def test_shared_by_all_it_believes_what_one_agent_believes():
 
 
 def test_without_borrowing_it_is_an_agent_a_segment():
-    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), 0.0)
+    agent = certain(SegmentedAgent(ARMS, segments=("country",), seed=1), 0.0)
     alone = {country: belman.Agent(ARMS, seed=1) for country in CHANCES}
     luck = np.random.default_rng(2)
     for country in ("de", "fr") * 20:
@@ -62,7 +62,7 @@ def test_without_borrowing_it_is_an_agent_a_segment():
 
 
 def test_a_belief_in_between_counts_a_share_of_the_others_rewards():
-    agent = certain(SegmentedAgent(ARMS, ("country",), seed=1), 10.0)
+    agent = certain(SegmentedAgent(ARMS, segments=("country",), seed=1), 10.0)
     for _ in range(40):
         agent.tell("blue", 1, {"country": "fr"})
     for _ in range(5):
@@ -100,16 +100,16 @@ def test_likelihoods_are_those_of_rewards_one_after_another(name):
 
 def test_like_segments_share_and_unlike_ones_do_not():
     """With 300 rewards in each of two segments, whose arms are alike or far apart."""
-    alike = SegmentedAgent(ARMS, ("country",), policy=belman.Uniform(), seed=1)
+    alike = SegmentedAgent(ARMS, segments=("country",), policy=belman.Uniform(), seed=1)
     play(alike, 600, np.random.default_rng(4), {"de": (0.3, 0.3, 0.3), "fr": (0.3, 0.3, 0.3)})
-    apart = SegmentedAgent(ARMS, ("country",), policy=belman.Uniform(), seed=1)
+    apart = SegmentedAgent(ARMS, segments=("country",), policy=belman.Uniform(), seed=1)
     play(apart, 600, np.random.default_rng(4), {"de": (0.1, 0.9, 0.1), "fr": (0.9, 0.1, 0.9)})
     assert alike.borrowed({"country": "de"})["blue"] > 0.5
     assert apart.borrowed({"country": "de"})["blue"] < 0.05
 
 
 def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
-    agent = SegmentedAgent(ARMS, ("country",), policy=belman.Thompson(), seed=5)
+    agent = SegmentedAgent(ARMS, segments=("country",), policy=belman.Thompson(), seed=5)
     play(agent, 30, np.random.default_rng(6))
     agent.ask({"country": "it"})
     agent.save(tmp_path / "segments.json")
@@ -134,7 +134,7 @@ def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
     ],
 )
 def test_a_file_of_a_stranger_is_refused(tmp_path, change):
-    agent = SegmentedAgent(ARMS, ("country",), seed=5)
+    agent = SegmentedAgent(ARMS, segments=("country",), seed=5)
     play(agent, 4, np.random.default_rng(6))
     agent.save(tmp_path / "segments.json")
     content = json.loads((tmp_path / "segments.json").read_text())
@@ -147,7 +147,7 @@ def test_a_file_of_a_stranger_is_refused(tmp_path, change):
 
 
 def test_what_is_refused_changes_nothing():
-    agent = SegmentedAgent(ARMS, ("country", "device"), seed=5)
+    agent = SegmentedAgent(ARMS, segments=("country", "device"), seed=5)
     with pytest.raises(ArmError):
         agent.tell("pink", 1, {"country": "de"})
     with pytest.raises(RewardError):
@@ -165,11 +165,11 @@ def test_what_is_refused_changes_nothing():
 @pytest.mark.parametrize("segments", ["country", (), ("a", "a"), (1,), None])
 def test_segments_are_different_names(segments):
     with pytest.raises(SettingError, match="segments="):
-        SegmentedAgent(ARMS, segments)
+        SegmentedAgent(ARMS, segments=segments)
 
 
 def test_a_report_is_of_a_segment():
-    agent = SegmentedAgent(ARMS, ("country",), control="red", seed=5)
+    agent = SegmentedAgent(ARMS, segments=("country",), control="red", seed=5)
     play(agent, 200, np.random.default_rng(6))
     reports = {country: agent.report({"country": country}) for country in CHANCES}
     assert "green" in reports["de"].sentence

@@ -24,7 +24,7 @@ from belman.agent import (
     warm_start,
 )
 from belman.agent.calls import Calls
-from belman.agent.contextual import ContextualAgent
+from belman.agent.kinds import kind_for
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.agent.weights import weights_of
@@ -83,10 +83,11 @@ class Agent:
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Any:
-        """An agent; for arms with features, or in contexts, a `belman.ContextualAgent`."""
-        if cls is Agent and not {"features", "context"}.isdisjoint(options):
-            return ContextualAgent(*arguments, **options)
-        return super().__new__(cls)
+        """An agent; with `features` or `context` a `belman.ContextualAgent`, with `segments` a
+        `belman.SegmentedAgent`, with a `space` a `belman.BoxAgent`.
+        """
+        kind = kind_for(options) if cls is Agent else None
+        return super().__new__(cls) if kind is None else kind(*arguments, **options)
 
     def __init__(
         self,

@@ -199,9 +199,23 @@ def grown(belief: Belief, prior: Floats, first_noise: tuple[float, float]) -> Be
     return fresh
 
 
-def reexpressed(belief: Belief, change: Floats) -> None:
-    """Let the belief be about Tθ in place of θ, T the change (d, d)."""
+class Step(NamedTuple):
+    """A step of another way to write θ: shift·θ_place is added to θ_other, then θ_place becomes
+    factor·θ_place.
+    """
+
+    place: int
+    other: int
+    factor: float
+    shift: float
+
+
+def reexpressed(belief: Belief, steps: Sequence[Step]) -> None:
+    """Let the belief be about θ as it is after these steps; one decomposition for all of them."""
     for b in range(len(belief.mean)):
-        belief.mean[b] = change @ belief.mean[b]
-        root = np.asarray(np.linalg.qr((change @ belief.root[b]).T, mode="r")).T
+        for coordinates in (belief.mean[b], belief.root[b]):
+            for place, other, factor, shift in steps:
+                coordinates[other] += shift * coordinates[place]
+                coordinates[place] *= factor
+        root = np.asarray(np.linalg.qr(belief.root[b].T, mode="r")).T
         belief.root[b] = root * np.where(np.diag(root) < 0.0, -1.0, 1.0)

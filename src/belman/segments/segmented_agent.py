@@ -41,10 +41,10 @@ class SegmentedAgent:
     def __init__(
         self,
         arms: Iterable[Hashable],
-        segments: Sequence[str],
         family: str | Family | None = None,
         policy: Policy | None = None,
         *,
+        segments: Sequence[str],
         range: tuple[float, float] | None = None,
         minimise: bool = False,
         control: Hashable | None = None,
@@ -62,10 +62,10 @@ class SegmentedAgent:
         self._agents: dict[Segment, Agent] = {}
 
     def __repr__(self) -> str:
+        told = sum(one.tells for one in self._beliefs.all.values())
         return (
             f"SegmentedAgent({len(self.arms)} arms, segments={self._beliefs.names!r}, "
-            f"{len(self._beliefs.own)} seen, "
-            f"{sum(one.tells for one in self._beliefs.all.values())} rewards told)"
+            f"{len(self._beliefs.own)} seen, {told} reward{'s' * (told != 1)} told)"
         )
 
     @property

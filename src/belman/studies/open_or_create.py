@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from belman.agent.contextual.settings import pairs_of
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
@@ -62,7 +63,7 @@ def open_study(
     features: Any = None,
     model: str | Model | None = None,
     pooling: str | None = None,
-    interactions: Iterable[Sequence[str]] | None = None,
+    interactions: str | Iterable[Sequence[str]] | None = None,
     scale: float | None = None,
     expire_after: float | timedelta | None = None,
     expired_reward: float | None = None,
@@ -134,7 +135,7 @@ def open_study(
         "features": features,
         "model": model,
         "pooling": pooling,
-        "interactions": None if interactions is None else list(interactions),
+        "interactions": None if interactions is None else pairs_of(interactions),
         "scale": scale,
     }
     rule = {"window": window, "silence": silence, "accumulate": accumulate}

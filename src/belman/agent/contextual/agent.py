@@ -26,9 +26,9 @@ class ContextualAgent(ContextualMind):
     rewards are ("linear", "logistic", "poisson", or one of `belman.models`), and `pooling` what
     arms share: "disjoint" (every arm answers contexts in its own way), "shared" (features say
     all), or "hybrid" (both, and how much is an arm's own is learnt). `interactions` lists pairs of
-    a name of the context and a feature that count together; all do, unless they are given. `scale`
-    is the prior's standard deviation of coefficients. With `minimise` rewards are costs, linear
-    ones or of 0 to 1.
+    a name of the context and a feature that count together, or says them as "country:price +
+    hour:price"; all do, unless they are given. `scale` is the prior's standard deviation of
+    coefficients. With `minimise` rewards are costs, linear ones or of 0 to 1.
 
     >>> agent = ContextualAgent(["blue", "red"], context=["country", "age"], seed=7)
     >>> arm = agent.ask(context={"country": "FR", "age": 31})
@@ -154,28 +154,53 @@ class ContextualAgent(ContextualMind):
 
     # Looking
 
-    def beliefs(self, context: Mapping[str, Any] | None = None, level: float = 0.95) -> Table:
+    def beliefs(
+        self,
+        context: Mapping[str, Any] | None = None,
+        level: float = 0.95,
+        *,
+        candidates: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Table:
         """Per arm, in a context: rewards told, expected reward, the credible interval of its mean
-        reward, and the probability of being best. Nothing is changed by looking.
+        reward, and the probability of being best; or per candidate, by its place. Nothing is
+        changed by looking.
 
         >>> agent = ContextualAgent(["blue", "red"], context=["country"], seed=7)
         >>> agent.tell("blue", 1, {"country": "FR"})
         >>> agent.beliefs({"country": "FR"})["plays"]
         [1, 0]
         """
-        return looking.beliefs(self._copy_in(context), doors.check_level(level))
+        return looking.beliefs(self._copy_in(context, candidates), doors.check_level(level))
 
-    def explain(self, context: Mapping[str, Any] | None = None) -> Table:
+    def explain(
+        self,
+        context: Mapping[str, Any] | None = None,
+        *,
+        candidates: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Table:
         """Why this arm in this context: mean and deviation on the scale of φᵀθ, what the belief is
         worth in rewards, and the index, the largest first. Nothing is changed by looking.
         """
-        return looking.explanation(self._copy_in(context))
+        return looking.explanation(self._copy_in(context, candidates))
 
-    def reasons(self, arm: Hashable, context: Mapping[str, Any] | None = None) -> Table:
+    def reasons(
+        self,
+        arm: Hashable,
+        context: Mapping[str, Any] | None = None,
+        *,
+        candidates: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Table:
         """Which features speak for an arm in this context, and which against: what each adds to
-        φᵀθ beyond the average over all arms, the largest first.
+        φᵀθ beyond the average over all arms, the largest first. A candidate is named by its place.
+
+        >>> agent = ContextualAgent(features=["price"], model="linear", seed=7)
+        >>> for price in (3.0, 5.0, 9.0, 4.0):
+        ...     agent.tell(agent.ask(candidates=[{"price": price}]), 10.0 - price)
+        >>> why = agent.reasons(1, candidates=[{"price": 8.0}, {"price": 4.0}])
+        >>> why["feature"], why["speaks for it"][0] > 0
+        (['price', 'constant'], True)
         """
-        copy = self._copy_in(context)
+        copy = self._copy_in(context, candidates)
         return looking.reasons(copy, copy._place(arm))
 
     def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
@@ -184,14 +209,17 @@ class ContextualAgent(ContextualMind):
         """
         return looking.coefficients(self, doors.check_level(level), most)
 
-    def _copy_in(self, context: Mapping[str, Any] | None) -> ContextualAgent:
-        """A copy that has met a context, whose numbers do not count."""
-        if not self._arms:
-            raise SettingError("this agent has no arms of its own to look at: they are candidates")
-        values = self._learnt.context.check(context)
-        copy = deepcopy(self)
-        copy.meet(Asking(values), count=False)
-        copy._calls.fill(values)
+    def _copy_in(
+        self, context: Mapping[str, Any] | None, candidates: Sequence[Mapping[str, Any]] | None
+    ) -> ContextualAgent:
+        """A copy that has met a context, whose numbers do not count, and has candidates as arms."""
+        if not self._arms and candidates is None:
+            raise SettingError("this agent has no arms of its own to look at: give candidates=[…]")
+        asking, copy = self.check(context, candidates), deepcopy(self)
+        copy.meet(asking, count=False)
+        if asking.candidates is not None:
+            copy._take_for_arms(asking.candidates)
+        copy._calls.fill(asking.context)
         return copy
 
     def __repr__(self) -> str:

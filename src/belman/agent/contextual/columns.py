@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from belman.agent.contextual.slots import Rescaled, Slots
 from belman.engine import kernel
+from belman.models.model import Step
 
 Places = NDArray[np.int64]
 SHARED, FEATURE, PAIR, OWN = "shared", "feature", "pair", "own"
@@ -103,15 +104,12 @@ class Columns:
             np.array(own, dtype=np.int64).reshape(-1, p),
         )
 
-    def change(self, changed: Rescaled, of_context: bool) -> NDArray[np.float64]:
-        """T of a belief about Tθ that says of numbers on their new scale what it said before."""
-        matrix = np.eye(len(self.columns))
+    def change(self, changed: Rescaled, of_context: bool) -> Iterator[Step]:
+        """How θ is written so that it says of a number on its new scale what it said before."""
         for column, place in self._places.items():
             without = self._without(column, changed.slot, of_context)
             if without is not None:
-                matrix[place, place] = changed.factor
-                matrix[self._places[without], place] = changed.shift
-        return matrix
+                yield Step(place, self._places[without], changed.factor, changed.shift)
 
     def _without(self, column: Column, slot: int, of_context: bool) -> Column | None:
         """The column that is left where a slot is taken out of one, if it is in it."""

@@ -72,11 +72,16 @@ class Knowledge:
             for candidate in candidates:
                 trial_features.meet(candidate)
             self.check_size(trial_context, trial_features, self.arms)
-        for changed in self.context.meet(context, count):
-            reexpressed(self.belief, self.columns.change(changed, True))
+        steps = [
+            step
+            for changed in self.context.meet(context, count)
+            for step in self.columns.change(changed, True)
+        ]
         for candidate in candidates:
             for changed in self.features.meet(candidate, count):
-                reexpressed(self.belief, self.columns.change(changed, False))
+                steps += self.columns.change(changed, False)
+        if steps:
+            reexpressed(self.belief, steps)
         if new:
             self.grow(self.arms)
         return new

@@ -79,7 +79,7 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
     return Table(
         {
             "arm": agent.arms,
-            "plays": list(agent._tells),
+            **({"plays": list(agent._tells)} if agent._tells else {}),
             agent.quantity: [agent.outward(model.kernels.expected(law, *pair)) for pair in seen],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],

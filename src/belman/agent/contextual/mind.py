@@ -57,7 +57,7 @@ class ContextualMind:
         context: Iterable[str] = (),
         model: str | Model = "logistic",
         pooling: str | None = None,
-        interactions: Iterable[Sequence[str]] | None = None,
+        interactions: str | Iterable[Sequence[str]] | None = None,
         policy: DependentPolicy | None = None,
         scale: float = 1.0,
         minimise: bool = False,
@@ -251,6 +251,13 @@ class ContextualMind:
         return self._calls.foresee(asking.context, *_side(asking, place))
 
     # Calls of kernels
+
+    def _take_for_arms(self, candidates: list[dict[str, Any]]) -> None:
+        """Have these candidates, which were met, as arms that are named by their places."""
+        self._arms, self._rows = list(range(len(candidates))), candidates
+        self._places = {place: place for place in range(len(candidates))}
+        self._learnt.arms = len(candidates)
+        self._prepare()
 
     def _prepare(self) -> None:
         self._calls = Calls(self._learnt, self._policy, self._rows, self._mind)

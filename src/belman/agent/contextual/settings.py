@@ -106,14 +106,26 @@ def check_pooling(pooling: str | None, features: bool) -> str:
     return pooling
 
 
+def pairs_of(interactions: str | Iterable[Sequence[str]]) -> list[Any]:
+    """The pairs of a list, or of a formula.
+
+    >>> pairs_of("country:price + hour:price")
+    [('country', 'price'), ('hour', 'price')]
+    """
+    if not isinstance(interactions, str):
+        return list(interactions)
+    terms = interactions.split("+") if interactions.strip() else []
+    return [tuple(name.strip() for name in term.split(":")) for term in terms]
+
+
 def check_interactions(
-    interactions: Iterable[Sequence[str]] | None, context: list[str], features: list[str]
+    interactions: str | Iterable[Sequence[str]] | None, context: list[str], features: list[str]
 ) -> list[tuple[str, str]]:
     """Pairs of a name of the context and one of the arms' features; all of them by default."""
     if interactions is None:
         return [(first, second) for first in context for second in features]
     found = []
-    for pair in interactions:
+    for pair in pairs_of(interactions):
         ends = tuple(pair) if not isinstance(pair, str) else ()
         if len(ends) != 2 or ends[0] not in context or ends[1] not in features:
             known = f"{listing(context)} and {listing(features)}"
