@@ -6,7 +6,8 @@ import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from belman.studies.traffic.course import Course
 from belman.studies.traffic.deciding import Deciding, Decision
 from belman.studies.traffic.publishing import Publishing
 
-FORMAT = 2
+FORMAT = 3
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
 _SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED, Kind.RETURNED)
@@ -112,7 +113,7 @@ class State:
             raise SettingError(f"{what} were given to a study that decides without: {how}")
         return None
 
-    def decide(self, count: int, asking: Asking | None = None) -> list[Decision]:
+    def decide(self, count: int, asking: Asking | None = None) -> Iterable[Decision]:
         """How the next `count` asks are decided, outstanding from now on."""
         return self.deciding.decide(self, count, asking)
 
@@ -166,9 +167,10 @@ class State:
         single = 1 if self.early is None and self.contexts is None else len(events)
         for event in events[:single]:
             self.fold(event, decided=True)
-        alike = events[single:]
+        if not (alike := events[single:]):
+            return
         self.tickets.open_all(alike)
-        for (arm, draw), count in Counter((event.arm, event.draw) for event in alike).items():
+        for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), alike)).items():
             assert arm is not None
             self.asks[arm] += count
             self.course.ask(arm, alike[0].time, count)
