@@ -1,4 +1,4 @@
-"""Asks for more tickets than wait to be written at once: whole in the log, and short in snapshots."""
+"""Asks for more tickets than are written at a time: whole in the log, and short in snapshots."""
 
 from __future__ import annotations
 

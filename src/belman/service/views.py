@@ -62,7 +62,7 @@ def ticket(given: Ticket) -> dict[str, Any]:
 
 
 def tickets(given: Sequence[Ticket]) -> bytes:
-    """The tickets of an ask as JSON; most of them hold what JSON has, which saves a look at each."""
+    """The tickets of an ask as JSON; most hold what JSON has, which saves a look at each part."""
     content = {"tickets": [ticket(one) for one in given]}
     try:
         return json.dumps(content, allow_nan=False).encode()

@@ -23,7 +23,7 @@ from belman.studies import consequences
 from belman.studies.contexts import context as contexts
 from belman.studies.log import change_keys
 from belman.studies.log.chain import NO_MARK, Head, mark
-from belman.studies.log.event_log import Event, EventLog, Kind
+from belman.studies.log.event_log import CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
 from belman.studies.rules import guards, shipping
@@ -165,7 +165,12 @@ class UnitOfWork:
     def _given(self, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []
-        while event := self.log.keyed(f"{key}/{len(found)}"):
+        if (first := self.log.keyed(f"{key}/0")) is None:
+            return found
+        at_once = min(request.tickets + 1, CHUNK)
+        for event in self.log.after(first.number - 1, at_once):  # they lie together
+            if event.key != f"{key}/{len(found)}":
+                break
             before = json.loads(event.body or "{}")
             for name in (contexts.CHOSEN, contexts.RANKING):
                 before.pop(name, None)

@@ -67,7 +67,7 @@ _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
 _ROWS = 80  # that one statement appends: older SQLite takes 999 values
 LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
-_CHUNK = 10_000
+CHUNK = 10_000  # events that are read at a time
 NOTE_EVERY = 64
 
 
@@ -78,16 +78,21 @@ class EventLog:
         self.study = study
 
     def after(
-        self, transaction: Transaction, number: int = 0, *, lock: bool = False
+        self,
+        transaction: Transaction,
+        number: int = 0,
+        *,
+        lock: bool = False,
+        chunk: int = CHUNK,
     ) -> Iterator[Event]:
         """All events that follow a number, however many, a chunk at a time.
 
         With `lock` first wait until nobody else writes to this study, and keep them out until the
         transaction ends.
         """
-        size = _CHUNK
-        while size == _CHUNK:
-            values = (_AFTER, self.study, number, _CHUNK)
+        size = chunk
+        while size == chunk:
+            values = (_AFTER, self.study, number, chunk)
             rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
             size = len(rows)
             yield from map(Event._make, rows)

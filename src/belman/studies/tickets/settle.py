@@ -194,7 +194,14 @@ def _learnt(unit: UnitOfWork, counted: Event, new: float | None) -> Learnt:
     counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[counted.ticket] = new
     found = corrections.refolded(
-        state.settings, agent.scale, agent.family, arm, now.prior, unit.log.all(), unit.now, counts
+        state.settings,
+        agent.scale,
+        agent.family,
+        arm,
+        now.prior,
+        unit.log.after(),
+        unit.now,
+        counts,
     )
     return found._replace(pending=now.pending)
 
@@ -213,7 +220,9 @@ def _learnt_by_context(
         raise TicketError(f"a reward of study {unit.name!r} cannot be corrected so far: {why}")
     counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[counted.ticket] = new
-    return corrections.refolded_contexts(state.settings, unit.log.all(), unit.now, counts).learnt()
+    return corrections.refolded_contexts(
+        state.settings, unit.log.after(), unit.now, counts
+    ).learnt()
 
 
 def standing(unit: UnitOfWork, number: int, ticket: object) -> Event:
