@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from belman.agent import checks
 from belman.errors import StateError
 
 
@@ -24,6 +25,6 @@ def run_out(pairs: Sequence[Sequence[Any]], length: int) -> list[Any]:
     >>> "".join(run_out([["a", 3], ["b", 2], ["a", 1]], 6))
     'aaabba'
     """
-    if sum(count for _, count in pairs) != length or any(count < 1 for _, count in pairs):
+    if sum(checks.whole(count, "a run", 1) for _, count in pairs) != length:
         raise StateError("the runs of a snapshot are not as long as its other columns")
     return [value for value, count in pairs for _ in range(count)]
