@@ -183,7 +183,8 @@ class Agent:
         self._asked_at = self._told + 1
         self._chosen.clear()
         self._chances.clear()
-        self._drawn.clear()
+        if self._drawn:
+            self._drawn.clear()
         if n is None:
             return self._choose(closed)
         return [self._choose(closed, count > 1) for _ in range(count)]
@@ -210,13 +211,15 @@ class Agent:
         return arm
 
     def _turn_value(self, turn: int) -> float:
-        if turn not in self._turn_values:
-            turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
-            try:
-                turn_values = self._policy.turn_values(turns, len(self._arms))
-            except Exception:  # a schedule of the user's may not reach so far ahead
-                turn_values = self._policy.turn_values(turns[:1], len(self._arms))
-            self._turn_values = dict(enumerate(turn_values.tolist(), start=turn))
+        found = self._turn_values.get(turn)
+        if found is not None:
+            return found
+        turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
+        try:
+            turn_values = self._policy.turn_values(turns, len(self._arms))
+        except Exception:  # a schedule of the user's may not reach so far ahead
+            turn_values = self._policy.turn_values(turns[:1], len(self._arms))
+        self._turn_values = dict(enumerate(turn_values.tolist(), start=turn))
         return self._turn_values[turn]
 
     @property
