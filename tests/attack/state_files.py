@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -37,7 +38,8 @@ from tests.attack.sample import Sample
 from tests.attack.saved_states import samples
 
 PLAYED, TURNS = 0.2, 5  # a share of the agents goes on so many turns, and is then looked at
-SECONDS = 600.0  # in which a file is loaded and played, however slow the machine
+SECONDS = 120.0  # of the processor in which a file is loaded and played, however slow the machine
+ASLEEP = 30.0  # times as long on the clock, if it waits instead of working
 SENT = 1_000  # files after which a child says what it found
 _LOCK = threading.Lock()  # of the environment, in which children are begun
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # small matrices, on all cores already
@@ -164,15 +166,25 @@ def _watched(compile: str, *work: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 def _heard(child: Any, at: Any, pipe: Any) -> Any:
     """What a child says next; None if it died, or was killed since it hung."""
-    seen, since = -1, time.monotonic()
+    seen, busy, began = -1, 0.0, 0.0
     while not pipe.poll(0.2):
         if at.value != seen:
-            seen, since = at.value, time.monotonic()
-        elif time.monotonic() - since > SECONDS and seen >= 0:
+            seen, busy, began = at.value, _busy(child.pid), time.monotonic()
+        worked, waited = _busy(child.pid) - busy, (time.monotonic() - began) / ASLEEP
+        if max(worked, waited) > SECONDS and seen >= 0:
             child.kill()
     with suppress(EOFError):
         return pipe.recv()
     return None
+
+
+def _busy(process: int) -> float:
+    """Seconds for which a process has kept the processor busy, where the system says so."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(trials: Trials) -> None:

@@ -18,7 +18,7 @@ from belman import errors
 from belman.studies import Storage, open_study
 from belman.studies.rules.metrics import LARGEST, SumsByArm, check_metrics
 from belman.studies.rules.utility import Utility
-from belman.studies.state import State
+from belman.studies.state import State, _digest
 
 MARGIN = "margin - 0.2*latency"
 
@@ -420,3 +420,14 @@ def test_the_interval_covers_as_often_as_it_says():
         _, low, high = sums.sums[0, "latency"].interval(0.9)
         covered += low <= 3.0 <= high
     assert stats.binomtest(covered, trials, 0.9).pvalue > 1e-5
+
+
+def test_a_snapshot_that_says_true_where_a_metric_was_one_is_refused(opened, clock):
+    study = opened(window=100.0, clock=clock)
+    study.tell(study.ask(), 1.0, metrics={"cost": 1.0})
+    content = json.loads(study._replica.look(State.to_text).partition("\n")[2])
+    assert content["told_metrics"][0][1] == {"cost": 1.0}
+    content["told_metrics"][0][1]["cost"] = True
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    with pytest.raises(errors.StateError, match="told_metrics"):
+        State.from_text(f"{_digest(body)}\n{body}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -138,10 +137,10 @@ class Agent:
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
         self._provisional = np.zeros((len(self._arms), 3))
-        self._first_turn, self._turn_values = 0, list[float]()
-        self._last: list[
-            tuple[int, Hashable, int, float, tuple[Ledger, Policy] | None, NDArray[np.bool_]]
-        ] = []
+        self._turn_values: dict[int, float] = {}
+        # what the last ask chose, column by column, since a batch may have a hundred thousand
+        self._asked_at, self._chosen, self._chances = 0, list[Hashable](), list[float]()
+        self._drawn: dict[int, tuple[int, Ledger, Policy, NDArray[np.bool_]]] = {}
         self._truth = Ledger.blank(self._priors.copy())
         if start is not None:
             self._start(start)
@@ -181,42 +180,48 @@ class Agent:
         first.
         """
         closed = _NONE_CLOSED if among is None else self._closed(among)
+        count = 1 if n is None else doors.check_count(n)
+        self._asked_at = self._told + 1
+        self._chosen.clear()
+        self._chances.clear()
+        if self._drawn:
+            self._drawn.clear()
         if n is None:
-            self._last.clear()
-            return self._arms[self._choose(closed)]
-        count = doors.check_count(n)
-        self._last.clear()
-        return [self._arms[self._choose(closed, count > 1)] for _ in range(count)]
+            return self._choose(closed)
+        return [self._choose(closed, count > 1) for _ in range(count)]
 
-    def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> int:
+    def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> Hashable:
         if (batch or self._waiting) and not self._all_tried:
             tried = self._tells + self._pending > 0
             self._all_tried = bool(tried.all())
             tried = tried | closed if closed.size else tried
             closed = closed if tried.all() else tried
-        turn = self._told + 1
+        turn = self._asked_at
         limited = closed.size > 0
         if limited:
             self._shut[:] = closed
-        arm, probability = self._calls.decide(limited, turn, self._turn_value(turn))
-        drawn = (
-            (Ledger(*(part.copy() for part in self._working)), self._policy.acting(self._memory))
-            if math.isnan(probability)
-            else None
-        )
-        self._last.append((arm, self._arms[arm], turn, probability, drawn, closed))
+        place, probability = self._calls.decide(limited, turn, self._turn_value(turn))
+        if probability != probability:
+            working = Ledger(*(part.copy() for part in self._working))
+            acting = self._policy.acting(self._memory)
+            self._drawn[len(self._chosen)] = (place, working, acting, closed)
+        arm = self._arms[place]
+        self._chosen.append(arm)
+        self._chances.append(probability)
         self._waiting += 1
         return arm
 
     def _turn_value(self, turn: int) -> float:
-        if not 0 <= turn - self._first_turn < len(self._turn_values):
-            turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
-            try:
-                turn_values = self._policy.turn_values(turns, len(self._arms))
-            except Exception:  # a schedule of the user's may not reach so far ahead
-                turn_values = self._policy.turn_values(turns[:1], len(self._arms))
-            self._turn_values, self._first_turn = turn_values.tolist(), turn
-        return self._turn_values[turn - self._first_turn]
+        found = self._turn_values.get(turn)
+        if found is not None:
+            return found
+        turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
+        try:
+            turn_values = self._policy.turn_values(turns, len(self._arms))
+        except Exception:  # a schedule of the user's may not reach so far ahead
+            turn_values = self._policy.turn_values(turns[:1], len(self._arms))
+        self._turn_values = dict(enumerate(turn_values.tolist(), start=turn))
+        return self._turn_values[turn]
 
     @property
     def last(self) -> list[Choice]:
@@ -228,18 +233,21 @@ class Agent:
         >>> agent.last[0].probability
         0.5
         """
-        choices = []
-        for place, arm, turn, probability, drawn, closed in self._last:
-            if drawn is not None:
-                ledger, policy = drawn
-                open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
-                chances = policy.own_chances(self._family, ledger, open_arms)
-                if chances is None:
-                    beliefs = ledger.beliefs[open_arms]
-                    chances = policy.chances(best_probabilities(self._family, beliefs))
-                probability = float(chances[np.flatnonzero(open_arms == place)[0]])
-            choices.append(Choice(arm, turn, probability))
-        return choices
+        chosen = zip(self._chosen, self.probabilities, strict=True)
+        return [Choice(arm, self._asked_at, chance) for arm, chance in chosen]
+
+    @property
+    def probabilities(self) -> list[float]:
+        """The chances alone with which the policy made the choices of the last `ask`."""
+        found = self._chances.copy()
+        for i, (place, ledger, policy, closed) in self._drawn.items():
+            open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
+            chances = policy.own_chances(self._family, ledger, open_arms)
+            if chances is None:
+                beliefs = ledger.beliefs[open_arms]
+                chances = policy.chances(best_probabilities(self._family, beliefs))
+            found[i] = float(chances[np.flatnonzero(open_arms == place)[0]])
+        return found
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
@@ -754,7 +762,7 @@ class Agent:
         self._memory: Any = fresh
         self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
         self._stale[0] = len(self._arms)
-        self._first_turn, self._turn_values = 0, []
+        self._turn_values = {}
         self._waiting = int(self._pending.sum())
         self._all_tried = False
         self._shut = np.zeros(len(self._arms), dtype=np.bool_)

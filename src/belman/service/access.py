@@ -6,6 +6,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -135,7 +136,7 @@ class AccessControl:
             await send(message)
 
         try:
-            await self._check(Request(scope), receive)
+            await self._check(scope, receive)
             await self.app(scope, self._limited(scope, receive), answer)
         except RefusedError as error:
             response = problem(error.status_code, error.detail, headers=error.headers)
@@ -155,26 +156,29 @@ class AccessControl:
             taken = time.perf_counter() - started
             self.registry.metrics.answered(scope["method"], _route(scope), status, taken)
 
-    async def _check(self, request: Request, receive: Receive) -> None:
-        size = request.headers.get("content-length", "0")
+    async def _check(self, scope: Scope, receive: Receive) -> None:
+        headers = dict(reversed(scope["headers"]))  # of two with one name the first counts
+        size = headers.get(b"content-length", b"0")
         if not size.isdigit() or int(size) > self.max_body:
             raise await self._too_large(receive)
-        path, address = request.scope["path"], request.client.host if request.client else "unknown"
+        path, client = scope["path"], scope.get("client")
+        address = client[0] if client else "unknown"
         if not path.startswith(_PROTECTED):
             if path == _READY and not self._unknown.allows(address):
                 raise _too_many()
             return
         caller = Caller(address, None, Role.ADMIN, None)
         if await self.registry.requires_key():
-            caller = await self._authenticate(request, address)
+            caller = await self._authenticate(headers.get(b"authorization", b""), address)
         else:
-            _check_origin(request)
-        request.scope["belman.caller"], request.scope["belman.rate"] = caller, self._rate
+            origin = headers.get(b"origin", b"")
+            _check_origin(scope["method"], headers.get(b"host", b""), origin)
+        scope["belman.caller"], scope["belman.rate"] = caller, self._rate
         if not self._rate.allows(caller.name):
             raise _too_many()
 
-    async def _authenticate(self, request: Request, address: str) -> Caller:
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    async def _authenticate(self, header: bytes, address: str) -> Caller:
+        scheme, _, given = header.decode("latin-1").partition(" ")
         challenge = {"WWW-Authenticate": "Bearer"}
         if scheme.lower() != "bearer" or not given:
             detail = "give your key in the header 'Authorization: Bearer belman_…'"
@@ -219,14 +223,14 @@ def _too_many() -> RefusedError:
     return RefusedError(429, "too many requests: slow down", {"Retry-After": "1"})
 
 
-def _check_origin(request: Request) -> None:
+@lru_cache
+def _check_origin(method: str, host: bytes, origin: bytes) -> None:
     """Without keys, no other site's page may act through the browser of whoever runs this."""
-    named = request.headers.get("host", "")
+    named, site = host.decode("latin-1"), origin.decode("latin-1")
     if _host(f"//{named}", "hostname") not in LOOPBACK:
         raise RefusedError(421, "without keys this service answers on localhost only")
-    origin = request.headers.get("origin")
-    foreign = origin and _host(origin, "netloc") != named
-    if foreign and request.method not in _SAFE:
+    foreign = site and _host(site, "netloc") != named
+    if foreign and method not in _SAFE:
         raise RefusedError(403, "a page of another site may not do this")
 
 

@@ -22,8 +22,10 @@ with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", 
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from belman.service import edge_routes, rank_routes, routes
 from belman.service.access import LOOPBACK, AccessControl, requires, role_router
@@ -42,6 +44,18 @@ SWITCH_SECONDS = 1e-3  # for so long a thread that reads may keep one that decid
 
 health = APIRouter(tags=["health"])
 measured = role_router(tags=["health"])
+
+
+class _Service(FastAPI):
+    """FastAPI without what newer ones do before a request: to look, every time, whether somebody
+    has set up telemetry, which takes a tenth of an ask. What there is to measure is in `/metrics`.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await Starlette.__call__(self, scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def create_app(
@@ -68,7 +82,7 @@ def create_app(
         yield
         await registry.close()
 
-    app = FastAPI(
+    app = _Service(
         title="belman",
         version=__version__,
         description="Durable Bayesian bandits: "

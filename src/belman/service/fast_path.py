@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pydantic import ValidationError
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -38,9 +38,7 @@ class FastPath:
             return
         scope["belman.route"] = f"/api/studies/{{name}}/{found[2]}"
         require_role(scope, Role.PLAY)
-        response = await self._answer(
-            scope, found[1], found[2], await Request(scope, receive).body()
-        )
+        response = await self._answer(scope, found[1], found[2], await _body(receive))
         await response(scope, receive, send)
 
     async def _answer(self, scope: Scope, name: str, what: str, body: bytes) -> Response:
@@ -59,3 +57,15 @@ class FastPath:
             if isinstance(error, UnknownStudyError):
                 self.registry.forget(name)
             return problem_of(error)
+
+
+async def _body(receive: Receive) -> bytes:
+    """The whole body of a request."""
+    pieces, more = list[bytes](), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(pieces)

@@ -112,7 +112,7 @@ async def answer_ask(registry: Registry, scope: Scope, name: str, body: models.A
     tickets = await (await registry.group_commit(name)).submit(body.request(key))
     assert isinstance(tickets, list)
     registry.metrics.tickets.inc(len(tickets))
-    return json_response({"tickets": [views.ticket(ticket) for ticket in tickets]})
+    return encoded_response(views.tickets(tickets))
 
 
 @router.post("/{name}/tell", response_model=answers.ToldOut, **requires(Role.PLAY, 409))
@@ -132,7 +132,7 @@ async def answer_tell(
     told = body.request(idempotency_key(scope, body.key))
     news = await (await registry.group_commit(name)).submit(told)
     registry.metrics.rewards.inc(bool(news))
-    return json_response({"news": news})
+    return encoded_response(b'{"news": true}' if news else b'{"news": false}')
 
 
 @router.post("/{name}/tells", response_model=answers.TellsOut, **requires(Role.PLAY))

@@ -88,8 +88,7 @@ class Replica:
                     raise
                 refusal = error
             unit.flush()
-            changes = sum(event.kind == Kind.CHANGE_NOTICED for event in unit.new)
-            return state, unit.head, changes, result, refusal
+            return state, unit.head, unit.changes, result, refusal
 
         with self._lock:
             self._state, self._head, changes, result, refusal = self.storage.run(attempt)

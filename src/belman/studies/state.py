@@ -6,7 +6,8 @@ import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ class State:
             raise SettingError(f"{what} were given to a study that decides without: {how}")
         return None
 
-    def decide(self, count: int, asking: Asking | None = None) -> list[Decision]:
+    def decide(self, count: int, asking: Asking | None = None) -> Iterable[Decision]:
         """How the next `count` asks are decided, outstanding from now on."""
         return self.deciding.decide(self, count, asking)
 
@@ -166,9 +167,10 @@ class State:
         single = 1 if self.early is None and self.contexts is None else len(events)
         for event in events[:single]:
             self.fold(event, decided=True)
-        alike = events[single:]
+        if not (alike := events[single:]):
+            return
         self.tickets.open_all(alike)
-        for (arm, draw), count in Counter((event.arm, event.draw) for event in alike).items():
+        for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), alike)).items():
             assert arm is not None
             self.asks[arm] += count
             self.course.ask(arm, alike[0].time, count)
@@ -490,8 +492,7 @@ class State:
         check_snapshot(state)
         apart = ("format", "number", "settings", "agent")
         said = {name: value for name, value in content.items() if name not in apart}
-        if state_file.plain(state._plain()) != said:
-            raise StateError("a snapshot does not say what a study would write")
+        state_file.check_kept(said, json.dumps(state_file.plain(state._plain())))
         return state
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any, NamedTuple
 
 from belman.agent import doors
@@ -22,8 +23,9 @@ from belman.studies import consequences
 from belman.studies.contexts import context as contexts
 from belman.studies.log import change_keys
 from belman.studies.log.chain import NO_MARK, Head, mark
-from belman.studies.log.event_log import Event, EventLog, Kind
+from belman.studies.log.event_log import CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
+from belman.studies.log.tail import MOST_WAITING, Tail
 from belman.studies.rules import guards, shipping
 from belman.studies.rules.attributes import check_attributes
 from belman.studies.rules.limits import Limits
@@ -79,10 +81,10 @@ class UnitOfWork:
         self.name, self.secret, self.state, self.head = name, secret, state, head
         self.now = max(now, state.tickets.time)  # never goes back, whatever a writer's clock says
         self._mark = secrets.token_bytes(8)  # of the tickets that are given here
-        self._log, self._transaction, self._limits = log, transaction, limits
+        self.log, self._limits = Tail(log, transaction, state.number), limits
         self._before = state.number
+        self.changes = 0  # of the world that were written down
         self._looks = shipping.looks(state.told)
-        self.new: list[Event] = []
         self.overdue = self._expire()
         self.dirty = False  # whether anything was done that a refusal must undo
 
@@ -119,22 +121,27 @@ class UnitOfWork:
         self.follow()
         self.check_playing()
         self.state.count_early(self.now)
-        ranking = self._ranking(request, asking)
-        rows = []
-        for i, one in enumerate(self.state.decide(request.tickets, asking)):
-            key = None if request.key is None else f"{request.key}/{i}"
-            own = body if one.candidate is None else {**body, contexts.CHOSEN: one.candidate}
-            if ranking is not None:
-                chosen = one.place if one.candidate is None else one.candidate
-                rest = [place for place in ranking if place != chosen]
-                own = {**own, contexts.RANKING: [chosen, *rest][: request.top]}
-            text = json.dumps(own, ensure_ascii=False) if own else None
-            number, what = self.state.number + 1 + i, (one.place, one.draw, one.probability)
-            rows.append((number, int(Kind.ASKED), self.now, *what, None, None, key, text))
-        asks, self.head = self.head.joined_all(rows, self._mark)
-        self.state.fold_asks(asks)
-        self.new += asks
-        return [self._ticket(event) for event in asks]
+        rows = self._rows(request, asking, body)
+        while some := list(islice(rows, MOST_WAITING)):
+            asks, self.head = self.head.joined_all(some, self._mark)
+            self.state.fold_asks(asks)
+            self.log.add(asks)
+            given += [ticket_of(event, self.state.register, self.secret) for event in asks]
+        return given
+
+    def _rows(
+        self, request: Ask, asking: Asking | None, body: dict[str, Any]
+    ) -> Iterator[tuple[Any, ...]]:
+        """The asks of a request as the log keeps them, but for their links."""
+        ranking, first = self._ranking(request, asking), self.state.number + 1
+        kind, now, key, text = int(Kind.ASKED), self.now, None, _text(body)
+        decisions = self.state.decide(request.tickets, asking)
+        for i, (place, draw, probability, candidate) in enumerate(decisions):
+            if request.key is not None:
+                key = f"{request.key}/{i}"
+            if asking is not None:
+                text = _chosen(body, place, candidate, ranking, request.top)
+            yield first + i, kind, now, place, draw, probability, None, None, key, text
 
     def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
         """The places of all arms, or candidates, the largest index first, if that is asked for."""
@@ -158,14 +165,19 @@ class UnitOfWork:
     def _given(self, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
         """The tickets that an earlier request with this key was given."""
         found: list[Ticket] = []
-        while event := self.keyed(f"{key}/{len(found)}"):
+        if (first := self.log.keyed(f"{key}/0")) is None:
+            return found
+        at_once = min(request.tickets + 1, CHUNK)
+        for event in self.log.after(first.number - 1, at_once):  # they lie together
+            if event.key != f"{key}/{len(found)}":
+                break
             before = json.loads(event.body or "{}")
             for name in (contexts.CHOSEN, contexts.RANKING):
                 before.pop(name, None)
             if before != body:
                 was = "was given with other attributes, or another context, before: use a new key"
                 raise SettingError(f"key={key!r} {was}")
-            found.append(self._ticket(event))
+            found.append(ticket_of(event, self.state.register, self.secret))
         if found and len(found) != request.tickets:
             now = f"now asks for {request.tickets}: use a new key"
             raise SettingError(f"key={key!r} was given {len(found)} tickets before, and {now}")
@@ -247,9 +259,6 @@ class UnitOfWork:
         guards.check_values(self.state.settings.guard, found)
         return found
 
-    def _ticket(self, event: Event) -> Ticket:
-        return ticket_of(event, self.state.register, self.secret)
-
     # Writing
 
     def write(self, kind: Kind, **content: Any) -> None:
@@ -259,7 +268,8 @@ class UnitOfWork:
         own = event.ticket and self.mark_of(event.ticket)
         event, self.head = self.head.joined(event, own or NO_MARK)
         self.state.fold(event)
-        self.new.append(event)
+        self.log.add([event])
+        self.changes += kind == Kind.CHANGE_NOTICED
         self.follow()
 
     def follow(self) -> None:
@@ -269,10 +279,9 @@ class UnitOfWork:
 
     def flush(self) -> None:
         """Write down what happened, and now and then a snapshot of where it led."""
-        if self.new:
-            self._log.append(self._transaction, self.new)
-            if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-                self._log.keep_snapshot(self._transaction, self.new[-1], self.state.to_text())
+        self.log.write()
+        if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
+            self.log.keep_snapshot(self.head, self.state.to_text())
 
     def _expire(self) -> int:
         """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
@@ -303,38 +312,28 @@ class UnitOfWork:
         tickets = self.state.tickets
         if number in tickets.asks:
             return tickets.marks.get(number, NO_MARK)
-        ask = self.event(number)
+        ask = self.log.event(number)
         return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 
-    # Reading the log, with what is about to be written down
 
-    def keyed(self, key: str) -> Event | None:
-        """The event of a request with this key."""
-        for event in self.new:
-            if event.key == key:
-                return event
-        return self._log.find(self._transaction, "key", key)
+def _chosen(
+    body: dict[str, Any],
+    place: int,
+    candidate: int | None,
+    ranking: list[int] | None,
+    top: int | None,
+) -> str | None:
+    """The body of an ask in a context, with what was chosen."""
+    own = body if candidate is None else {**body, contexts.CHOSEN: candidate}
+    if ranking is not None:
+        chosen = place if candidate is None else candidate
+        rest = [place for place in ranking if place != chosen]
+        own = {**own, contexts.RANKING: [chosen, *rest][:top]}
+    return _text(own)
 
-    def event(self, number: int) -> Event | None:
-        """The event of this number."""
-        if number > self._before:
-            return self.new[number - self._before - 1] if number <= self.state.number else None
-        return self._log.find(self._transaction, "number", number)
 
-    def of_ticket(self, ticket: int) -> list[Event]:
-        """What was told of a ticket, and how it was corrected, in order."""
-        new = [event for event in self.new if event.ticket == ticket]
-        return self._log.of_ticket(self._transaction, ticket) + new
-
-    def corrections(self) -> list[Event]:
-        """All corrections so far, in order."""
-        new = [event for event in self.new if event.kind == Kind.CORRECTED]
-        return self._log.corrections(self._transaction) + new
-
-    def log(self) -> Iterator[Event]:
-        """The whole log."""
-        yield from self._log.after(self._transaction)
-        yield from self.new
+def _text(body: dict[str, Any]) -> str | None:
+    return json.dumps(body, ensure_ascii=False) if body else None
 
 
 def is_writable(text: str) -> bool:

@@ -29,7 +29,7 @@ class Versions(dict[int, Weights]):
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
             raise SettingError(f"version={str(version)[:80]!r} is not valid: {allowed}")
-        found = self[version] = version_in(self._unit.event(version), version)
+        found = self[version] = version_in(self._unit.log.event(version), version)
         return found
 
 

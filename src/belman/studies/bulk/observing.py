@@ -65,7 +65,7 @@ def _by_segment(unit: UnitOfWork, found: Outcomes) -> Outcomes:
     """The same, with what came of every arm in every segment."""
     rows = []
     for group in found.groups:
-        published = None if group.version is None else unit.event(group.version)
+        published = None if group.version is None else unit.log.event(group.version)
         if published is None:
             why = "it learns by segment: give the version that a unit was assigned by"
             raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")

@@ -8,9 +8,9 @@ Events from before there were links were given the mark 0.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from belman.errors import StateError
@@ -40,9 +40,8 @@ def link(before: bytes, event: tuple[Any, ...], mark: bytes = NO_MARK) -> bytes:
         -1 if key is None else len(key),
         -1 if body is None else len(body),
     )
-    text = (key or "") + (body or "")
-    digest = hashlib.blake2b(before + mark + row + text.encode(), digest_size=16).digest()
-    return mark + digest
+    text = b"" if key is None and body is None else ((key or "") + (body or "")).encode()
+    return mark + blake2b(before + mark + row + text, digest_size=16).digest()
 
 
 def _kept(number: float | None) -> float:

@@ -27,7 +27,7 @@ def made_before(
     unit: UnitOfWork, key: str | None, kind: Kind, request: tuple[Any, ...]
 ) -> Event | None:
     """The event of the same change under the same key; SettingError where it was another one."""
-    before = None if key is None else unit.keyed(f"{key}/change")
+    before = None if key is None else unit.log.keyed(f"{key}/change")
     if before is not None and json.loads(before.body or "{}")["request"] != _digest(kind, request):
         what = Kind(before.kind).name.lower().replace("_", " ")
         remedy = "and is now given with another: use a new key"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import cache
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -63,9 +65,9 @@ class Event(NamedTuple):
 _COLUMNS = ", ".join(Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
-_APPEND = f"INSERT INTO belman_events (study, {_COLUMNS}) VALUES (?{', ?' * len(Event._fields)})"
+_ROWS = 80  # that one statement appends: older SQLite takes 999 values
 LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
-_CHUNK = 10_000
+CHUNK = 10_000  # events that are read at a time
 NOTE_EVERY = 64
 
 
@@ -76,16 +78,21 @@ class EventLog:
         self.study = study
 
     def after(
-        self, transaction: Transaction, number: int = 0, *, lock: bool = False
+        self,
+        transaction: Transaction,
+        number: int = 0,
+        *,
+        lock: bool = False,
+        chunk: int = CHUNK,
     ) -> Iterator[Event]:
         """All events that follow a number, however many, a chunk at a time.
 
         With `lock` first wait until nobody else writes to this study, and keep them out until the
         transaction ends.
         """
-        size = _CHUNK
-        while size == _CHUNK:
-            values = (_AFTER, self.study, number, _CHUNK)
+        size = chunk
+        while size == chunk:
+            values = (_AFTER, self.study, number, chunk)
             rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
             size = len(rows)
             yield from map(Event._make, rows)
@@ -125,7 +132,12 @@ class EventLog:
         """Write events down, and now and then how far the log goes: a note of every event would
         cost a sixth of an ask.
         """
-        transaction.execute_many(_APPEND, [(self.study, *event) for event in new])
+        for i in range(0, len(new), _ROWS):
+            rows = new[i : i + _ROWS]
+            columns = dict(zip(Event._fields, zip(*rows, strict=True), strict=True))
+            kept = {name: column for name, column in columns.items() if not _is_empty(column)}
+            values = chain.from_iterable(zip(repeat(self.study), *kept.values()))
+            transaction.execute(_append(tuple(kept), len(rows)), *values)
         first, last = new[0], new[-1]
         if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY or first.number == 1:
             note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
@@ -143,9 +155,23 @@ class EventLog:
         rows = transaction.rows(what, self.study)
         return rows[0] if rows else None
 
-    def keep_snapshot(self, transaction: Transaction, last: Event, content: str) -> None:
+    def keep_snapshot(
+        self, transaction: Transaction, number: int, link: bytes | None, content: str
+    ) -> None:
         """Write down a snapshot that follows an event, and drop those before it."""
         drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"
         insert = "INSERT INTO belman_snapshots (study, number, link, content) VALUES (?, ?, ?, ?)"
-        transaction.execute(drop, self.study, last.number)
-        transaction.execute(insert, self.study, last.number, last.link, content)
+        transaction.execute(drop, self.study, number)
+        transaction.execute(insert, self.study, number, link, content)
+
+
+def _is_empty(column: tuple[object, ...]) -> bool:
+    return column[0] is None and column.count(None) == len(column)
+
+
+@cache
+def _append(columns: tuple[str, ...], rows: int) -> str:
+    """A statement that writes so many events down, without what none of them has."""
+    row = f"(?{', ?' * len(columns)})"
+    values = ", ".join([row] * rows)
+    return f"INSERT INTO belman_events (study, {', '.join(columns)}) VALUES {values}"

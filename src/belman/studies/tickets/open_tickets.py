@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from belman.studies.log.chain import NO_MARK, mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.metrics import Metrics, check_metrics, together, told_in
 from belman.studies.rules.settings import Settings
+from belman.studies.tickets.runs import run_out, runs
 
 
 class Counted(NamedTuple):
@@ -56,7 +57,7 @@ class OpenTickets:
         kind, arm = event.kind, event.arm
         if kind == Kind.ASKED:
             assert arm is not None
-            self._open(event.number, arm, event.time, mark(event))
+            self._open(event.number, (arm, event.time), mark(event))
         elif kind == Kind.TOLD or kind == Kind.EXPIRED:
             assert arm is not None
             assert event.ticket is not None
@@ -81,18 +82,19 @@ class OpenTickets:
             counted.append(Counted(None, arm, event.reward, event.time, False))
         return counted
 
-    def open_all(self, asks: Iterable[Event]) -> None:
-        """Let asks happen whose time has come already."""
+    def open_all(self, asks: Sequence[Event]) -> None:
+        """Let asks happen of one moment, which has come already, that bear one mark."""
+        own, alike = mark(asks[0]), dict[int, tuple[int, float]]()  # shared, since they are many
         for event in asks:
             assert event.arm is not None
-            self._open(event.number, event.arm, event.time, mark(event))
+            self._open(event.number, alike.setdefault(event.arm, (event.arm, event.time)), own)
 
-    def _open(self, number: int, arm: int, time: float, mark: bytes) -> None:
-        self.asks[number] = (arm, time)
+    def _open(self, number: int, ask: tuple[int, float], mark: bytes) -> None:
+        self.asks[number] = ask
         if mark != NO_MARK:
             self.marks[number] = mark
         if self.window is not None:
-            self.silent.setdefault(arm, {})[number] = time
+            self.silent.setdefault(ask[0], {})[number] = ask[1]
 
     def together(self, number: int, reward: float) -> float:
         """What an open ticket would count as, were this told of it now."""
@@ -162,11 +164,16 @@ class OpenTickets:
 
     def to_plain(self) -> dict[str, Any]:
         """For a snapshot; without a window just what is out."""
+        steps = (number - i for i, number in enumerate(self.asks))
+        marks = (self.marks.get(number, NO_MARK).hex() for number in self.asks)
         asks: dict[str, Any] = {
-            "outstanding": [[number, *ask] for number, ask in self.asks.items()]
+            "outstanding": {
+                "numbers": runs(steps),  # each less its place, so that neighbours are alike
+                "arms": [arm for arm, _ in self.asks.values()],
+                "times": runs(time for _, time in self.asks.values()),
+                "marks": runs(marks),
+            }
         }
-        if self.marks:
-            asks["marks"] = [[number, own.hex()] for number, own in self.marks.items()]
         if self.window is None:
             return asks
         answers = list(map(list, self.answers.items()))
@@ -175,9 +182,11 @@ class OpenTickets:
 
     def from_plain(self, content: dict[str, Any]) -> None:
         """Take over what `to_plain` gave."""
-        for number, arm, time in content["outstanding"]:
-            self._open(number, arm, time, NO_MARK)
-        self.marks = {number: bytes.fromhex(own) for number, own in content.get("marks", ())}
+        asks = content["outstanding"]
+        arms = asks["arms"]
+        columns = (run_out(asks[name], len(arms)) for name in ("numbers", "times", "marks"))
+        for i, (arm, step, time, own) in enumerate(zip(arms, *columns, strict=True)):
+            self._open(step + i, (arm, time), bytes.fromhex(own))
         for number, reward in content.get("answers", ()):
             self.answer(number, reward)
         told = content.get("told_metrics", ())

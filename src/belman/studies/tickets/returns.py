@@ -20,7 +20,7 @@ def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
     open_tickets = unit.state.tickets
     out, before = [], 0
     for number in dict.fromkeys(map(unit.number_of, tickets)):
-        events = unit.of_ticket(number)
+        events = unit.log.of_ticket(number)
         if number in open_tickets.answers or _was_told(events):
             shown = unit.shown(number)
             raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")

@@ -56,7 +56,7 @@ def _tell_late(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
     if request.reward is not None:
         check_number(request.reward)
     tickets, counted = unit.state.tickets, standing(unit, number, request.ticket)
-    ask, before = unit.event(number), _standing_metrics(unit, number)
+    ask, before = unit.log.event(number), _standing_metrics(unit, number)
     whole = together(before, metrics)
     is_told = not tickets.accumulate and before == whole
     if is_told and counted.reward == _checked(unit, request.reward, whole):
@@ -119,7 +119,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
         text = metrics_body(metrics)
         unit.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward, body=text)
         return True
-    first = next(iter(unit.of_ticket(number)), None)
+    first = next(iter(unit.log.of_ticket(number)), None)
     if first is None:
         raise unknown(request.ticket, unit.name)
     shown = unit.shown(number)
@@ -191,10 +191,17 @@ def _learnt(unit: UnitOfWork, counted: Event, new: float | None) -> Learnt:
         raise TicketError(
             f"a reward of arm {state.register[arm]!r} cannot be corrected so far: {why}"
         )
-    counts = {event.ticket: event.reward for event in unit.corrections()}
+    counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[counted.ticket] = new
     found = corrections.refolded(
-        state.settings, agent.scale, agent.family, arm, now.prior, unit.log(), unit.now, counts
+        state.settings,
+        agent.scale,
+        agent.family,
+        arm,
+        now.prior,
+        unit.log.after(),
+        unit.now,
+        counts,
     )
     return found._replace(pending=now.pending)
 
@@ -211,16 +218,18 @@ def _learnt_by_context(
     if any(state.publishing.observed):
         why = "it has outcomes in bulk, of which the log keeps the sums"
         raise TicketError(f"a reward of study {unit.name!r} cannot be corrected so far: {why}")
-    counts = {event.ticket: event.reward for event in unit.corrections()}
+    counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[counted.ticket] = new
-    return corrections.refolded_contexts(state.settings, unit.log(), unit.now, counts).learnt()
+    return corrections.refolded_contexts(
+        state.settings, unit.log.after(), unit.now, counts
+    ).learnt()
 
 
 def standing(unit: UnitOfWork, number: int, ticket: object) -> Event:
     """What a ticket counts as now and since when, as an event that tells it."""
-    events = unit.of_ticket(number)
+    events = unit.log.of_ticket(number)
     settings = unit.state.settings
-    ask = unit.event(number)
+    ask = unit.log.event(number)
     if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
         raise unknown(ticket, unit.name)
     check_used(events, unit.shown(number))
@@ -246,7 +255,7 @@ def counted_as(settings: Settings, ask: Event, events: Sequence[Event]) -> Event
 def _standing_metrics(unit: UnitOfWork, number: int) -> Metrics:
     """The metrics of a closed ticket, by all that was told of it and how it was corrected."""
     whole: Metrics = {}
-    for event in unit.of_ticket(number):
+    for event in unit.log.of_ticket(number):
         add = unit.state.settings.accumulate and event.kind != Kind.CORRECTED
         whole = together(whole, told_in(event), add)
     return whole
@@ -254,7 +263,7 @@ def _standing_metrics(unit: UnitOfWork, number: int) -> Metrics:
 
 def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
     """Whether the same request was heard before under its idempotency key."""
-    before = unit.keyed(key)
+    before = unit.log.keyed(key)
     if before is None:
         return False
     declared = unit.state.settings.reward is not None and bool(metrics)

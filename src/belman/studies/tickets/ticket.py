@@ -6,6 +6,8 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 from belman.errors import UnknownTicketError
@@ -36,14 +38,14 @@ class Ticket(NamedTuple):
 
 def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
     """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
-    assert event.arm is not None
-    arm, uniform = register[event.arm], event.draw == Draw.UNIFORM
-    shown = ticket_id(event.number, secret, mark(event))
-    chance = math.nan if event.probability is None else event.probability
-    found = Ticket(shown, arm, chance, uniform, event.time)
-    if event.body is None:
+    number, _, time, place, draw, chance, _, _, _, text, _ = event
+    assert place is not None
+    shown = ticket_id(number, secret, mark(event))
+    chance = math.nan if chance is None else chance
+    found = Ticket(shown, register[place], chance, draw == _UNIFORM, time)
+    if text is None:
         return found
-    body = json.loads(event.body)
+    body = json.loads(text)
     if CANDIDATES in body:
         place = body[CHOSEN]
         found = found._replace(arm=place, candidate=body[CANDIDATES][place])
@@ -61,13 +63,19 @@ def ticket_id(number: int, secret: str, mark: bytes) -> str:
     ('17-pht2ghxb8k', '17-hn9691')
     """
     is_old = mark == NO_MARK
-    text = str(number).encode() if is_old else b"%d %b" % (number, mark)
-    digest = hashlib.blake2b(text, digest_size=8, key=secret.encode()).digest()
-    value = int.from_bytes(digest, "big")
-    first = _PAIRS[value & 1023] + _PAIRS[value >> 10 & 1023] + _PAIRS[value >> 20 & 1023]
+    check = _keyed(secret).copy()
+    check.update(b"%d" % number if is_old else b"%d %b" % (number, mark))
+    value = int.from_bytes(check.digest(), "big")
+    first = _TRIPLES[value & 32767] + _TRIPLES[value >> 15 & 32767]
     if is_old:
         return f"{number}-{first}"
-    return f"{number}-{first}{_PAIRS[value >> 30 & 1023]}{_PAIRS[value >> 40 & 1023]}"
+    return f"{number}-{first}{_TRIPLES[value >> 30 & 32767]}{_LETTERS[value >> 45 & 31]}"
+
+
+@lru_cache
+def _keyed(secret: str) -> Any:
+    """Where the check of every ticket of a study begins."""
+    return hashlib.blake2b(digest_size=8, key=secret.encode())
 
 
 def ticket_number(
@@ -93,5 +101,6 @@ def unknown(ticket: object, study: str) -> UnknownTicketError:
     return UnknownTicketError(f"unknown ticket {shown}: {never} ({looks})")
 
 
+_UNIFORM = int(Draw.UNIFORM)
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-_PAIRS = [one + other for other in _LETTERS for one in _LETTERS]  # two letters are ten bits
+_TRIPLES = ["".join(reversed(three)) for three in product(_LETTERS, repeat=3)]  # 15 bits

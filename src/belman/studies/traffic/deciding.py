@@ -9,8 +9,9 @@ control's fixed share the policy has no say: it chooses among the others.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,15 +26,9 @@ if TYPE_CHECKING:
     from belman.studies.state import State
 
 
-class Decision(NamedTuple):
-    """The place of an arm, how it was drawn, its chance; and where candidates are the arms, which
-    of them.
-    """
-
-    place: int
-    draw: int
-    probability: float
-    candidate: int | None = None
+#: The place of an arm, how it was drawn, its chance; and where candidates are the arms, which of
+#: them.
+Decision = tuple[int, int, float, int | None]
 
 
 class Deciding:
@@ -53,21 +48,25 @@ class Deciding:
         self._floors: dict[Hashable, float] | None = None
         self._chances: dict[int, dict[int, float]] = {}
 
-    def decide(self, state: State, count: int, asking: Asking | None = None) -> list[Decision]:
-        """The next `count` asks, outstanding from now on; in a context, if there are such."""
+    def decide(self, state: State, count: int, asking: Asking | None = None) -> Iterable[Decision]:
+        """The next `count` asks, outstanding from now on; in a context, if there are such. They are
+        made one by one as they are read, since there may be many.
+        """
         if state.shipped is not None:
             arm = state.register[state.shipped]
             for _ in range(count):
                 state.agent.expect(arm)
-            return [Decision(state.shipped, int(Draw.POLICY), 1.0)] * count
+            return repeat((state.shipped, int(Draw.POLICY), 1.0, None), count)
         if len(state.agent.arms) > 1 and self.floors(state):
             return self._beside_floors(state, count, asking)
         share = self._settings.uniform_share
         candidates = None if asking is None else asking.candidates
         of = len(state.agent.arms if candidates is None else candidates)
-        uniform = self._uniform_draws(state, count, of) if share > 0.0 else [None] * count
+        if share == 0.0:
+            return self._policy_draws(state, count, asking)
+        uniform = self._uniform_draws(state, count, of)
         chosen = iter(self._policy_draws(state, uniform.count(None), asking))
-        draws = []
+        draws: list[Decision] = []
         for place in uniform:
             if place is None:
                 draws.append(next(chosen))
@@ -75,7 +74,7 @@ class Deciding:
                 arm = state.agent.arms[place if candidates is None else 0]
                 state.agent.expect(arm)
                 which = None if candidates is None else place
-                draws.append(Decision(state.places[arm], int(Draw.UNIFORM), 1.0 / of, which))
+                draws.append((state.places[arm], int(Draw.UNIFORM), 1.0 / of, which))
         return draws
 
     def _uniform_draws(self, state: State, count: int, of: int) -> list[int | None]:
@@ -86,22 +85,18 @@ class Deciding:
         taken = [self._uniform() < self._settings.uniform_share for _ in range(count)]
         return [self._below(of) if uniform else None for uniform in taken]
 
-    def _policy_draws(self, state: State, count: int, asking: Asking | None) -> list[Decision]:
+    def _policy_draws(self, state: State, count: int, asking: Asking | None) -> Iterable[Decision]:
         if not count:
-            return []
+            return ()
         agent = state.agent
         self._fork(state.number + 1, 0)
         if asking is not None:
             return self._in_context(state, count, asking, agent.arms)
         agent.mind[:] = self._mind
         draw = int(Draw.RANDOM if agent.leaves_all_a_chance else Draw.POLICY)
-        if count == 1:
-            agent.ask()
-        else:
-            agent.ask(count)
-        return [
-            Decision(state.places[choice.arm], draw, choice.probability) for choice in agent.last
-        ]
+        arms = [agent.ask()] if count == 1 else agent.ask(count)
+        places = map(state.places.__getitem__, arms)
+        return zip(places, repeat(draw), agent.probabilities, repeat(None))
 
     def _in_context(
         self, state: State, count: int, asking: Asking, among: Sequence[Hashable]
@@ -114,7 +109,7 @@ class Deciding:
             place = chosen if has_arms else 0
             state.agent.expect(state.register[place])
             which = None if has_arms else chosen
-            draws.append(Decision(place, int(Draw.POLICY), probability, which))
+            draws.append((place, int(Draw.POLICY), probability, which))
         return draws
 
     # Floors
@@ -139,7 +134,7 @@ class Deciding:
         coins = [self._uniform() for _ in range(count)]
         self._fork(state.number + 1, 0)
         agent.mind[:] = self._mind
-        draws = []
+        draws: list[Decision] = []
         for coin in coins:
             taken = _taken(coin, own)
             wish = None if rest <= 1e-12 else self._wish(state, asking, open_arms)
@@ -154,7 +149,7 @@ class Deciding:
             if all_have:
                 draw = Draw.FLOORED if taken is None else Draw.FLOOR
             likely = own.get(arm, 0.0) + (rest if arm == wish else 0.0)
-            draws.append(Decision(state.places[arm], int(draw), min(likely, 1.0)))
+            draws.append((state.places[arm], int(draw), min(likely, 1.0), None))
         return draws
 
     def _wish(self, state: State, asking: Asking | None, among: list[Hashable] | None) -> Hashable:
@@ -162,7 +157,7 @@ class Deciding:
         if asking is None:
             return state.agent.ask(among=among)
         arms = state.agent.arms if among is None else among
-        return state.register[self._in_context(state, 1, asking, arms)[0].place]
+        return state.register[self._in_context(state, 1, asking, arms)[0][0]]
 
     # What the chances were
 
