@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import socket
 import sys
@@ -22,10 +23,8 @@ with needing("a service", "service", "prometheus_client", "fastapi", "uvicorn", 
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from belman.service import edge_routes, rank_routes, routes
 from belman.service.access import LOOPBACK, AccessControl, requires, role_router
@@ -45,17 +44,13 @@ SWITCH_SECONDS = 1e-3  # for so long a thread that reads may keep one that decid
 health = APIRouter(tags=["health"])
 measured = role_router(tags=["health"])
 
-
-class _Service(FastAPI):
-    """FastAPI without what newer ones do before a request: to look, every time, whether somebody
-    has set up telemetry, which takes a tenth of an ask. What there is to measure is in `/metrics`.
-    """
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await Starlette.__call__(self, scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
+#: Newer FastAPI looks before every request whether somebody has set up telemetry, which takes a
+#: tenth of an ask. What there is to measure is in `/metrics`.
+_NO_TELEMETRY: dict[str, Any] = (
+    {"telemetry": {"tracing": False, "metrics": False, "logs": False}}
+    if "telemetry" in inspect.signature(FastAPI).parameters
+    else {}
+)
 
 
 def create_app(
@@ -82,7 +77,7 @@ def create_app(
         yield
         await registry.close()
 
-    app = _Service(
+    app = FastAPI(
         title="belman",
         version=__version__,
         description="Durable Bayesian bandits: "
@@ -91,6 +86,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
         swagger_ui_oauth2_redirect_url=None,
+        **_NO_TELEMETRY,
     )
     app.state.registry, app.state.readiness = registry, Readiness(registry, clock)
     app.add_exception_handler(BelmanError, _refused)
