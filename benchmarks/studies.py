@@ -1,16 +1,19 @@
-"""Durable decisions: their rate beside bare SQLite commits, the opening of a long log, and
-decisions with many tickets out.
+"""Durable decisions: their rate beside bare SQLite commits, the opening of a long log, decisions
+with many tickets out, and what idempotency keys add to what is written.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+from belman.assignment.transport import own_key
 from belman.studies import Ask, Storage, Study, Tell, open_study
 from belman.studies.unit_of_work import SNAPSHOT_EVERY
 from benchmarks.claim import Claim, report
@@ -18,6 +21,7 @@ from benchmarks.claim import Claim, report
 ARMS = 20
 EVENTS = 1_000_000
 OUT = 100_000
+KEYED, TOGETHER = 60_000, 32  # asks with keys, and how many of a commit
 
 
 def seconds_per_pair(study: Study, pairs: int) -> float:
@@ -122,6 +126,23 @@ def seconds_for_many(folder: str) -> float:
     return min(times)
 
 
+def written_by_asks(folder: str, name: str, make_key: Callable[[], str]) -> int:
+    """Bytes that asks with such idempotency keys write, to the log and into the file."""
+    storage = Storage(f"sqlite:///{folder}/{name}.db?synchronous=normal")
+    study = open_study(name, range(ARMS), storage=storage, seed=1)
+    before = _written()
+    for _ in range(KEYED // TOGETHER):
+        study.together([Ask(key=make_key()) for _ in range(TOGETHER)])
+    storage.close()
+    return _written() - before
+
+
+def _written() -> int:
+    """Bytes that this process has written so far (Linux)."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("wchar")).split()[1])
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         durable, rate = share_of_bare_rate(folder, "full", 50)
@@ -142,6 +163,13 @@ def main() -> None:
             ),
             Claim(f"ask({OUT:_}) of a study", seconds_for_many(folder), 1.0, "s"),
             Claim(f"opening a study of {EVENTS:,} events", seconds_to_open(folder), 1.0, "s"),
+            Claim(
+                "bytes written with keys of the client, over random keys",
+                written_by_asks(folder, "timed", own_key)
+                / written_by_asks(folder, "random", lambda: os.urandom(16).hex()),
+                0.5,
+                "times",
+            ),
         ]
         size = Path(folder, "long.db").stat().st_size / EVENTS
     notes = {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, models, policies
 from belman.agent import Agent, Choice, ContextualAgent
+from belman.agent.kinds import offer as offer_agent
 from belman.assignment import Weights, assign
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
@@ -315,3 +316,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+offer_agent("segments", lambda: __getattr__("SegmentedAgent"))
+offer_agent("space", lambda: __getattr__("BoxAgent"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 import belman
+from belman.assignment import transport
 from belman.exposure import Constant
 from belman.service.keys import Keys, Role
 from belman.studies import Study
@@ -110,3 +111,14 @@ def test_the_header_is_checked(service, client):
     assert ask({"key": "a"}, "b").status == 422
     assert ask({"key": "a"}, "a").status == 200
     assert client.study("headers").status()["asked"] == 1
+
+
+def test_keys_of_the_client_are_neighbours_of_their_time(monkeypatch):
+    """So that the index of a log is written to at its end."""
+    keys = []
+    for seconds in (1, 2, 2_000_000_000):
+        monkeypatch.setattr(transport.time, "time_ns", lambda now=seconds: now * 10**9)
+        keys += sorted(transport.own_key() for _ in range(100))
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys)
+    assert {len(key) for key in keys} == {32}

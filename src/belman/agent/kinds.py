@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-# By name: the rooms of some stand below this one, and are imported when they are asked for.
-_KINDS = {
-    "space": ("belman.continuous", "BoxAgent"),
-    "segments": ("belman.segments", "SegmentedAgent"),
-    "features": ("belman.agent.contextual", "ContextualAgent"),
-    "context": ("belman.agent.contextual", "ContextualAgent"),
-}
+from belman.agent.contextual import ContextualAgent
+
+#: By the setting that asks for it, what gives the class of an agent. Rooms below this one are not
+#: known here: the package, which knows all rooms, offers their agents.
+_KINDS: dict[str, Callable[[], Any]] = dict.fromkeys(
+    ("features", "context"), lambda: ContextualAgent
+)
+
+
+def offer(setting: str, kind: Callable[[], Any]) -> None:
+    """Let `Agent(…)` with this setting be an agent of the class that `kind` gives."""
+    _KINDS[setting] = kind
 
 
 def kind_for(settings: Iterable[str]) -> Any:
     """The class of the agent that takes these settings, or None for that of independent arms.
 
-    >>> kind_for({"segments": ("country",), "seed": 7}).__name__
-    'SegmentedAgent'
+    >>> kind_for({"context": ["country"], "seed": 7}).__name__
+    'ContextualAgent'
     """
-    for name, (room, kind) in _KINDS.items():
-        if name in settings:
-            return getattr(importlib.import_module(room), kind)
+    for setting, kind in _KINDS.items():
+        if setting in settings:
+            return kind()
     return None
