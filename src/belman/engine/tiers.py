@@ -97,7 +97,8 @@ class _Background:
                 if not fresh and not missing:
                     self.thread = None
                     return
-            found = [code for code in fresh if code.generated.kept]
+            with _hurried():
+                found = [code for code in fresh if code.generated.kept]
             missing += [code for code in fresh if code not in found]
             if missing and self.spent >= _HOT:
                 self.compile([code.generated.path for code in missing if code.generated.path])
