@@ -195,7 +195,7 @@ def ratio_half_width(values: Floats, base: Floats) -> float:
     return half_width((values - ratio * base) / base.mean())
 
 
-def main(runs: int = 400, seed: int = 1, studies: int = 4) -> None:
+def main(runs: int = 1_600, seed: int = 1, studies: int = 4) -> None:
     trial = Trial()
     outcomes = {told: in_the_lab(trial, told, runs, seed) for told in TELLINGS}
     real = in_studies(trial, studies, seed)

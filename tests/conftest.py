@@ -29,13 +29,28 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
         yield
 
 
+#: Rooms whose tests make few turns with many policies and families.
+_FEW_TURNS = {
+    "agent",
+    "continuous",
+    "dispatch",
+    "measures",
+    "segments",
+    "service",
+    "studies",
+}
+
+
 @pytest.fixture(autouse=True)
 def _interpreted(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Where a test is marked `interpreted`, kernels are run by Python: they choose the same, words
-    overflow as they should, and nothing is compiled, which takes seconds for each policy at each
-    family.
+    """Where a test makes few turns, kernels are run by Python: they choose the same, words overflow
+    as they should, and nothing is compiled, which takes seconds for each policy at each family. So
+    it is in some rooms, but for tests marked `compiled`, and elsewhere where one is marked
+    `interpreted`.
     """
-    if request.node.get_closest_marker("interpreted") is None:
+    [*_, room, _] = request.path.parts
+    marked = request.node.get_closest_marker
+    if marked("compiled") or not (marked("interpreted") or room in _FEW_TURNS):
         yield
     else:
         with tiers.interpreted(), np.errstate(all="ignore"):

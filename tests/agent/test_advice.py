@@ -38,6 +38,7 @@ print(json.dumps(answers))
 """
 
 
+@pytest.mark.compiled
 def test_every_policy_recommends_and_says_how_sure_it_is() -> None:
     answers = interpreted(EVERY)
     assert len(answers) > 25

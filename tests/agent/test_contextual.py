@@ -30,7 +30,6 @@ COLOURS = {"blue": {"price": 5.0, "tone": "cold"}, "red": {"price": 7.0, "tone":
            "green": {"price": 6.0, "tone": "cold"}}  # fmt: skip
 
 #: Compiling takes longer than all of these tests; what is compiled decides the same.
-pytestmark = pytest.mark.interpreted
 
 
 def visitor(rng):

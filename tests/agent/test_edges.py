@@ -71,7 +71,6 @@ def test_a_billion_counts_beside_a_thousandth(policy):
     check_finite(agent)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", CLOSED)
 def test_tiny_priors_in_every_family(name):
     family = member(name)
@@ -94,6 +93,7 @@ def test_huge_counts_in_every_family(name):
     check_finite(agent)
 
 
+@pytest.mark.compiled
 def test_a_thousand_arms():
     agent = Agent(range(1_000), seed=1)
     rng = np.random.default_rng(1)

@@ -16,6 +16,8 @@ from belman import Agent, BelMan, Drift, Thompson
 from tests.members import CLOSED, INTEGRATED, member, random_rewards
 from tests.waiting import HANG
 
+pytestmark = pytest.mark.compiled
+
 LONG = 10_000
 #: name: (family, policy, settings, turns)
 LIVES = {

@@ -10,8 +10,6 @@ from belman.exposure import FadingEvidence
 from tests import naive_belman
 from tests.naive_belman import HORIZON, NaiveBelMan, kl_by_quadrature
 
-pytestmark = pytest.mark.interpreted
-
 FAMILIES = {
     "bernoulli": naive_belman.Bernoulli,
     "exponential": naive_belman.Exponential,

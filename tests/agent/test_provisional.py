@@ -157,7 +157,6 @@ def test_families_without_successes_refuse():
     agent.provisional = {}
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("policy", [KLUCB(), IMED(), DMED()], ids=repr)
 def test_an_ask_of_which_anything_is_expected_is_imagined_as_a_reward_that_can_be(policy):
     """A geometric belief Beta(1, 1) expects an infinite reward, and a finite one after it."""

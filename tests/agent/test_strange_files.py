@@ -13,8 +13,6 @@ from belman.errors import StateError
 from tests.attack.sample import content_of, signed
 from tests.attack.saved_states import _relatives
 
-pytestmark = pytest.mark.interpreted
-
 
 @pytest.fixture(scope="module")
 def texts() -> dict[type, str]:

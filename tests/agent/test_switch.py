@@ -117,6 +117,7 @@ def test_the_rival_is_top_two_thompson_then_thompson() -> None:
     assert "index" in early.explain().columns
 
 
+@pytest.mark.compiled
 def test_lab_and_confidence() -> None:
     """By confidence, too, regret stops growing as it did, and hundreds of runs switch at many
     times.

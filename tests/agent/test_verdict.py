@@ -15,7 +15,6 @@ from belman.measures.lift import Units
 START = {"blue": (10_000, 300), "green": (10_000, 381)}
 
 #: A few looks are no reason to compile; examples run the compiled code.
-pytestmark = pytest.mark.interpreted
 
 
 def test_a_report_is_what_the_beliefs_say():

@@ -41,7 +41,6 @@ TOLD = {
 }
 
 #: Compiling every policy takes minutes; the default's weights are found compiled too.
-pytestmark = pytest.mark.interpreted
 
 
 def asked_shares(agent: Agent, n: int) -> np.ndarray:

@@ -20,7 +20,6 @@ from belman.measures import Units, expected_losses, lift
 COSTS = Units(0.0, -1.0)
 
 #: Each family would be compiled for a handful of calls; examples run the compiled code.
-pytestmark = pytest.mark.interpreted
 
 
 def test_normal_beliefs_have_a_normal_difference():

@@ -21,7 +21,6 @@ from belman.measures.sentences import percent, plain
 from belman.measures.soundness import Finding
 
 #: Each family would be compiled for a handful of calls; examples run the compiled code.
-pytestmark = pytest.mark.interpreted
 
 
 def coins(**counts):

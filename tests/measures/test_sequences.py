@@ -34,7 +34,6 @@ from belman.measures.learnt import learnt
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
 #: Each family would be compiled for a handful of calls; examples run the compiled code.
-pytestmark = pytest.mark.interpreted
 
 
 REWARDS = {

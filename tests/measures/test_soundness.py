@@ -16,7 +16,6 @@ from belman.measures import Drift, SampleRatio, told_shares
 from belman.measures.soundness import _WORTH
 
 #: Each family would be compiled for a handful of calls; examples run the compiled code.
-pytestmark = pytest.mark.interpreted
 
 
 def test_batches_do_not_matter_where_chances_stay():

@@ -58,7 +58,6 @@ def test_a_study_from_afar_is_the_study(service, client):
     ],
     ids=repr,
 )
-@pytest.mark.interpreted
 def test_policies_that_the_package_describes_are_taken_over_http(service, client, policy):
     client.create(repr(policy), ["blue", "red"], policy=policy).ask()
     assert Study(repr(policy), service.storage).policy == policy

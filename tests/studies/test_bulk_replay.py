@@ -39,6 +39,7 @@ def lived(study: Study, versions: int, n: int, seed: int) -> Study:
     return study
 
 
+@pytest.mark.compiled
 def test_the_estimate_is_what_the_policy_earns(storage):
     """Over 12 logs the mean error is within five of its standard errors: errs once in 2,000 runs,
     and the seeds are fixed.
@@ -64,7 +65,6 @@ def test_the_estimate_is_what_the_policy_earns(storage):
     assert np.std(errors_) < 0.08
 
 
-@pytest.mark.interpreted
 def test_rows_have_the_chances_of_their_version(storage):
     """Every row is an ask of its arm with the weight of that as its chance, in another order."""
     study = open_study("study", MEANS, storage=storage, seed=1, floor=0.2)
@@ -83,7 +83,6 @@ def test_rows_have_the_chances_of_their_version(storage):
     assert study.replay(belman.Uniform()).used == 600
 
 
-@pytest.mark.interpreted
 def test_rows_and_tickets_are_replayed_together(storage):
     study = open_study("study", MEANS, storage=storage, seed=1, uniform_share=1.0)
     nature = np.random.default_rng(3)
@@ -97,7 +96,6 @@ def test_rows_and_tickets_are_replayed_together(storage):
     assert found.low < np.mean(list(MEANS.values())) < found.high
 
 
-@pytest.mark.interpreted
 def test_weights_with_a_zero_allow_no_estimate(storage):
     study = open_study("study", MEANS, storage=storage, seed=1)
     study.observe(rows_of(study, 300, 1))
@@ -114,7 +112,6 @@ def test_weights_with_a_zero_allow_no_estimate(storage):
     assert again.earned == pytest.approx(study.status()["reward"] / 800)
 
 
-@pytest.mark.interpreted
 def test_corrections_hold_for_rows(storage):
     study = open_study("study", MEANS, storage=storage, seed=1, floor=0.2)
     rows = rows_of(study, 300, 1)
@@ -129,7 +126,6 @@ def test_corrections_hold_for_rows(storage):
     assert (found.earned, found.reward, found.used) == (0.0, 0.0, 299)
 
 
-@pytest.mark.interpreted
 def test_rows_whose_window_is_open_are_left_out(storage, monkeypatch):
     study = open_study("study", MEANS, storage=storage, seed=1, floor=0.2, window=100.0)
     rows, now = rows_of(study, 400, 1), study.weights().published
@@ -144,7 +140,6 @@ def test_rows_whose_window_is_open_are_left_out(storage, monkeypatch):
     assert found.earned == pytest.approx(np.mean([reward for *_, reward in rows[:300]]))
 
 
-@pytest.mark.interpreted
 def test_few_rewards_are_kept_and_many_are_not(storage):
     """Sums of counts tell no reward by itself; how often each came does."""
     study = open_study("counts", MEANS, "poisson", storage=storage, seed=1, floor=0.2)
@@ -161,7 +156,6 @@ def test_few_rewards_are_kept_and_many_are_not(storage):
         other.replay(belman.Uniform())
 
 
-@pytest.mark.interpreted
 def test_of_very_many_rows_some_are_drawn(storage, monkeypatch):
     study = open_study("study", MEANS, storage=storage, seed=1, floor=0.2)
     lived(study, 2, 300, 1)
@@ -172,7 +166,6 @@ def test_of_very_many_rows_some_are_drawn(storage, monkeypatch):
     assert found.low < np.mean(list(MEANS.values())) < found.high
 
 
-@pytest.mark.interpreted
 def test_arms_of_a_version_are_those_that_there_were(storage):
     study = open_study("study", ["a", "b"], storage=storage, seed=1, floor=0.3)
     first = rows_of(study, 200, 1)
@@ -184,7 +177,6 @@ def test_arms_of_a_version_are_those_that_there_were(storage):
     assert found.used == 400
 
 
-@pytest.mark.interpreted
 def test_segments_choose_in_their_own_context(storage):
     """A policy that learns by segment earns in each what is best there."""
     best = {"fr": {"a": 0.9, "b": 0.1}, "de": {"a": 0.1, "b": 0.9}}

@@ -195,6 +195,7 @@ def test_past_data_and_exports_keep_contexts(opened, tmp_path):
     candidates.check()
 
 
+@pytest.mark.compiled
 def test_a_replay_finds_the_better_policy(opened):
     """Of a uniform log: who learns the contexts is worth more than chance, and its estimates hold
     what it earns when it lives itself (0.8 at best, 0.47 by chance).

@@ -39,7 +39,6 @@ def rows_of(study: Study, n: int, rewards, seed: int = 1, version=None, start: i
     ]
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", FAMILIES)
 def test_it_learns_what_tells_would(opened, name):
     given, rewards = FAMILIES[name]
@@ -281,7 +280,6 @@ def test_rows_under_a_window_are_their_slow_and_obvious_twin(opened, clock, monk
     assert sum(assigned) == len(known)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", ["bernoulli", "poisson", "gaussian-unknown", "costs", "scaled"])
 def test_rows_that_are_corrected_count_as_if_they_had_been_brought_so(opened, name):
     given, rewards = FAMILIES[name]

@@ -42,6 +42,7 @@ def lived(study: Study, turns: int, seed: int) -> Study:
     [({"uniform_share": 1.0}, 1 / 3), ({"policy": belman.EpsilonGreedy(0.6)}, 0.2)],
     ids=["uniform", "epsilon-greedy"],
 )
+@pytest.mark.compiled
 def test_the_estimate_is_what_the_policy_earns(storage, logged, kept):
     """Over 12 logs the mean error is within five of its standard errors: errs once in 2,000 runs,
     and the seeds are fixed.
@@ -123,6 +124,7 @@ def test_arms_that_came_and_went_do_so_in_the_replay(storage):
         study.replay("thompson")
 
 
+@pytest.mark.compiled
 def test_with_floors_every_interval_covers_what_a_uniform_policy_earns(storage):
     """Of 95 % intervals over 24 logs at least 18 hold the truth: with a coverage of 0.95 fewer do
     once in 7,000 runs, with one of 0.6 nine times in ten. `benchmarks.guard_rails` plays more.
@@ -142,7 +144,6 @@ def test_with_floors_every_interval_covers_what_a_uniform_policy_earns(storage):
     assert (held >= 18).all()
 
 
-@pytest.mark.interpreted
 def test_what_holds_at_any_look_is_in_the_units_of_the_rewards_or_not_there(storage):
     rule = {"floor": 0.15, "storage": storage, "seed": 4}
     ends = []

@@ -177,7 +177,6 @@ def test_what_was_told_without_a_window_is_corrected_too(opened):
     assert study.check() == opened(arms=None).check()
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name not in BY_QUADRATURE])
 def test_in_every_family_a_correction_is_as_if_it_had_been_told_so(opened, name):
     family = member(name)
