@@ -8,7 +8,7 @@ every moment, so that what is lost late and not at once is the price of the dela
 The trial is plain data (`Trial`) and its outcome too (`Outcome`), so that whatever asks and tells
 can be judged: `in_the_lab` plays it in the lab, and `in_studies` through studies that are kept in
 SQLite. `python -m benchmarks.late_rewards [RUNS] [SEED] [STUDIES]` plays so many runs in the lab
-and lives of studies.
+and lives of studies. A few runs in a hundred lose most, so that 400 tell a ratio to ± 0.13 only.
 """
 
 from __future__ import annotations
