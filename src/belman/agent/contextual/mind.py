@@ -179,6 +179,10 @@ class ContextualMind:
             raise SettingError(f"candidates={candidates!r} are not valid: give a list of {{…}}")
         return Asking(values, [self._learnt.features.check(one) for one in candidates])
 
+    def check_room(self, asking: Asking) -> None:
+        """Refuse what is new in it where that is too much."""
+        self._learnt.check_room(asking.context, asking.candidates or [])
+
     def meet(self, asking: Asking, count: bool = True) -> None:
         """Make room for what is new in it, and `count` its numbers."""
         self._calls.changed()

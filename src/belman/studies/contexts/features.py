@@ -50,6 +50,12 @@ class FeatureContexts(Contexts):
         self.agent.meet(asking, count=False)  # as `choose` did, to the last bit
         self.agent.meet(asking)
 
+    def check_room(self, asking: Asking) -> None:
+        self.agent.check_room(asking)
+
+    def check_reward(self, asking: Asking, place: int, reward: float) -> None:
+        self.agent.inward(reward)
+
     def learn(self, asking: Asking, place: int, reward: float) -> None:
         self.agent.learn(asking, place, self.agent.inward(reward))
 

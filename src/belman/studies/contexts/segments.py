@@ -102,6 +102,13 @@ class SegmentContexts(Contexts):
     def meet(self, asking: Asking) -> None:
         self.beliefs.see(self.key(asking))
 
+    def check_room(self, asking: Asking) -> None:
+        self.beliefs.check_room(self.key(asking))
+
+    def check_reward(self, asking: Asking, place: int, reward: float) -> None:
+        value, arm = self._agent.scale.inward(reward), self._agent.arms[place]
+        self.beliefs.check_reward(self.key(asking), arm, value)
+
     def learn(self, asking: Asking, place: int, reward: float) -> None:
         value = self._agent.scale.inward(reward)
         self.beliefs.learn(self.key(asking), self._agent.arms[place], value)
