@@ -109,8 +109,9 @@ class Transport:
     def _connection(self) -> http.client.HTTPConnection:
         """An idle one of the pool, or a new one: threads that send at once have one each."""
         if self._process != os.getpid():
-            self._process = os.getpid()
-            self.close()
+            inherited, self._pool = self._pool, deque()
+            self._process = os.getpid()  # from now on other threads take what is in the pool
+            _close(inherited)
         try:
             return self._pool.pop()
         except IndexError:
@@ -126,12 +127,16 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections that nobody uses; the next request opens a new one."""
-        while self._pool:
-            self._pool.pop().close()
+        _close(self._pool)
 
     def __str__(self) -> str:
         scheme, usual = ("https", 443) if self._secure else ("http", 80)
         return f"{scheme}://{self._host}:{self._port or usual}{self._path}"
+
+
+def _close(pool: deque[http.client.HTTPConnection]) -> None:
+    while pool:
+        pool.pop().close()
 
 
 def own_key() -> str:

@@ -24,7 +24,7 @@ from belman.studies.contexts import context as contexts
 from belman.studies.contexts.context import Open
 from belman.studies.log import change_keys
 from belman.studies.log.chain import NO_MARK, Head, mark
-from belman.studies.log.event_log import CHUNK, Event, EventLog, Kind
+from belman.studies.log.event_log import FIRST_CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
 from belman.studies.rules import guards, shipping
@@ -109,8 +109,7 @@ class UnitOfWork:
         for request in requests:
             self.dirty = False
             try:
-                asks = isinstance(request, Ask)
-                found.append(self.ask(request) if asks else self.tell(request))
+                found.append(self.ask(request) if isinstance(request, Ask) else self.tell(request))
             except BelmanError as error:
                 if self.dirty:
                     raise SpoiltError(error) from error
@@ -198,7 +197,7 @@ class UnitOfWork:
         found: list[Ticket] = []
         if (first := self.log.keyed(f"{key}/0")) is None:
             return found
-        at_once = min(request.tickets + 1, CHUNK)
+        at_once = min(request.tickets + 1, FIRST_CHUNK)
         for event in self.log.after(first.number - 1, at_once):  # they lie together
             if event.key != f"{key}/{len(found)}":
                 break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -17,6 +19,8 @@ from belman.studies.contexts.context import Contexts, Open
 from belman.studies.log.event_log import Event
 from belman.studies.rules.written import check_texts
 
+#: Texts that stand in a label as they are: they begin with a letter, and end no other part of it.
+_PLAIN = re.compile(r"[^\W\d_][^,=\"]*(?<!\s)")
 #: Segments that the page lists, the largest first.
 MOST_LISTED = 50
 #: Tickets of an arm that are out in a segment beyond which more change no decision.
@@ -174,6 +178,17 @@ def label(context: Mapping[str, Any]) -> str:
 
     >>> label({"country": "fr", "device": None})
     'country=fr, device=none'
+    >>> label({"country": "1.0"}) == label({"country": 1.0})
+    False
     """
-    words = (f"{name}={'none' if value is None else value}" for name, value in context.items())
-    return ", ".join(words)
+    return ", ".join(f"{name}={_word(value)}" for name, value in context.items())
+
+
+def _word(value: Any) -> str:
+    """A value, in quotes where it is a text that would read as something else: no two segments
+    have the same label.
+    """
+    if not isinstance(value, str):
+        return "none" if value is None else str(value)
+    is_plain = _PLAIN.fullmatch(value) and value not in ("none", "True", "False")
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
