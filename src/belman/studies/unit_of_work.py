@@ -163,7 +163,7 @@ class UnitOfWork:
         candidates = 1 if asking is None or asking.candidates is None else len(asking.candidates)
         self._limits.check(request.tickets, out, self.name, candidates)
         if asking is not None and self.state.contexts is not None:
-            self.state.contexts.check_room(asking)
+            self.state.contexts.check_room(asking, request.tickets)
 
     @staticmethod
     def _check_top(request: Ask, asking: Asking | None) -> None:

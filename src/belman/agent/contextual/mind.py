@@ -147,6 +147,11 @@ class ContextualMind:
         }
 
     @property
+    def columns(self) -> int:
+        """How many coefficients there are."""
+        return len(self._learnt.columns)
+
+    @property
     def turn(self) -> int:
         """The turn being decided: the rewards told so far, plus one."""
         return self._told + 1

@@ -61,8 +61,10 @@ class Contexts(ABC):
         """Take in what is new in a context."""
 
     @abstractmethod
-    def check_room(self, asking: Asking) -> None:
-        """Refuse what is new in a context where there is no room for it."""
+    def check_room(self, asking: Asking, tickets: int) -> None:
+        """Refuse what is new in a context where there is no room for it, and more tickets than can
+        be decided in a moment, for which every other study of the storage may have to wait.
+        """
 
     @abstractmethod
     def check_reward(self, asking: Asking, place: int, reward: float) -> None:

@@ -60,13 +60,11 @@ class SegmentContexts(Contexts):
         """The agent as its segment believes now, with the tickets that are out there."""
         agent, key = self._agent, self.key(asking)
         for arm, waiting in agent.outstanding.items():
-            for _ in range(waiting):
-                agent.cancel(arm)
+            agent.cancel(arm, waiting)
         out = self._out.get(key, Counter())
         for place, arm in enumerate(agent.arms):
             agent.relearn(arm, self.beliefs.believed(key, arm))
-            for _ in range(min(out[place], MOST_WAITING)):
-                agent.expect(arm)
+            agent.expect(arm, min(out[place], MOST_WAITING))
         agent.lay_out()
         return agent
 
@@ -106,7 +104,7 @@ class SegmentContexts(Contexts):
     def meet(self, asking: Asking) -> None:
         self.beliefs.see(self.key(asking))
 
-    def check_room(self, asking: Asking) -> None:
+    def check_room(self, asking: Asking, tickets: int) -> None:
         self.beliefs.check_room(self.key(asking))
 
     def check_reward(self, asking: Asking, place: int, reward: float) -> None:
