@@ -17,7 +17,7 @@ def endless(seen: list[str]):
     """Something that answers on and on."""
 
     class Stranger(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 (a name of the standard library)
+        def do_GET(self) -> None:
             seen.append(self.path)
             self.send_response(200)
             self.end_headers()
