@@ -14,6 +14,7 @@ from typing import Any
 from belman.errors import listing, nearest, needing
 
 _LARGEST = 1e15  # written in full
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a formula of a spreadsheet may begin
 
 
 def number(value: object, digits: int = 4) -> str:
@@ -31,6 +32,15 @@ def number(value: object, digits: int = 4) -> str:
         text = f"{value:.{digits}g}"
         return f"{value:,.0f}" if "e+" in text and abs(value) < _LARGEST else text
     return str(value)
+
+
+def harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
+
+    >>> harmless("=1+1"), harmless(-1.0)
+    ("'=1+1", -1.0)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 class Table:
@@ -103,7 +113,8 @@ class Table:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def to_csv(self) -> str:
-        """CSV with a line of names, and numbers to the last digit; what is not a number is empty.
+        """CSV with a line of names, and numbers to the last digit; what is not a number is empty,
+        and a text that a spreadsheet would take for a formula has an apostrophe in front.
 
         >>> print(Table({"arm": ["a, b"], "mean": [0.1]}).to_csv(), end="")
         arm,mean
@@ -111,8 +122,8 @@ class Table:
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([_exact(cell, "") for cell in row.values()] for row in self)
+        writer.writerow(map(harmless, self.columns))
+        writer.writerows([_exact(harmless(cell), "") for cell in row.values()] for row in self)
         return text.getvalue()
 
     def to_json(self) -> str:

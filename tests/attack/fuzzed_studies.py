@@ -10,18 +10,19 @@ import random
 import tempfile
 import warnings
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import belman
 from belman.assignment import Weights, assign
 from belman.engine.tiers import interpreted
-from belman.errors import BelmanError
-from belman.studies import Storage, Study, open_study
+from belman.errors import BelmanError, SettingError
+from belman.studies import Ask, Storage, Tell, open_study
 from tests.attack.fuzzed_agents import ODD
 from tests.attack.harness import Attack, Trials
 
 LIFE = 40  # operations of one study
+OFTEN = ("ask", "tell", "together") * 5
 KINDS: tuple[dict[str, Any], ...] = (
     {},
     {"window": 50.0},
@@ -36,7 +37,14 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"guard": {"cost": "< 5"}},
     {"discount": 0.9},
     {"policy": belman.Thompson(), "floor": 0.05},
-)
+    {"segments": ["c"]},
+    {"segments": ["c"], "family": "gaussian", "window": 50.0},
+    {"context": ["c", "x"], "model": "linear"},
+    {"context": ["c", "x"], "model": "linear", "window": 50.0},
+    {"context": ["c"], "model": "poisson", "pooling": "hybrid", "features": {
+        "a": {"y": 1.0}, "b": {"y": 2.0}, "c": {"y": None}}},
+    {"features": ["y"], "context": ["c"]},
+)  # fmt: skip
 
 
 class Life:
@@ -47,7 +55,9 @@ class Life:
         self.tickets: list[Any] = []
         self.weights: Weights | None = None
         more: Any = {"storage": storage, "clock": lambda: self.time, "seed": 1}
-        self.study: Study = open_study(name, ["a", "b", "c"], **luck.choice(KINDS), **more)
+        kind = luck.choice(KINDS)
+        arms = None if isinstance(kind.get("features"), list) else ["a", "b", "c"]
+        self.kind, self.study = kind, open_study(name, arms, **kind, **more)
 
     def some(self, *right: Any, odd: float = 0.3) -> Any:
         """One of these, or now and then something else."""
@@ -57,7 +67,10 @@ class Life:
         return self.some("a", "b", "c")
 
     def reward(self) -> Any:
-        return self.some(0, 1, 0.5, odd=0.5)
+        large = self.luck.choice((-1.0, 1.0)) * 10.0 ** self.luck.uniform(0.0, 18.0)
+        if self.study.settings.family.reward_range is None:
+            return self.some(0, 1, large, large, odd=0.2)
+        return self.some(0, 1, 0.5, large, odd=0.4)
 
     def ticket(self) -> Any:
         return self.some(*self.tickets) if self.tickets else self.some(None)
@@ -82,10 +95,35 @@ class Life:
         named = {"version": self.version(), "arm": self.arm(), "n": n}
         return {**named, "sum": self.reward(), "squares": self.reward()}
 
+    def asked(self) -> dict[str, Any]:
+        """A context and candidates, where the study has such."""
+        names = self.kind.get("segments") or self.kind.get("context") or ()
+        found: dict[str, Any] = {}
+        if names:
+            right = {name: self.some("v", "w", None) if name == "c" else 1.5 for name in names}
+            found["context"] = self.some(right, right, {"c": self.reward()}, odd=0.1)
+        if isinstance(self.kind.get("features"), list):
+            two = [{"y": self.some(1.0, 2.0, None, odd=0.1)}, {"y": 3.0}]
+            found["candidates"] = self.some(two, two[:1], odd=0.1)
+        if names and self.luck.random() < 0.3:
+            found["top"] = self.some(1, 2)
+        return found
+
     def ask(self) -> None:
         count, given = self.some(None, None, 2), self.some(None, {"d": "x"}, {"d": self.reward()})
-        found = self.study.ask(count, attributes=given, key=self.key())
+        found = self.study.ask(count, attributes=given, key=self.key(), **self.asked())
         self.tickets += found if isinstance(found, list) else [found]
+
+    def together(self) -> None:
+        """Asks and tells in one transaction, each of which is answered or refused alone."""
+        requests = [
+            Ask(self.some(1, 2), self.key(), **self.asked())
+            if self.luck.random() < 0.5
+            else Tell(self.ticket(), self.reward(), self.key(), self.some(None, {"cost": 1.0}))
+            for _ in range(self.luck.randint(1, 4))
+        ]
+        for found in self.study.together(requests):
+            self.tickets += found if isinstance(found, list) else []
 
     def publish(self) -> None:
         count, segment = self.some(10, 1_000), self.some(None, None, "x")
@@ -100,6 +138,7 @@ class Life:
         study, some = self.study, self.some
         return {
             "ask": self.ask,
+            "together": self.together,
             "tell": lambda: study.tell(
                 self.ticket(), self.reward(), metrics=some(None, {"cost": 1.0}), key=self.key()
             ),
@@ -147,7 +186,9 @@ def run(trials: Trials) -> None:
 
 
 def _try_one(trials: Trials, life: Life) -> None:
-    name, operation = trials.luck.choice(list(life.operations().items()))
+    may = life.operations()
+    name = trials.luck.choice([*may, *OFTEN])
+    operation = may[name]
     before = life.study.status()["events"]
     try:
         operation()
@@ -165,7 +206,11 @@ def _go_through(trials: Trials, life: Life, storage: Storage) -> None:
         again = open_study(life.study.name, storage=storage, clock=lambda: life.time)
         if again.status()["paused"]:
             again.resume()
-        again.ask()
+        life.study = again
+        while True:
+            with suppress(SettingError):  # an odd context
+                again.ask(**life.asked())
+                break
         again.beliefs()
         again.report()
         trials.expect(len(list(again.events())) == again.status()["events"], "events are missing")

@@ -46,5 +46,9 @@ def test_files_that_are_wrong(data, tmp_path):
         run(data, "--column", "page")
     with pytest.raises(SettingError, match="cannot be read"):
         run(tmp_path / "none.csv")
+    long = tmp_path / "long.csv"
+    long.write_text(f"reward\n{'9' * 200_000}\n")
+    with pytest.raises(SettingError, match="larger than field limit"):
+        run(long)
     with pytest.raises(SettingError, match="its name must end in"):
         run(data, "--column", "click", "--plot", tmp_path / "x.doc")

@@ -87,3 +87,44 @@ def test_coroutines_wait_and_a_cancelled_one_keeps_no_server(storage):
     dispatcher = asyncio.run(program())
     assert dispatcher.under_way == ()
     assert dispatcher.status()["failed"] == [1]
+
+
+def backup(storage, name):
+    row = "SELECT revision, time, content FROM belman_dispatchers WHERE name = ?"
+    return storage.rows(row, name)[0]
+
+
+def put_back(storage, name, kept):
+    put = "UPDATE belman_dispatchers SET revision = ?, time = ?, content = ? WHERE name = ?"
+    storage.execute(put, *kept, name)
+
+
+def test_a_state_that_was_put_back_is_noticed(storage):
+    """Another history up to the revision that was seen here is not the one that was seen."""
+    one = SharedDispatcher(storage, "put back", ["a", "b"], slots=2, seed=1)
+    other = SharedDispatcher(storage, "put back")
+    kept = backup(storage, "put back")
+    for _ in range(2):
+        one.assign_job()
+    put_back(storage, "put back", kept)
+    held = [other.assign_job() for _ in range(2)]
+    assert [job.began for job in one.under_way] == pytest.approx([job.began for job in held])
+    assert one.assign_job().number == 3
+    storage.execute("DELETE FROM belman_dispatchers WHERE name = ?", "put back")
+    with pytest.raises(ServerError, match="is no more"):
+        one.assign_job()
+
+
+def test_a_job_of_a_lost_future_is_not_taken_for_another(storage):
+    one = SharedDispatcher(storage, "lost future", ["a", "b"], seed=1)
+    kept = backup(storage, "lost future")
+    lost = one.assign_job()
+    put_back(storage, "lost future", kept)
+    one.pause(lost.server)
+    new = one.assign_job()
+    assert (new.number, new.server != lost.server) == (lost.number, True)
+    with pytest.raises(ServerError, match="is not under way"):
+        one.completed(lost)
+    one.completed(new)
+    assert one.under_way == ()
+    storage.execute("DELETE FROM belman_dispatchers WHERE name = ?", "lost future")

@@ -237,6 +237,20 @@ def test_weights_are_published_per_segment(opened):
         study.publish(1_000)
 
 
+def test_no_two_segments_have_weights_under_one_name(opened):
+    study = opened("study", ARMS, segments=["country", "device"])
+    contexts = [
+        {"country": "fr, device=x", "device": "y"}, {"country": "fr", "device": "x, device=y"},
+        {"country": None}, {"country": "none"}, {"country": 1.5}, {"country": "1.5"},
+        {"country": "True"}, {"country": True}, {"country": '"none"'}, {"country": ""},
+    ]  # fmt: skip
+    made = [study.publish(100, segment=context) for context in contexts]
+    assert len({one.segment for one in made}) == len(contexts)
+    for context, one in zip(contexts, made, strict=True):
+        assert study.weights(context) == study.weights(one.segment) == one
+    study.check()
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

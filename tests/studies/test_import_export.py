@@ -66,6 +66,11 @@ def test_history_shows_the_last_events(study: Study):
         ("arm,reward\na,2\n", errors.RewardError, "row 1: reward 2"),
         ("arm,rewards\na,1\n", errors.SettingError, "no column 'reward'.*did you mean 'rewards'"),
         (None, errors.SettingError, "cannot be read"),
+        (
+            'arm,reward,attributes\na,1,"' + "[" * 100_000 + '"\n',
+            errors.SettingError,
+            "row 1: attributes .* cannot be read",
+        ),
     ],
 )
 def test_bad_past_data_change_nothing(study: Study, tmp_path: Path, content, error, words):

@@ -406,6 +406,11 @@ def test_a_file_twice_is_a_file_once(tmp_path, ending):
         ("rows.ndjson", '{"unit": "u"}\n{', "line 2 is not JSON"),
         ("rows.ndjson", "[1]", "line 1 is not an object"),
         ("rows.parquet", "nothing", "cannot be read"),
+        (
+            "rows.csv",
+            'unit,version,arm,reward,attributes\nu,,a,1,"' + "[" * 100_000 + '"\n',
+            "row 1: attributes .* is not a JSON",
+        ),
     ],
 )
 def test_a_file_that_is_none(tmp_path, name, text, words):
@@ -413,6 +418,18 @@ def test_a_file_that_is_none(tmp_path, name, text, words):
         (tmp_path / name).write_text(text)
     with pytest.raises(SettingError, match=words):
         brought(tmp_path / name, lambda: ["a"])
+
+
+def test_arms_that_read_alike_are_not_taken_for_one_another(tmp_path):
+    table = tmp_path / "rows.csv"
+    table.write_text("unit,version,arm,reward\nu,,blue,1\nv,,1,1\n")
+    with pytest.raises(ArmError, match="row 2: '1' may be 1, '1': write 'int:1', 'str:1'"):
+        brought(table, lambda: ["blue", 1, "1"])
+    table.write_text("unit,version,arm,reward\nu,,int:1,1\nv,,str:1,1\nw,,'=b,1\n")
+    assert brought(table, lambda: ["=b", 1, "1"]).arm == [1, "1", "=b"]
+    lines = tmp_path / "rows.ndjson"
+    lines.write_text('{"unit": "u", "version": null, "arm": "1", "reward": 1}\n')
+    assert brought(lines, lambda: ["=b", 1, "1"]).arm == ["1"]
 
 
 @settings(max_examples=100, deadline=None)

@@ -256,11 +256,11 @@ class Agent:
             arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count
         }
 
-    def expect(self, arm: Hashable) -> None:
-        """Count an ask of an arm that was decided elsewhere as outstanding."""
+    def expect(self, arm: Hashable, asks: int = 1) -> None:
+        """Count asks of an arm that were decided elsewhere as outstanding."""
         place = self._place(arm)
-        self._pending[place] += 1
-        self._waiting += 1
+        self._pending[place] += asks
+        self._waiting += asks
         self._calls.mark_stale(place)
 
     def weights(
@@ -316,13 +316,13 @@ class Agent:
         """
         return self._clipped
 
-    def cancel(self, arm: Hashable) -> None:
-        """Forget one outstanding ask of an arm whose reward will never come."""
+    def cancel(self, arm: Hashable, asks: int = 1) -> None:
+        """Forget outstanding asks of an arm whose rewards will never come."""
         place = self._place(arm)
-        if not self._pending[place]:
+        if self._pending[place] < asks:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
-        self._pending[place] -= 1
-        self._waiting -= 1
+        self._pending[place] -= asks
+        self._waiting -= asks
         self._all_tried = False
         self._calls.mark_stale(place)
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from .messages import Found, arm_out, found_in, raise_problem
 from .remote_study import RemoteStudy
-from .transport import Answer, Transport
+from .transport import LONGEST, Answer, Transport
 
 
 class Client:
@@ -64,10 +64,12 @@ class Client:
 
     def text(self, path: str) -> bytes:
         """What a route answers with that is no JSON."""
-        return self._answer("GET", path, None, None).content
+        return self._answer("GET", path, None, None, longest=None).content
 
-    def _answer(self, method: str, path: str, body: Any, key: str | None) -> Answer:
-        answer = self._transport.send(method, path, body, key)
+    def _answer(
+        self, method: str, path: str, body: Any, key: str | None, longest: int | None = LONGEST
+    ) -> Answer:
+        answer = self._transport.send(method, path, body, key, longest=longest)
         if answer.status >= 400:
             is_json = answer.kind.endswith("json")
             raise_problem(answer.status, found_in(answer.content) if is_json else {})

@@ -82,11 +82,11 @@ class LocalDecider:
 
     def _begin(self) -> None:
         """What belongs to this process alone."""
-        self._process = os.getpid()
         self._fetching, self._closing = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
         self._service.close()
         self._outbox = Outbox(self._service, self._say, self._flush, self._clock, self._starts)
+        self._process = os.getpid()  # from now on other threads use what is here
         if self._starts:
             self._thread = threading.Thread(target=self._renew, name="belman-weights", daemon=True)
             self._thread.start()

@@ -8,9 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
-from .refusals import SENT, BelmanError, RewardError, ServiceError
-
-_STRANGER = "is something else at the address of the service?"
+from .refusals import SENT, STRANGER, BelmanError, RewardError, ServiceError
 
 
 class RemoteTicket(NamedTuple):
@@ -30,12 +28,12 @@ class Found(dict[str, Any]):
     """A JSON object of an answer; what should be in it and is not is an error of the service."""
 
     def __missing__(self, name: str) -> NoReturn:
-        raise ServiceError(f"an answer lacks {name!r}: {_STRANGER}")
+        raise ServiceError(f"an answer lacks {name!r}: {STRANGER}")
 
     def count(self, name: str) -> int:
         """A whole number that is in it."""
         if type(self[name]) is not int:
-            raise ServiceError(f"{name!r} of an answer is not a count: {_STRANGER}")
+            raise ServiceError(f"{name!r} of an answer is not a count: {STRANGER}")
         found: int = self[name]
         return found
 
@@ -48,7 +46,7 @@ def understood() -> Iterator[None]:
     except (TypeError, AttributeError, ValueError) as error:
         if isinstance(error, BelmanError):
             raise
-        raise ServiceError(f"an answer is not understood ({error}): {_STRANGER}") from None
+        raise ServiceError(f"an answer is not understood ({error}): {STRANGER}") from None
 
 
 def found_in(content: bytes) -> Found:
@@ -58,9 +56,7 @@ def found_in(content: bytes) -> Found:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, Found):
-        raise ServiceError(
-            f"an answer is {content[:40]!r}, which is not a JSON object: {_STRANGER}"
-        )
+        raise ServiceError(f"an answer is {content[:40]!r}, which is not a JSON object: {STRANGER}")
     return found
 
 

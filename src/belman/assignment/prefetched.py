@@ -59,7 +59,6 @@ class Prefetched:
 
     def _begin(self) -> None:
         """What belongs to this process alone."""
-        self._process = os.getpid()
         self._changed = threading.Condition()
         self._stock: deque[tuple[float, RemoteTicket]] = deque()  # and until when each is fresh
         self._stale: list[RemoteTicket] = []
@@ -71,6 +70,7 @@ class Prefetched:
         self._taken = self._returned = 0
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._process = os.getpid()  # at last: from now on other threads use what is here
 
     def ask(self) -> RemoteTicket:
         """A ticket for the arm to try now; raises what the study or the service refuses with."""

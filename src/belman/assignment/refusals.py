@@ -6,6 +6,9 @@ and service), so that code which knows nothing of them can catch it.
 
 from __future__ import annotations
 
+#: What may be the matter where answers are not those of a service.
+STRANGER = "is something else at the address of the service?"
+
 
 class BelmanError(Exception):
     """The root of every error that `belman` raises on purpose."""

@@ -21,7 +21,7 @@ from .messages import (
     understood,
 )
 from .prefetched import MOST, Prefetched
-from .refusals import BelmanError
+from .refusals import BelmanError, UnknownStudyError
 from .remote_edge import RemoteEdge
 
 if TYPE_CHECKING:
@@ -265,7 +265,11 @@ class RemoteStudy(RemoteEdge):
         """Delete the study with its whole log for good, where `confirm` is its name; gives the
         count of events.
         """
-        found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
+        events = self.client.call("GET", self._path).count("events")
+        try:
+            found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
+        except UnknownStudyError:  # it was there: the answer to a first attempt was lost
+            return events
         return found.count("deleted")
 
     def _rows(self, what: str) -> Rows:

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, quote, urlsplit
 
-from .refusals import ServiceError, SettingError
+from .refusals import STRANGER, ServiceError, SettingError
 
 if TYPE_CHECKING:
     import http.client
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _RETRIED = {429, 502, 503, 504}
 _READS = {"GET", "HEAD"}
 _MAX_WAIT = 5.0
+#: Bytes of an answer, but for files; whoever sends more is no service of ours.
+LONGEST = 100_000_000
 
 
 class Answer(NamedTuple):
@@ -57,9 +59,10 @@ class Transport:
         body: Any = None,
         key: str | None = None,
         unless: str | None = None,
+        longest: int | None = LONGEST,
     ) -> Answer:
-        """What a route answers; a change carries this key, or one of ours, and a read may be for
-        anything but the version of the tag `unless`.
+        """What a route answers, in so many bytes at most; a change carries this key, or one of
+        ours, and a read may be for anything but the version of the tag `unless`.
         """
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         headers = {"Accept": "application/json"}
@@ -71,15 +74,17 @@ class Transport:
             headers["If-None-Match"] = unless
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        return self._send(method, path, data, headers)
+        return self._send(method, path, data, headers, longest)
 
-    def _send(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> Answer:
+    def _send(self, *request: Any) -> Answer:
         from http.client import HTTPException  # here, since it takes longer than all of the rest
 
         wait = 0.05
         for left in reversed(range(self._retries + 1)):
             try:
-                answer = self._send_once(method, path, data, headers)
+                answer = self._send_once(*request)
+            except ServiceError:
+                raise
             except (OSError, HTTPException) as error:
                 if not left:
                     words = error or type(error).__name__
@@ -92,14 +97,22 @@ class Transport:
         raise AssertionError("the last attempt returns or raises")
 
     def _send_once(
-        self, method: str, path: str, data: bytes | None, headers: dict[str, str]
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: dict[str, str],
+        longest: int | None,
     ) -> Answer:
         connection = self._connection()
         try:
             connection.request(method, self._path + path, data, headers)
             found = connection.getresponse()
             kind, tag = found.headers.get_content_type(), found.headers.get("ETag")
-            answer = Answer(found.status, kind, found.read(), tag)
+            content = found.read() if longest is None else found.read(longest + 1)
+            if longest is not None and len(content) > longest:
+                raise ServiceError(f"{self} answers with more than {longest:,} bytes: {STRANGER}")
+            answer = Answer(found.status, kind, content, tag)
         except BaseException:
             connection.close()
             raise
@@ -109,8 +122,9 @@ class Transport:
     def _connection(self) -> http.client.HTTPConnection:
         """An idle one of the pool, or a new one: threads that send at once have one each."""
         if self._process != os.getpid():
-            self._process = os.getpid()
-            self.close()
+            inherited, self._pool = self._pool, deque()
+            self._process = os.getpid()  # from now on other threads take what is in the pool
+            _close(inherited)
         try:
             return self._pool.pop()
         except IndexError:
@@ -126,12 +140,16 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections that nobody uses; the next request opens a new one."""
-        while self._pool:
-            self._pool.pop().close()
+        _close(self._pool)
 
     def __str__(self) -> str:
         scheme, usual = ("https", 443) if self._secure else ("http", 80)
         return f"{scheme}://{self._host}:{self._port or usual}{self._path}"
+
+
+def _close(pool: deque[http.client.HTTPConnection]) -> None:
+    while pool:
+        pool.pop().close()
 
 
 def own_key() -> str:

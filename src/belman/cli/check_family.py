@@ -55,6 +55,8 @@ def columns(
         raise SettingError(f"{data} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SettingError(f"{data} is not text in UTF-8") from None
+    except csv.Error as error:
+        raise SettingError(f"{data} cannot be read: {error}") from None
     except IndexError:
         raise SettingError(f"{data} has a line with fewer columns than {listing(names)}") from None
     rewards = np.empty(len(cells))

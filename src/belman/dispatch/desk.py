@@ -173,7 +173,7 @@ class Desk(ABC):
 
 def _is_late(roster: Roster, job: Any) -> bool:
     """Whether a job ended before it was told to: it was over the time limit, and has failed."""
-    is_gone = isinstance(job, Job) and job.number not in roster.jobs
+    is_gone = isinstance(job, Job) and roster.jobs.same(job) is None
     return is_gone and roster.time_limit is not None
 
 

@@ -37,6 +37,14 @@ class JobBook:
     def __contains__(self, number: int) -> bool:
         return number in self._jobs
 
+    def same(self, job: Job) -> Job | None:
+        """A job under way, as it is here; not another one that got its number after a state of
+        before was put back.
+        """
+        own = self._jobs.get(job.number)
+        is_same = own is not None and (own.server, own.queue) == (job.server, job.queue)
+        return own if is_same else None
+
     def count(self, server: Hashable) -> int:
         """How many jobs a server has."""
         return self._counts.get(server, 0)

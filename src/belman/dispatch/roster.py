@@ -155,8 +155,8 @@ class Roster:
     def job(self, named: Any) -> Job:
         """A job by itself, or the oldest one of a server by the server's name."""
         if isinstance(named, Job):
-            if named.number in self.jobs:
-                return named
+            if (own := self.jobs.same(named)) is not None:
+                return own
             raise ServerError(f"job {named.number} is not under way: its end was told already")
         server = self.known(named)
         if (job := self.jobs.oldest(server)) is None:

@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time as clocks
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from belman.dispatch import roster_file
 from belman.dispatch.desk import Desk
@@ -24,6 +24,14 @@ _TABLE = """CREATE TABLE IF NOT EXISTS belman_dispatchers (
     name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, time FLOAT NOT NULL, content TEXT
 )"""
 _ROW = "SELECT revision, time, content FROM belman_dispatchers WHERE name = ?"
+
+
+class _Seen(NamedTuple):
+    """A revision, its text, and the roster that it is."""
+
+    revision: int
+    content: str
+    roster: Roster
 
 
 class Storage(Protocol):
@@ -66,7 +74,7 @@ class SharedDispatcher(Desk):
         **settings: Any,
     ) -> None:
         self._storage, self._name, self._policy, self._nap = storage, name, policy, nap
-        self._seen: tuple[int, Roster] | None = None  # a revision, and the roster that it is
+        self._seen: _Seen | None = None
         self._lock = threading.Lock()
         first = None if servers is None else Roster(servers, policy=policy, **settings)
 
@@ -91,15 +99,16 @@ class SharedDispatcher(Desk):
             take = "UPDATE belman_dispatchers SET revision = revision + 1 WHERE name = ?"
             transaction.execute(take, self._name)
             roster, now, revision = self._read(transaction, before=1)
-            self._seen = None
+            self._seen = None  # it comes back when what it holds is committed
             roster.expire(now)
             found = work(roster, now)
             put = "UPDATE belman_dispatchers SET time = ?, content = ? WHERE name = ?"
-            transaction.execute(put, now, roster_file.write(roster, now), self._name)
-            written[:] = [(revision, roster)]
+            content = roster_file.write(roster, now)
+            transaction.execute(put, now, content, self._name)
+            written[:] = [_Seen(revision, content, roster)]
             return found
 
-        written: list[tuple[int, Roster]] = []
+        written: list[_Seen] = []
         with self._lock:
             found = self._storage.run(alone)
             self._seen = written[0]  # it was committed
@@ -107,22 +116,27 @@ class SharedDispatcher(Desk):
 
     def _look(self, work: Callable[[Roster, float], T]) -> T:
         def read(transaction: Any) -> T:
-            roster, now, revision = self._read(transaction)
-            self._seen = revision, roster
+            roster, now, _ = self._read(transaction)
             return work(roster, now)
 
         with self._lock:
             return self._storage.run(read, write=False)
 
     def _read(self, transaction: Any, before: int = 0) -> tuple[Roster, float, int]:
-        """The roster, the time, and the revision; it is as kept here if nobody else changed it."""
-        ((revision, written, content),) = transaction.rows(_ROW, self._name)
-        now = max(transaction.now(), written)
-        if self._seen is not None and self._seen[0] == revision - before:
-            return self._seen[1], now, revision
+        """The roster, the time, and the revision; it is as kept here if nobody else changed it, nor
+        put back what was there before.
+        """
         source = f"dispatcher {self._name!r} of {self._storage}"
-        # jobs began so long before it was written
-        return roster_file.read(content, source, self._policy, written), now, revision
+        found = transaction.rows(_ROW, self._name)
+        if not found:
+            raise ServerError(f"{source} is no more: it was deleted, or a backup was put back")
+        revision, written, content = found[0]
+        now = max(transaction.now(), written)
+        if self._seen is None or self._seen[:2] != (revision - before, content):
+            # jobs began so long before it was written
+            roster = roster_file.read(content, source, self._policy, written)
+            self._seen = _Seen(revision - before, content, roster)
+        return self._seen.roster, now, revision
 
     @property
     def time_limit(self) -> float | None:

@@ -28,6 +28,8 @@ Kernel = Callable[..., Any]
 KEEP, SETTING, SHAPE, RATE = 0, 1, 2, 3
 #: The factors of the scale of a block whose scale is learnt.
 BANK = (1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0)
+#: The largest reward: a belief that has met it still tells small ones apart.
+LARGEST = 1e12
 #: What a prior scale may be.
 LEAST, MOST = 1e-9, 1e9
 #: How many features there may be: a belief holds their square.
@@ -140,9 +142,12 @@ class Model(ABC):
             value = float(reward)
         except (TypeError, ValueError, OverflowError):
             value = math.nan
-        if isinstance(reward, str) or not abs(value) <= 1e12 or not self.supports(value):
+        if isinstance(reward, str) or not math.isfinite(value) or not self.supports(value):
             allowed = f"{self.name} rewards are {self.support}"
             raise RewardError(f"reward {reward!r} is not allowed: {allowed}")
+        if abs(value) > LARGEST:
+            allowed = f"no reward of a {self.name} model may be larger than {LARGEST:g}"
+            raise RewardError(f"reward {reward!r} is too large: {allowed}")
         return value
 
     def belief(self, blocks: Sequence[Block] | int) -> Belief:

@@ -20,6 +20,8 @@ from belman.segments.pooling import STRENGTHS, Pooling
 
 Segment = tuple[Hashable, ...]
 MOST_SEGMENTS = 100_000
+#: Beliefs, one for each segment and arm, beyond which a study takes in no more segments.
+MOST_BELIEFS = 1_000_000
 
 
 class SegmentBeliefs:
@@ -64,9 +66,23 @@ class SegmentBeliefs:
         """Keep a segment from now on."""
         if key in self.own:
             return
-        if len(self.own) >= MOST_SEGMENTS:
-            raise SettingError(f"{key!r} is one segment too many: at most {MOST_SEGMENTS:,}")
+        self._check_count(key, MOST_SEGMENTS)
         self.own[key] = dict(self._first)
+
+    def check_room(self, key: Segment) -> None:
+        """Refuse a segment that is one too many, of so many arms."""
+        if key not in self.own:
+            self._check_count(key, min(MOST_SEGMENTS, MOST_BELIEFS // len(self._first)))
+
+    def _check_count(self, key: Segment, most: int) -> None:
+        if len(self.own) >= most:
+            arms = f"of {len(self._first):,} arms" if most < MOST_SEGMENTS else "of an agent"
+            raise SettingError(f"{key!r} is one segment too many: at most {most:,} {arms}")
+
+    def check_reward(self, key: Segment, arm: Hashable, value: float) -> None:
+        """Raise RewardError where a reward would leave the reach of a belief."""
+        for learnt in (self.of(key)[arm], self.all[arm]):
+            self.family.update(learnt.belief, value)
 
     def learn(self, key: Segment, arm: Hashable, value: float) -> None:
         """Learn what an arm brought in a segment, on the scale of the family."""

@@ -67,7 +67,8 @@ class Action(BaseModel):
 
     id: Annotated[Word, Field(description="Its name.")]
     features: Annotated[
-        list[Values], Field(description="What is known of it, in one or several objects.")
+        list[Values],
+        Field(max_length=MOST_NAMES, description="What is known of it, in one or several objects."),
     ] = []
 
 
@@ -92,14 +93,19 @@ class RankBody(BaseModel):
     )
 
     contextFeatures: Annotated[  # noqa: N815 (the shape of another service)
-        list[Values], Field(description="What is known of this moment, in one or several objects.")
+        list[Values],
+        Field(
+            max_length=MOST_NAMES,
+            description="What is known of this moment, in one or several objects.",
+        ),
     ] = []
     actions: Annotated[
         list[Action],
         Field(min_length=1, max_length=MOST_CANDIDATES, description="What may be chosen."),
     ]
     excludedActions: Annotated[  # noqa: N815
-        list[Word], Field(description="Names of actions that may not be.")
+        list[Word],
+        Field(max_length=MOST_CANDIDATES, description="Names of actions that may not be."),
     ] = []
     eventId: Annotated[  # noqa: N815
         Word | None, Field(description="A name of yours; the same one again has the same answer.")
@@ -111,7 +117,8 @@ class RankBody(BaseModel):
 
     def chosen_from(self) -> list[Action]:
         """The actions that are not excluded, each of a name of its own."""
-        found = [one for one in self.actions if one.id not in self.excludedActions]
+        excluded = set(self.excludedActions)
+        found = [one for one in self.actions if one.id not in excluded]
         if not found or len({one.id for one in found}) < len(found):
             raise SettingError("give actions of different ids, not all of them excluded")
         return found
@@ -151,7 +158,7 @@ def context_in(text: str | None) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise SettingError(f"context={text[:80]!r} is not a JSON object: {{…}}")

@@ -10,6 +10,7 @@ from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
+from belman.errors import SettingError
 from belman.service import context_models as models
 from belman.service.access import idempotency_key, requires, role_router
 from belman.service.keys import Role
@@ -71,5 +72,8 @@ async def reward(
 
 
 def _rewarded(study: Study, key: str | None, value: float) -> None:
-    (ticket,) = study.asked(key or "")
-    study.tell(ticket, value, key=key)
+    tickets = study.asked(key or "")
+    if len(tickets) > 1:
+        remedy = "tell the reward of each of them"
+        raise SettingError(f"this event is no ranking, but {len(tickets)} tickets: {remedy}")
+    study.tell(tickets[0], value, key=key)

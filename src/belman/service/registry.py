@@ -10,6 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from belman.errors import UnknownStudyError, listing, nearest
+from belman.service.export_response import Exports
 from belman.service.group_commit import GroupCommit
 from belman.service.keys import Key, Keys
 from belman.service.limits import Limits
@@ -47,6 +48,7 @@ class Registry:
         self.limits = Limits() if limits is None else limits
         self.keys = Keys(storage)
         self.streams = Streams(self.limits, metrics)
+        self.exports = Exports()
         self.stopping = asyncio.Event()
         self._require_keys = require_keys
         self._deciding = ThreadPoolExecutor(8, "belman-decide")

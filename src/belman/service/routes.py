@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Scope
@@ -16,6 +15,7 @@ from belman.errors import BelmanError, problem_type
 from belman.service import answers, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.context_models import context_in
+from belman.service.export_response import ExportResponse
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
@@ -260,8 +260,10 @@ async def study_history(
 @router.get("/{name}/export", response_class=FileResponse, **requires(Role.READ, 501))
 async def export(request: Request, study: OpenStudy, format: Format = "csv") -> Response:
     """The whole log as a file."""
-    path = await registry_of(request).read(views.export, study, format)
-    return FileResponse(path, filename=f"study.{format}", background=BackgroundTask(path.unlink))
+    registry = registry_of(request)
+    async with registry.exports.one_more():
+        path = await registry.read(views.export, study, format)
+    return ExportResponse(path, f"study.{format}", registry.exports)
 
 
 # Changes

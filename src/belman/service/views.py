@@ -19,9 +19,11 @@ from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
-from belman.studies import Draw, Kind, Storage, Study, Ticket, open_study
+from belman.studies import Draw, Event, Kind, Storage, Study, Ticket, open_study
 from belman.studies.views.study_report import MOST
 from belman.table import Table
+
+MOST_TEXT = 4_000_000  # characters of the bodies of events that one answer holds, or one event
 
 
 def create(new: NewStudy, storage: Storage) -> Study:
@@ -89,9 +91,16 @@ def report(study: Study, level: float, control: str | None, by: str | None) -> b
 
 
 def history(study: Study, after: int, limit: int) -> bytes:
-    """Lines of the log with names for numbers; what a line does not have is left out."""
+    """Lines of the log with names for numbers; what a line does not have is left out. Where they
+    are long there are fewer of them, and at least one.
+    """
+    lines, text = list[Event](), 0
     with closing(study.events(after)) as events:  # type: ignore[type-var]
-        lines = list(itertools.islice(events, limit))
+        for event in itertools.islice(events, limit):
+            lines.append(event)
+            text += len(event.body or "")
+            if text > MOST_TEXT:
+                break
     register = study.register
     rows = []
     for event in lines:

@@ -21,7 +21,7 @@ from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.studies.bulk import batches as bulk
 from belman.studies.bulk.open_rows import OpenRows
-from belman.studies.contexts.context import CONTEXT, Contexts
+from belman.studies.contexts.context import CONTEXT, Contexts, Open
 from belman.studies.contexts.segments import SegmentContexts
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.attributes import given_in
@@ -232,6 +232,9 @@ class State:
             self._await(counted.arm, 1)
         try:
             if counted.reward is not None:
+                if self.contexts is not None:
+                    asked = self.contexts.asked(counted.ticket, event)
+                    self.contexts.check_reward(*asked, counted.reward)
                 self._learn(counted.arm, counted.reward)
         except RewardError:
             counted = counted._replace(reward=None)
@@ -278,9 +281,13 @@ class State:
         self.told += 1
         self.reward += reward
 
-    def check_reward(self, place: int, reward: float) -> None:
-        """Raise RewardError where the belief about an arm would leave its reach."""
+    def check_reward(self, place: int, reward: float, asked: Open | None = None) -> None:
+        """Raise RewardError where the belief about an arm would leave its reach, or what is known
+        by context, in a study that has contexts, cannot learn it.
+        """
         self.agent.family.update(self.learnt(place).belief, self.agent.scale.inward(reward))
+        if self.contexts is not None and asked is not None:
+            self.contexts.check_reward(*asked, reward)
 
     def learnt(self, place: int) -> Learnt:
         """All that was learnt of an arm, played or retired."""

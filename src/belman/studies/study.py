@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from belman.agent import doors
 from belman.assignment import SigningKey, Weights
-from belman.errors import BelmanError, PolicyError, SettingError, StudyError
+from belman.errors import PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
@@ -34,7 +34,16 @@ from belman.studies.state import State
 from belman.studies.tickets.returns import give_back
 from belman.studies.tickets.ticket import Ticket
 from belman.studies.traffic import publishing
-from belman.studies.unit_of_work import Ask, Tell, UnitOfWork, batches, check_key, check_reason
+from belman.studies.unit_of_work import (
+    Answer,
+    Ask,
+    SpoiltError,
+    Tell,
+    UnitOfWork,
+    batches,
+    check_key,
+    check_reason,
+)
 from belman.studies.views.import_export import past_data
 from belman.studies.views.looking import Looking
 
@@ -165,16 +174,28 @@ class Study(Looking):
         given = doors.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
-    def together(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
+    def together(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
         """Many asks and tells in one transaction (group commit), which costs one wait for the disk;
         in several where they ask for more tickets than one may give.
 
         Each gets its own answer in its place: the tickets of an ask, whether a tell was news, or
         the error that it alone would have raised.
         """
-        found: list[list[Ticket] | bool | BelmanError] = []
+        found: list[Answer] = []
         for batch in batches(requests, self._replica.limits.tickets):
-            found += self._replica.transact(partial(UnitOfWork.answers, requests=batch))
+            try:
+                found += self._replica.transact(partial(UnitOfWork.answers, requests=batch))
+            except SpoiltError:
+                found += map(self._alone, batch)
+        return found
+
+    def _alone(self, request: Ask | Tell) -> Answer:
+        """What a request gets in a transaction of its own."""
+        try:
+            work = partial(UnitOfWork.answers, requests=[request])
+            (found,) = self._replica.transact(work)
+        except SpoiltError as spoilt:
+            return spoilt.refusal
         return found
 
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:

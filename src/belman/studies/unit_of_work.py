@@ -21,9 +21,10 @@ from belman.errors import (
 )
 from belman.studies import consequences
 from belman.studies.contexts import context as contexts
+from belman.studies.contexts.context import Open
 from belman.studies.log import change_keys
 from belman.studies.log.chain import NO_MARK, Head, mark
-from belman.studies.log.event_log import CHUNK, Event, EventLog, Kind
+from belman.studies.log.event_log import FIRST_CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
 from belman.studies.rules import guards, shipping
@@ -34,6 +35,8 @@ from belman.studies.rules.written import is_encodable
 from belman.studies.state import State
 from belman.studies.tickets import settle
 from belman.studies.tickets.ticket import Ticket, ticket_id, ticket_number, ticket_of
+
+Answer = list[Ticket] | bool | BelmanError
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 250  # characters of an idempotency key
@@ -64,6 +67,16 @@ class Tell(NamedTuple):
     metrics: Mapping[str, float] | None = None
 
 
+class SpoiltError(BelmanError):
+    """One of several requests was refused after it had changed something: none of them may be kept,
+    and each is to be made alone.
+    """
+
+    def __init__(self, refusal: BelmanError) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
 class UnitOfWork:
     """Decides, learns and writes down, on a state that is up to date; due tickets expire first."""
 
@@ -90,36 +103,36 @@ class UnitOfWork:
 
     # Requests
 
-    def answer(self, request: Ask | Tell) -> list[Ticket] | bool | BelmanError:
-        """What a request gets, be it an error."""
-        try:
-            return self.ask(request) if isinstance(request, Ask) else self.tell(request)
-        except BelmanError as error:
-            return error
-
-    def answers(self, requests: Sequence[Ask | Tell]) -> list[list[Ticket] | bool | BelmanError]:
-        """What each of several requests gets."""
-        return [self.answer(request) for request in requests]
+    def answers(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
+        """What each of several requests gets, be it an error."""
+        found: list[Answer] = []
+        for request in requests:
+            self.dirty = False
+            try:
+                found.append(self.ask(request) if isinstance(request, Ask) else self.tell(request))
+            except BelmanError as error:
+                if self.dirty:
+                    raise SpoiltError(error) from error
+                found.append(error)
+        return found
 
     def ask(self, request: Ask) -> list[Ticket]:
         """Tickets for the arms to try now, or those that the same key was given before."""
         doors.check_count(request.tickets)
         attributes = check_attributes(request.attributes, self.state.attribute_names)
         asking = self.state.check_asking(request.context, request.candidates)
+        self._check_top(request, asking)
         body: dict[str, Any] = {"attributes": attributes} if attributes else {}
         body |= {} if asking is None else contexts.body(asking)
         given = [] if request.key is None else self._given(request, check_key(request.key), body)
         if given:
             return given
         self.check_playing()
-        tickets = self.state.tickets
-        self._limits.check(
-            request.tickets, len(tickets.asks) - len(tickets.due(self.now)), self.name
-        )
+        self._check_room(request, asking)
         self.dirty = True
         self.state.close(self.now)  # the asks that follow have this time
         self.follow()
-        self.check_playing()
+        self.check_still_playing()
         self.state.count_early(self.now)
         rows = self._rows(request, asking, body)
         while some := list(islice(rows, MOST_WAITING)):
@@ -143,20 +156,37 @@ class UnitOfWork:
                 text = _chosen(body, place, candidate, ranking, request.top)
             yield first + i, kind, now, place, draw, probability, None, None, key, text
 
-    def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
-        """The places of all arms, or candidates, the largest index first, if that is asked for."""
+    def _check_room(self, request: Ask, asking: Asking | None) -> None:
+        """Refuse more tickets than may be, and what a context brings that there is no room for."""
+        tickets = self.state.tickets
+        out = len(tickets.asks) - len(tickets.due(self.now))
+        candidates = 1 if asking is None or asking.candidates is None else len(asking.candidates)
+        self._limits.check(request.tickets, out, self.name, candidates)
+        if asking is not None and self.state.contexts is not None:
+            self.state.contexts.check_room(asking, request.tickets)
+
+    @staticmethod
+    def _check_top(request: Ask, asking: Asking | None) -> None:
         if request.top is None:
-            return None
+            return
         if asking is None:
             raise SettingError("top=… ranks arms in a context: this study decides without")
         doors.check_count(request.top, f"top={request.top!r}")
-        return self.state.rank(asking)
+
+    def _ranking(self, request: Ask, asking: Asking | None) -> list[int] | None:
+        """The places of all arms, or candidates, the largest index first, if that is asked for."""
+        return None if request.top is None or asking is None else self.state.rank(asking)
 
     def check_playing(self) -> None:
         """Refuse where the study is paused."""
         if self.state.paused:
             effect = "it decides nothing until it is resumed"
             raise PausedError(f"study {self.name!r} is paused: {effect}")
+
+    def check_still_playing(self) -> None:
+        """Refuse where the study was paused by what has just counted, which is written down."""
+        self.dirty = not self.state.paused
+        self.check_playing()
 
     def check_waiting(self, rows: int) -> None:
         """Refuse more rows that wait for their window than tickets may be out."""
@@ -167,7 +197,7 @@ class UnitOfWork:
         found: list[Ticket] = []
         if (first := self.log.keyed(f"{key}/0")) is None:
             return found
-        at_once = min(request.tickets + 1, CHUNK)
+        at_once = min(request.tickets + 1, FIRST_CHUNK)
         for event in self.log.after(first.number - 1, at_once):  # they lie together
             if event.key != f"{key}/{len(found)}":
                 break
@@ -205,7 +235,7 @@ class UnitOfWork:
         if change_keys.made_before(self, key, Kind.RECORDED, request) is not None:
             return len(rows)
         known = self.state.places
-        checked: list[tuple[int, float]] = []
+        checked: list[tuple[int, float, Open | None]] = []
         bodies: list[dict[str, Any]] = []
         names: Set[str] = self.state.attribute_names
         in_contexts = self.state.contexts is not None
@@ -224,18 +254,19 @@ class UnitOfWork:
                 there = f"this study knows {listing(known)}{nearest(arm, known)}"
                 raise ArmError(f"row {i}: unknown arm {arm!r}: {there}")
             try:
-                checked.append((place, self.check_reward(reward)))
+                value = self.check_reward(reward)
                 names = names | set(found := check_attributes(attributes, names))
                 asking = self.state.check_asking(more, candidate) if in_contexts else None
+                checked.append((place, value, asking and Open(asking, place)))
             except (RewardError, SettingError) as error:
                 raise type(error)(f"row {i}: {error}") from None
             body = {"attributes": found} if found else {}
             chosen = None if candidate is None else 0
             bodies.append(body if asking is None else contexts.body(asking, chosen))
         why = {"reason": reason, "rows": len(checked)}
-        for i, (place, reward) in enumerate(checked):
+        for i, (place, reward, where) in enumerate(checked):
             try:
-                self.state.check_reward(place, reward)
+                self.state.check_reward(place, reward, where)
             except RewardError as error:
                 raise RewardError(f"row {i + 1}: {error}") from None
             own: dict[str, Any] = {}

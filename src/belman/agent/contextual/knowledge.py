@@ -65,13 +65,7 @@ class Knowledge:
         count: bool = True,
     ) -> bool:
         """Take in values, and `count` numbers; whether there are more columns than before."""
-        new = self.context.news(context) or any(map(self.features.news, candidates))
-        if new:  # try it first: too much is refused before anything is changed
-            trial_context, trial_features = deepcopy((self.context, self.features))
-            trial_context.meet(context)
-            for candidate in candidates:
-                trial_features.meet(candidate)
-            self.check_size(trial_context, trial_features, self.arms)
+        new = self.check_room(context, candidates)  # before anything is changed
         steps = [
             step
             for changed in self.context.meet(context, count)
@@ -85,6 +79,19 @@ class Knowledge:
         if new:
             self.grow(self.arms)
         return new
+
+    def check_room(
+        self, context: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]]
+    ) -> bool:
+        """Whether values bring something new; SettingError where that is too much."""
+        if not self.context.news(context) and not any(map(self.features.news, candidates)):
+            return False
+        trial_context, trial_features = deepcopy((self.context, self.features))
+        trial_context.meet(context)
+        for candidate in candidates:
+            trial_features.meet(candidate)
+        self.check_size(trial_context, trial_features, self.arms)
+        return True
 
     def check_size(self, context: Slots, features: Slots, arms: int) -> None:
         """Refuse more columns than a belief can have."""

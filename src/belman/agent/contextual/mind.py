@@ -147,6 +147,11 @@ class ContextualMind:
         }
 
     @property
+    def columns(self) -> int:
+        """How many coefficients there are."""
+        return len(self._learnt.columns)
+
+    @property
     def turn(self) -> int:
         """The turn being decided: the rewards told so far, plus one."""
         return self._told + 1
@@ -178,6 +183,10 @@ class ContextualMind:
         if isinstance(candidates, (str, Mapping)) or not len(candidates):
             raise SettingError(f"candidates={candidates!r} are not valid: give a list of {{…}}")
         return Asking(values, [self._learnt.features.check(one) for one in candidates])
+
+    def check_room(self, asking: Asking) -> None:
+        """Refuse what is new in it where that is too much."""
+        self._learnt.check_room(asking.context, asking.candidates or [])
 
     def meet(self, asking: Asking, count: bool = True) -> None:
         """Make room for what is new in it, and `count` its numbers."""

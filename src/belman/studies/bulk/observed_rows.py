@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from belman.agent import doors
 from belman.errors import SettingError, listing, nearest, needing
+from belman.studies.rules.arm_texts import ArmTexts
 
 ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".arrow", ".feather")
 Columns = dict[str, Sequence[Any]]
@@ -67,7 +68,7 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
     ('blue',)
     """
     if isinstance(given, (str, os.PathLike)):
-        return _with_arms(_kind(_read(Path(given)), str(given)), arms())
+        return _with_arms(_kind(_read(Path(given)), str(given)), arms(), Path(given))
     if isinstance(given, Mapping):
         return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
     give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
@@ -186,7 +187,7 @@ def _read_csv(path: Path) -> Columns:
         reading = _READING.get(name, str)
         try:
             found[name] = [reading(cell) for cell in column]
-        except ValueError:
+        except (ValueError, RecursionError):
             i = next(i for i, cell in enumerate(column, start=1) if not _reads(reading, cell))
             kind = "JSON" if name == "attributes" else "number"
             wrong = f"{name} {column[i - 1][:80]!r} is not a {kind}"
@@ -197,7 +198,7 @@ def _read_csv(path: Path) -> Columns:
 def _reads(reading: Callable[[str], Any], cell: str) -> bool:
     try:
         reading(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -255,12 +256,12 @@ def _given(row: Any) -> Any:
     return None if items is None else {key: value for key, value in items if value is not None}
 
 
-def _with_arms(batch: Rows | Sums, arms: Iterable[Any]) -> Rows | Sums:
-    """Arms of a file by their names as text, where that is not another's too."""
-    known = list(arms)
-    texts: dict[str, list[Any]] = {}
-    for arm in known:
-        texts.setdefault(str(arm), []).append(arm)
-    alone = {text: found[0] for text, found in texts.items() if len(found) == 1}
-    named = [alone.get(arm, arm) if isinstance(arm, str) else arm for arm in batch.arm]
-    return batch._replace(arm=named)
+def _with_arms(batch: Rows | Sums, arms: Iterable[Any], path: Path) -> Rows | Sums:
+    """Arms of a file by their names as text; one that may be two arms is refused."""
+    named, is_json = ArmTexts(arms), path.suffix in (".ndjson", ".jsonl")
+    found = []
+    for i, cell in enumerate(batch.arm, start=1):
+        meant = named.meant(cell, typed=is_json)
+        named.check_one(cell, meant, f"{path}, row {i}")
+        found.append(meant[0] if meant else cell)
+    return batch._replace(arm=found)

@@ -61,8 +61,18 @@ class Contexts(ABC):
         """Take in what is new in a context."""
 
     @abstractmethod
+    def check_room(self, asking: Asking, tickets: int) -> None:
+        """Refuse what is new in a context where there is no room for it, and more tickets than can
+        be decided in a moment, for which every other study of the storage may have to wait.
+        """
+
+    @abstractmethod
+    def check_reward(self, asking: Asking, place: int, reward: float) -> None:
+        """Raise RewardError where a reward cannot be learnt in a context."""
+
+    @abstractmethod
     def learn(self, asking: Asking, place: int, reward: float) -> None:
-        """Learn a reward of the study in a context that was met."""
+        """Learn a reward of the study, which was checked, in a context that was met."""
 
     @abstractmethod
     def expected(self, asking: Asking, place: int) -> float:
@@ -105,6 +115,13 @@ class Contexts(ABC):
         asking, place = self.read(event)
         self.meet(asking)
         self.learn(asking, place, event.reward)
+
+    def asked(self, ticket: int | None, event: Event | None) -> Open:
+        """What a ticket that is out was asked with, or else an event."""
+        if ticket is not None:
+            return self.open[ticket]
+        assert event is not None
+        return self.read(event)
 
     def read(self, event: Event) -> Open:
         """What an event was asked with, and the place of what was chosen."""

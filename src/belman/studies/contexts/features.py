@@ -12,10 +12,13 @@ from belman import chance
 from belman.agent.contextual import saving
 from belman.agent.contextual.agent import ContextualAgent
 from belman.agent.contextual.mind import Asking
+from belman.errors import SettingError
 from belman.policies.dependent import DependentPolicy
 from belman.studies.contexts.context import Contexts, check_candidates
 from belman.studies.rules.written import check_texts
 
+#: Arms × coefficients × tickets of one ask: tickets of a batch are decided one after another.
+MOST_CELLS = 4_000_000
 #: Coefficients that the page lists.
 MOST_LISTED = 200
 
@@ -49,6 +52,18 @@ class FeatureContexts(Contexts):
     def meet(self, asking: Asking) -> None:
         self.agent.meet(asking, count=False)  # as `choose` did, to the last bit
         self.agent.meet(asking)
+
+    def check_room(self, asking: Asking, tickets: int) -> None:
+        self.agent.check_room(asking)
+        arms = len(self.agent.arms if asking.candidates is None else asking.candidates)
+        most = max(MOST_CELLS // (arms * self.agent.columns), 1)
+        if tickets > most:
+            what = f"{arms:,} arms with {self.agent.columns:,} coefficients"
+            words = f"one ask gives at most {most:,} in a context, of {what}: ask for fewer"
+            raise SettingError(f"{tickets:,} tickets were asked for, and {words}")
+
+    def check_reward(self, asking: Asking, place: int, reward: float) -> None:
+        self.agent.inward(reward)
 
     def learn(self, asking: Asking, place: int, reward: float) -> None:
         self.agent.learn(asking, place, self.agent.inward(reward))

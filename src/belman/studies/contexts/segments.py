@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -17,6 +19,8 @@ from belman.studies.contexts.context import Contexts, Open
 from belman.studies.log.event_log import Event
 from belman.studies.rules.written import check_texts
 
+#: Texts that stand in a label as they are: they begin with a letter, and end no other part of it.
+_PLAIN = re.compile(r"[^\W\d_][^,=\"]*(?<!\s)")
 #: Segments that the page lists, the largest first.
 MOST_LISTED = 50
 #: Tickets of an arm that are out in a segment beyond which more change no decision.
@@ -56,13 +60,11 @@ class SegmentContexts(Contexts):
         """The agent as its segment believes now, with the tickets that are out there."""
         agent, key = self._agent, self.key(asking)
         for arm, waiting in agent.outstanding.items():
-            for _ in range(waiting):
-                agent.cancel(arm)
+            agent.cancel(arm, waiting)
         out = self._out.get(key, Counter())
         for place, arm in enumerate(agent.arms):
             agent.relearn(arm, self.beliefs.believed(key, arm))
-            for _ in range(min(out[place], MOST_WAITING)):
-                agent.expect(arm)
+            agent.expect(arm, min(out[place], MOST_WAITING))
         agent.lay_out()
         return agent
 
@@ -101,6 +103,13 @@ class SegmentContexts(Contexts):
 
     def meet(self, asking: Asking) -> None:
         self.beliefs.see(self.key(asking))
+
+    def check_room(self, asking: Asking, tickets: int) -> None:
+        self.beliefs.check_room(self.key(asking))
+
+    def check_reward(self, asking: Asking, place: int, reward: float) -> None:
+        value, arm = self._agent.scale.inward(reward), self._agent.arms[place]
+        self.beliefs.check_reward(self.key(asking), arm, value)
 
     def learn(self, asking: Asking, place: int, reward: float) -> None:
         value = self._agent.scale.inward(reward)
@@ -167,6 +176,17 @@ def label(context: Mapping[str, Any]) -> str:
 
     >>> label({"country": "fr", "device": None})
     'country=fr, device=none'
+    >>> label({"country": "1.0"}) == label({"country": 1.0})
+    False
     """
-    words = (f"{name}={'none' if value is None else value}" for name, value in context.items())
-    return ", ".join(words)
+    return ", ".join(f"{name}={_word(value)}" for name, value in context.items())
+
+
+def _word(value: Any) -> str:
+    """A value, in quotes where it is a text that would read as something else: no two segments
+    have the same label.
+    """
+    if not isinstance(value, str):
+        return "none" if value is None else str(value)
+    is_plain = _PLAIN.fullmatch(value) and value not in ("none", "True", "False")
+    return value if is_plain else json.dumps(value, ensure_ascii=False)

@@ -66,6 +66,13 @@ class ContextSettings:
         )
 
     @property
+    def model(self) -> Model | None:
+        """The model of rewards along features, if there are such."""
+        if not self.agent:
+            return None
+        return spec.build(json.loads(self.agent)["model"], Model, trust="imported")
+
+    @property
     def has_candidates(self) -> bool:
         """Whether arms come with every ask."""
         return bool(self.agent) and json.loads(self.agent)["rows"] is None
@@ -113,9 +120,9 @@ def check_contexts(
 
 def ledger_family(contexts: ContextSettings | None, in_range: bool) -> str:
     """The family by which the ledger counts: that of a model's rewards, or of those in a range."""
-    if contexts is None or contexts.segments:
+    model = None if contexts is None else contexts.model
+    if model is None:
         return "bounded" if in_range else "bernoulli"
-    model = spec.build(json.loads(contexts.agent)["model"], Model, trust="imported")
     if isinstance(model, Linear):
         return "gaussian-unknown"
     return "bernoulli" if isinstance(model, Logistic) else "poisson"

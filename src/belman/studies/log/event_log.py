@@ -67,7 +67,8 @@ _SELECT = f"SELECT {_COLUMNS} FROM belman_events WHERE study = ?"
 _AFTER = f"{_SELECT} AND number > ? ORDER BY number LIMIT ?"
 _ROWS = 80  # that one statement appends: older SQLite takes 999 values
 LOCK = "SELECT id FROM belman_studies WHERE id = ? FOR UPDATE"
-CHUNK = 10_000  # events that are read at a time
+CHUNK = 10_000  # events that are read at a time, where their bodies are not long
+FIRST_CHUNK, CHUNK_TEXT = 1_000, 16_000_000  # at first; characters of bodies, about so many
 NOTE_EVERY = 64
 
 
@@ -83,20 +84,23 @@ class EventLog:
         number: int = 0,
         *,
         lock: bool = False,
-        chunk: int = CHUNK,
+        chunk: int = FIRST_CHUNK,
     ) -> Iterator[Event]:
-        """All events that follow a number, however many, a chunk at a time.
+        """All events that follow a number, however many, a chunk at a time: so many at first.
 
         With `lock` first wait until nobody else writes to this study, and keep them out until the
         transaction ends.
         """
-        size = chunk
-        while size == chunk:
+        while True:
             values = (_AFTER, self.study, number, chunk)
             rows = transaction.rows_locked(LOCK, *values) if lock else transaction.rows(*values)
-            size = len(rows)
-            yield from map(Event._make, rows)
-            number = rows[-1][0] if rows else number
+            events = list(map(Event._make, rows))
+            yield from events
+            if len(events) < chunk:
+                return
+            number, text = events[-1].number, sum(len(one.body or "") for one in events)
+            fits = CHUNK_TEXT * chunk // max(text, 1)
+            chunk = max(min(fits, 2 * chunk, CHUNK), 1)
 
     def find(self, transaction: Transaction, field: str, value: object) -> Event | None:
         """The only event of a `number` or of a `key`, if there is one."""

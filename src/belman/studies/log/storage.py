@@ -29,9 +29,9 @@ class Pool:
         self._begin()
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
         self._idle: list[Any] = []
-        self._closing = weakref.finalize(self, _close, self._idle, self._pid)
+        self._closing = weakref.finalize(self, _close, self._idle, os.getpid())
+        self._pid = os.getpid()  # at last: from now on other threads take what is idle
 
     def close(self) -> None:
         """Close all that are not in use."""

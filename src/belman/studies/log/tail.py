@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from belman.studies.log.chain import Head
-from belman.studies.log.event_log import CHUNK, Event, EventLog, Kind
+from belman.studies.log.event_log import FIRST_CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 
 MOST_WAITING = 480  # events that wait to be written: few enough that Python forgets them young
@@ -60,7 +60,7 @@ class Tail:
         new = [event for event in self._new if event.kind == Kind.CORRECTED]
         return self._log.corrections(self._transaction) + new
 
-    def after(self, number: int = 0, chunk: int = CHUNK) -> Iterator[Event]:
-        """All events that follow a number, so many of them read at a time."""
+    def after(self, number: int = 0, chunk: int = FIRST_CHUNK) -> Iterator[Event]:
+        """All events that follow a number, so many of them read at first."""
         yield from self._log.after(self._transaction, number, chunk=chunk)
         yield from (event for event in self._new if event.number > number)

@@ -251,6 +251,9 @@ def settings(
             remedy = "counts for tickets that expire: give expire_after=… too"
             raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
         agent.scale.inward(expired_reward)
+    if contexts is not None and contexts.model is not None:
+        for silent in {counted, expired_reward} - {None}:
+            contexts.model.check_reward(silent)
     least = check_floor(floor, names)
     fixed = check_control_share(control_share, check_control(control, names))
     floors.check_sum(floors.shares(names, least, control, fixed))

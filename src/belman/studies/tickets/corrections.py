@@ -192,7 +192,13 @@ def refolded_contexts(
     def count(counted: Iterable[Counted], event: Event | None) -> None:
         for one in counted:
             if one.ticket is not None:
-                found.settle(one.ticket, counts.get(one.ticket, one.reward))
+                reward = counts.get(one.ticket, one.reward)
+                try:
+                    if reward is not None:
+                        found.check_reward(*found.open[one.ticket], reward)
+                except RewardError:  # as it was forgotten when it counted
+                    reward = None
+                found.settle(one.ticket, reward)
             elif event is not None and one.reward is not None:
                 found.record(event)
 

@@ -44,7 +44,7 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     is_same = tickets.answers.get(number) == reward and tickets.metrics.get(number, {}) == whole
     if is_same and not tickets.accumulate:
         return False
-    unit.state.check_reward(tickets.asks[number][0], reward)
+    _check_reach(unit, number, reward)
     told = check_number(request.reward) if tickets.adds_rewards else reward
     arm, text = tickets.asks[number][0], metrics_body(metrics)
     unit.write(Kind.TOLD, arm=arm, ticket=number, reward=told, key=key, body=text)
@@ -115,7 +115,7 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
     reward = _checked(unit, request.reward, metrics)
     out = unit.state.tickets.asks.get(number)
     if out is not None:
-        unit.state.check_reward(out[0], reward)
+        _check_reach(unit, number, reward)
         text = metrics_body(metrics)
         unit.write(Kind.TOLD, arm=out[0], ticket=number, reward=reward, body=text)
         return True
@@ -135,6 +135,16 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
         now = f"now {metrics}: the first ones stand"
         raise TicketError(f"ticket {shown!r} was told the metrics {before} already, and {now}")
     return False
+
+
+def _check_reach(unit: UnitOfWork, number: int, reward: float) -> None:
+    """Refuse a reward of a ticket, out or closed, that could not be learnt."""
+    contexts, asks = unit.state.contexts, unit.state.tickets.asks
+    ask = None if number in asks else unit.log.event(number)
+    place = asks[number][0] if ask is None else ask.arm
+    assert place is not None
+    asked = None if contexts is None else contexts.asked(number if ask is None else None, ask)
+    unit.state.check_reward(place, reward, asked)
 
 
 def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
@@ -166,7 +176,7 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
         return False
     assert counted.arm is not None
     if new is not None:
-        unit.state.check_reward(counted.arm, new)
+        _check_reach(unit, number, new)
     unit.dirty = True
     unit.state.close(unit.now)  # the event that follows has this time
     learnt, by_context = _learnt(unit, counted, new), _learnt_by_context(unit, counted, new)

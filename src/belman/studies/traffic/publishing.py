@@ -253,7 +253,7 @@ def publish(
         unit.dirty = True
         unit.state.close(unit.now)  # the event that follows has this time
         unit.follow()
-        unit.check_playing()
+        unit.check_still_playing()
         unit.state.count_early(unit.now, looking=True)
         body = {"reason": reason, **next_version(unit, segment, plan, asking)}
         unit.write(Kind.PUBLISHED, **change_keys.marked(key, Kind.PUBLISHED, asked, body))

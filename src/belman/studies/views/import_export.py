@@ -17,6 +17,7 @@ from belman.studies.contexts.context import CANDIDATES, CHOSEN, CONTEXT
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.replica import Replica
+from belman.studies.rules.arm_texts import ArmTexts
 from belman.studies.rules.attributes import Attributes, given_in
 from belman.studies.rules.metrics import Metrics, told_in
 from belman.studies.rules.settings import Settings
@@ -24,6 +25,7 @@ from belman.studies.state import State
 from belman.studies.tickets.corrections import metrics_after
 from belman.studies.tickets.open_tickets import Counted, counted_between
 from belman.studies.tickets.ticket import ticket_id
+from belman.table import harmless
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
 METRICS = "metrics"  # one column more, of a study to which any were told
@@ -32,44 +34,9 @@ IN_CONTEXT = "context"  # and one more, of a study with contexts
 ENDINGS = (".csv", ".parquet")
 
 _CHUNK = 50_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SO_FAR = "told so far"
 
 Row = tuple[Any, ...]
-
-
-def _ways(arm: Hashable) -> tuple[str, str]:
-    """An arm as text, and with its kind in front."""
-    return str(arm), f"{type(arm).__name__}:{arm}"
-
-
-def _readings(arms: Iterable[Hashable]) -> dict[str, list[Hashable]]:
-    """The arms that a text may stand for, as it is and as a CSV file holds it."""
-    found: dict[str, list[Hashable]] = {}
-    for arm in arms:
-        ways = _ways(arm)
-        for text in {*ways, *map(_harmless, ways)}:
-            found.setdefault(text, []).append(arm)
-    return found
-
-
-def texts(register: Sequence[Hashable]) -> list[str]:
-    """The name of every arm in a file, its kind in front (int:1) where two would read alike.
-
-    >>> texts(["blue", 1, "1"])
-    ['blue', 'int:1', 'str:1']
-    """
-    readings = _readings(register)
-    chosen = []
-    for arm in register:
-        alone = [
-            way for way in _ways(arm) if len(readings[way]) == len(readings[_harmless(way)]) == 1
-        ]
-        if not alone:
-            others = listing(readings[str(arm)])
-            raise ArmError(f"arm {arm!r} cannot be told from others in a file: {others}")
-        chosen.append(alone[0])
-    return chosen
 
 
 def lines(
@@ -97,7 +64,8 @@ def lines(
             start = replica.log.before_open(transaction, after, settings.window)
     log = itertools.takewhile(lambda event: event.number <= number, events(start))
     told = counted_between(settings, log, after, replica.now()) if windowed else log
-    names = texts(register) if as_text else register
+    named = ArmTexts(register)
+    names = list(map(named.text, register)) if as_text else register
     rows = (_line(one, names, replica.secret, windowed) for one in told)
     whole = (*COLUMNS, METRICS, ATTRIBUTES, IN_CONTEXT)
     return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
@@ -169,14 +137,9 @@ def _write_csv(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
         writer.writerow(columns)
         for count, row in enumerate(rows, start=1):  # noqa: B007
             writer.writerow(
-                cell.isoformat() if isinstance(cell, datetime) else _harmless(cell) for cell in row
+                cell.isoformat() if isinstance(cell, datetime) else harmless(cell) for cell in row
             )
     return count
-
-
-def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
@@ -213,19 +176,16 @@ def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Ro
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(f"{source} cannot be read: {error}") from None
     known = list(arms)
-    readings, own = _readings(known), {(type(arm), arm): arm for arm in known}
+    named = ArmTexts(known)
     found: list[Row] = []
     attributes = _told_with(rows, ATTRIBUTES, source) | _told_with(rows, IN_CONTEXT, source)
     for i, row in sorted(_final(rows).items()):
         cell = row["arm"]
-        typed = own.get((type(cell), cell)) if isinstance(cell, (int, float)) else None
-        meant = readings.get(str(cell), []) if typed is None else [typed]
+        meant = named.meant(cell)
         if not meant:
             there = f"this study knows {listing(known)}{nearest(cell, known)}"
             raise ArmError(f"{source}, row {i}: unknown arm {cell!r}: {there}")
-        if len(meant) > 1:
-            remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
-            raise ArmError(f"{source}, row {i}: {cell!r} may be {listing(meant)}: {remedy}")
+        named.check_one(cell, meant, f"{source}, row {i}")
         try:
             reward = float(row["reward"])
         except ValueError:
@@ -243,7 +203,7 @@ def _told_with(rows: Iterable[Mapping[str, Any]], column: str, source: Path) -> 
         if text := row.get(column):
             try:
                 found[row.get("ticket") or i] = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 write = 'write them as JSON: {"device": "phone"}'
                 what = f"{column} {str(text)[:80]!r} cannot be read"
                 raise SettingError(f"{source}, row {i}: {what}: {write}") from None
