@@ -57,6 +57,9 @@ def test_objects_make_a_study(client):
     )
     assert study.status()["policy"] == "LinUCB(alpha=2.0)"
     assert study.status()["model"] == "linear"
+    assert study.status()["has_exposure"] is False
+    segmented = client.create("segmented", ["blue", "red"], segments=["age"])
+    assert segmented.status()["has_exposure"] is True
 
 
 def test_candidates_are_asked_among(dishes):

@@ -73,9 +73,9 @@ class Looking:
         return self._replica.look(lambda state: tuple(state.register))
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> Policy | DependentPolicy:
         """The policy, which chooses."""
-        return self._replica.look(lambda state: state.agent.policy)
+        return self._replica.look(lambda state: state.policy)
 
     @property
     def paused(self) -> bool:
