@@ -318,5 +318,5 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-offer_agent("segments", lambda: __getattr__("SegmentedAgent"))
-offer_agent("space", lambda: __getattr__("BoxAgent"))
+offer_agent("segments", "belman segmented agent", lambda: __getattr__("SegmentedAgent"))
+offer_agent("space", "belman box", lambda: __getattr__("BoxAgent"))

@@ -170,6 +170,16 @@ def test_features_come_as_a_data_frame_too():
     assert made.to_json() == ContextualAgent(COLOURS, features=COLOURS, seed=1).to_json()
 
 
+def test_what_pandas_has_for_missing_values_is_missing():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"tone": ["a", None]}, index=["x", "y"]).astype("string")
+    made = ContextualAgent(["x", "y"], features=frame, context=["age"], seed=1)
+    assert "tone=missing" in made.coefficients()["feature"]
+    for nothing in (pandas.NA, pandas.NaT, float("nan"), None):
+        made.ask({"age": nothing})
+    assert "age=missing" in made.coefficients()["feature"]
+
+
 def test_candidates_come_and_go():
     agent = ContextualAgent(features=["price", "tone"], context=["age"], model="linear", seed=4)
     rng = np.random.default_rng(2)
@@ -415,6 +425,24 @@ def test_candidates_are_looked_at_by_their_places():
     assert "plays" not in believed.columns
     assert believed["expected reward"] == pytest.approx([-8.0, -2.0, -5.0], abs=0.3)
     assert sum(believed["P(best)"]) == pytest.approx(1.0)
+    assert explained["for"][0] == explained["against"][2] == "price"
     assert explained["arm"][0] == agent.ask({"hour": 9.0}, candidates=shelf) == 1
     with pytest.raises(SettingError, match="give candidates"):
         agent.explain({"hour": 9.0})
+
+
+def test_coefficients_are_per_deviation_of_their_numbers():
+    """Rewards of 3·age·price: a coefficient over what it is per is what one of each counts."""
+    prices = {"s": {"price": 2.0}, "l": {"price": 8.0}}
+    agent = ContextualAgent(
+        prices, features=prices, context=["age"], model="linear", pooling="shared", scale=100.0
+    )
+    rng = np.random.default_rng(5)
+    for _ in range(256):
+        arm, age = str(rng.choice(["s", "l"])), float(rng.uniform(20.0, 60.0))
+        agent.tell(arm, 3.0 * age * prices[arm]["price"], {"age": age})
+    table = agent.coefficients()
+    place = table["feature"].index("age × price")
+    spreads = [table["per"][table["feature"].index(name)] for name in ("age", "price")]
+    assert table["per"][place] == pytest.approx(np.prod(spreads))
+    assert table["coefficient"][place] / table["per"][place] == pytest.approx(3.0, rel=0.02)

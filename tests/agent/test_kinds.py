@@ -38,7 +38,28 @@ def test_a_space_has_points_and_no_arms():
         belman.Agent(space={"price": (5, 20)})
 
 
-def test_a_file_of_another_agent_is_refused_by_name():
-    text = belman.Agent(["blue"], segments=("country",), seed=7).to_json()
-    with pytest.raises(StateError, match="it has 'belman segmented agent'"):
-        belman.Agent.from_json(text)
+@pytest.mark.parametrize(
+    "agent",
+    [
+        belman.Agent(["blue", "red"], context=["country"], seed=7),
+        belman.Agent(["blue", "red"], segments=("country",), seed=7),
+        belman.Agent(space=belman.Box(price=(5, 20)), seed=7),
+    ],
+    ids=lambda agent: type(agent).__name__,
+)
+def test_the_door_loads_what_it_made(agent, tmp_path):
+    agent.save(tmp_path / "agent.json")
+    again = belman.Agent.load(tmp_path / "agent.json")
+    assert type(again) is type(agent)
+    assert again.to_json() == agent.to_json()
+
+
+def test_a_file_of_another_agent_is_refused_by_name(tmp_path):
+    path, other = tmp_path / "segments.json", "it has 'belman segmented agent'"
+    belman.Agent(["blue"], segments=("country",), seed=7).save(path)
+    with pytest.raises(StateError, match=other):
+        belman.ContextualAgent.load(path)
+    with pytest.raises(StateError, match=other):
+        belman.Agent.load(path, arms=["green"])
+    with pytest.raises(StateError, match=other):
+        belman.Agent(["blue"], start=path)

@@ -9,8 +9,9 @@ import pytest
 
 import belman
 from belman.errors import ArmError, SettingError
-from belman.measures import lift
+from belman.measures import Separated, lift
 from belman.measures.lift import Units
+from belman.measures.martingales import no_mixture
 
 START = {"blue": (10_000, 300), "green": (10_000, 381)}
 
@@ -100,6 +101,31 @@ def test_every_family_reports_from_the_first_reward(family, minimise):
     for arm in found.arms:
         assert arm.anytime[0] <= arm.anytime[1]
         assert arm.expected_loss >= 0.0
+
+
+@pytest.mark.parametrize("minimise", [False, True])
+def test_grids_of_atoms_report_as_coins_do(minimise):
+    options = {"minimise": minimise, "control": "a", "seed": 1}
+    atoms = belman.Agent(["a", "b"], belman.Bounded(atoms=65), **options)
+    coins = belman.Agent(["a", "b"], "bernoulli", **options)
+    for arm, reward in zip("abababbb", (0, 1, 1, 1, 0, 1, 1, 0), strict=True):
+        atoms.tell(arm, reward)
+        coins.tell(arm, reward)
+    for mine, other in zip(atoms.report().arms, coins.report().arms, strict=True):
+        assert mine.anytime == pytest.approx(other.anytime, abs=0.01)
+
+
+@pytest.mark.parametrize("family", ["log-normal", "positive"])
+def test_families_of_several_parameters_report_without_sequences(family):
+    """Their mean alone says nothing of the rewards: there is no martingale in it."""
+    agent = belman.Agent(["a", "b"], family, control="a", seed=1)
+    agent.tell("a", 1.0)
+    found = agent.report()
+    assert [arm.anytime for arm in found.arms] == [None, None]
+    assert found.arms[1].lift is not None
+    assert "several parameters" in found.notes[-1]
+    assert not Separated().decided(found).decided
+    assert no_mixture(belman.Money())  # whose reports take long, interpreted
 
 
 def test_units_are_those_of_the_scale():

@@ -204,3 +204,57 @@ def test_guard_rails_shipping_and_archives_from_the_shell(study):
         study("delete", "button", "--confirm", "buttons")
     assert "deleted button" in study("delete", "button", "--confirm", "button")
     assert "button" not in study("list")
+
+
+def test_contexts_from_the_shell(study, tmp_path):
+    (tmp_path / "arms.csv").write_text("arm,price,colour\n1,5,red\n2,8,\n")
+    study("create", "shop", "--arms", "1,2", "--features", tmp_path / "arms.csv", "--context",
+          "country,age", "--interactions", "country:price", "--model", "linear",
+          "--policy", "lin-ucb:alpha=2", "--uniform-share", 0.5, "--seed", 1)  # fmt: skip
+    visitor = ("--context", "country=FR", "--context", "age=31")
+    for _ in range(3):
+        ticket, arm, ranking = study("ask", "shop", *visitor, "--top", 2).split()
+        assert ranking in ("1,2", "2,1")
+        assert ranking[0] == arm
+        study("tell", "shop", ticket, 3.5)
+    assert "against" in study("explain", "shop", *visitor)
+    assert "P(best)" in study("show", "shop", *visitor)
+    shown = study("contexts", "shop")
+    assert "country=FR × price" in shown
+    assert "age × price" not in shown
+    assert "colour=missing" in shown
+    with pytest.raises(errors.ReplayError, match="LinTS"):
+        study("replay", "shop", "lin-ts")
+
+
+def test_segments_and_candidates_from_the_shell(study, tmp_path):
+    study("create", "seg", "--arms", "a,b", "--segments", "country,device", "--seed", 1)
+    ticket, _ = study("ask", "seg", "--context", "country=FR", "--context", "device=").split()
+    study("tell", "seg", ticket, 1)
+    assert "country=FR, device=none" in study("contexts", "seg")
+    (tmp_path / "shelf.csv").write_text("price,colour\n5,red\n8,\n")
+    (tmp_path / "shelf.json").write_text('[{"price": 5}, {"price": 8}]')
+    study("create", "shelf", "--features", "price,colour", "--context", "hour", "--seed", 1)
+    for given in (tmp_path / "shelf.csv", tmp_path / "shelf.json", '[{"price": 5}]'):
+        ticket, place = study("ask", "shelf", "--context", "hour=9", "--candidates", given).split()
+        assert int(place) in (0, 1)
+        study("tell", "shelf", ticket, 1)
+    assert "price" in study("explain", "shelf", "--candidates", tmp_path / "shelf.json")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("ask", "shop", "--candidates", "{}"), "no list"),
+        (("ask", "shop", "--candidates", "[{"), "not JSON"),
+        (("ask", "shop", "--candidates", "none.csv"), "cannot be read"),
+        (("ask", "shop", "--context", "a=1", "--context", "a=2"), "twice"),
+        (("create", "new", "--arms", "a", "--features", "price"), "say nothing of the arms"),
+        (("contexts", "shop"), "without contexts"),
+        (("explain", "shop", "--context", "a=1"), "no contexts"),
+    ],
+)
+def test_contexts_that_cannot_be_are_refused(study, words, message):
+    study("create", "shop", "--arms", "a,b")
+    with pytest.raises(errors.BelmanError, match=message):
+        study(*words)

@@ -107,6 +107,12 @@ def test_who_may_play_where():
         play({"a": LinTS()}, belman.problems.bernoulli([0.4, 0.5]))
 
 
+def test_a_table_has_the_prior_that_is_asked_for():
+    rows, labels = [[1.0], [2.0], [3.0]], [0, 1, 1]
+    assert from_table(rows, labels, scale=0.5).blocks[0].scale == 0.5
+    assert from_table(rows, labels).blocks[0].scale == 1.0
+
+
 def test_tables_that_make_no_problem():
     for rows, labels, options, words in (
         ([[1.0], [2.0]], None, {}, "give labels"),
@@ -114,6 +120,7 @@ def test_tables_that_make_no_problem():
         ([[1.0], [float("nan")]], [0, 1], {}, "rows are not valid"),
         ([[1.0], [2.0]], [0, 1, 1], {}, "2 rows and 3 rewards"),
         ([[1.0], [2.0]], [0, 1], {"rewards": [[1.0], [1.0]]}, "and not both"),
+        ([[1.0], [2.0]], [0, 1], {"scale": 0.0}, "scale=0.0 is not valid"),
     ):
         with pytest.raises(SettingError, match=words):
             from_table(rows, labels, **options)

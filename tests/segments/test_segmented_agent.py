@@ -174,3 +174,40 @@ def test_a_report_is_of_a_segment():
     reports = {country: agent.report({"country": country}) for country in CHANCES}
     assert "green" in reports["de"].sentence
     assert "blue" in reports["fr"].sentence
+
+
+def test_a_report_that_borrows_promises_nothing_at_any_look():
+    """Other segments' rewards have other means: a sequence over them would not be one."""
+    agent = SegmentedAgent(ARMS, segments=("country",), control="red", seed=5)
+    play(agent, 20, np.random.default_rng(6), {"de": (0.2, 0.5, 0.3)})
+    assert agent.report({"country": "de"}).arms[0].anytime is not None
+    play(agent, 20, np.random.default_rng(6))
+    found = agent.report({"country": "de"})
+    assert found.arms[0].anytime is None
+    assert "other segments" in found.notes[-1]
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_every_family_has_segments(name):
+    """Asked, told, and kept; a report, which takes long interpreted, of some."""
+    family = FAMILIES[name]()
+    agent = SegmentedAgent(["blue", "red"], family, segments=("country",), control="red", seed=1)
+    theta = family.parameter_of(np.clip(0.4, *np.nan_to_num(family.mean_range)))
+    rewards = family.sample_rewards(theta, belman.Agent(["a"], seed=1).mind, 6)
+    for country, reward in zip("deffde", rewards, strict=True):
+        agent.tell(agent.ask({"country": country}), float(reward), {"country": country})
+    assert sum(agent.weights(100, {"country": "d"}).values()) == pytest.approx(1.0)
+    if name in ("poisson", "log-normal"):
+        assert agent.report({"country": "d"}).sentence
+    assert SegmentedAgent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_batches_priors_and_why():
+    options = {"segments": ("country",), "seed": 5, "clip": True, "range": (0, 10)}
+    agent = SegmentedAgent(ARMS, **options, priors={"blue": (8.0, 2.0)}, stop_when=belman.Sure(0.9))
+    assert sorted(agent.ask({"country": "de"}, 3)) == sorted(ARMS)
+    agent.tell("blue", 99, {"country": "de"})
+    table = agent.explain({"country": "de"})
+    assert table["arm"][0] in ARMS
+    assert agent.beliefs({"country": "fr"})["expected reward"][0] == pytest.approx(90 / 11, rel=0.1)
+    assert agent.report({"country": "de"}).rule == belman.Sure(0.9)

@@ -57,12 +57,42 @@ def test_objects_make_a_study(client):
     )
     assert study.status()["policy"] == "LinUCB(alpha=2.0)"
     assert study.status()["model"] == "linear"
+    assert study.status()["has_exposure"] is False
+    segmented = client.create("segmented", ["blue", "red"], segments=["age"])
+    assert segmented.status()["has_exposure"] is True
 
 
 def test_candidates_are_asked_among(dishes):
     ticket = dishes.ask(context={"age": 30}, candidates=FOOD)
     assert ticket.candidate["price"] == FOOD[ticket.arm]["price"]
     assert dishes.tell(ticket, 3.5)
+
+
+def test_candidates_are_looked_at(dishes):
+    for _ in range(10):
+        ticket = dishes.ask(context={"age": 30}, candidates=FOOD)
+        dishes.tell(ticket, 10.0 - ticket.candidate["price"])
+    found = dishes.explain(context={"age": 30}, candidates=FOOD)
+    assert found["arm"][0] == 0
+    assert len(dishes.beliefs(candidates=FOOD)["P(best)"]) == 2
+    with pytest.raises(errors.SettingError, match="give candidates"):
+        dishes.explain(context={"age": 30})
+
+
+@pytest.mark.parametrize("given", ["candidates={}", "candidates=[", "context=[]", "candidates=[1]"])
+def test_what_is_no_look_is_refused(service, dishes, given):
+    assert service.send("GET", f"{path(dishes)}/explain?{given}").status == 422
+
+
+def test_interactions_by_a_formula(client, dishes):
+    made = client.create(
+        "formula", features=["price", "taste"], context=["age"], interactions="age:price"
+    )
+    made.ask(context={"age": 30}, candidates=FOOD)
+    labels = made.contexts()["coefficients"]["feature"]
+    assert [one for one in labels if "×" in one] == ["age × price"]
+    with pytest.raises(errors.SettingError, match="interaction"):
+        client.create("other", features=["price"], context=["age"], interactions="age*price")
 
 
 def test_rank_and_reward_once(service, dishes):

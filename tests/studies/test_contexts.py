@@ -125,6 +125,39 @@ def test_segments_are_seen_and_looked_at(opened):
     assert np.argmax(study.beliefs(context={"country": "fr"})["P(best)"]) == 0
 
 
+def test_a_report_goes_by_what_contexts_tell(opened):
+    study = begun(opened, "segments", control="red", policy=belman.Uniform())
+    lived(study, "segments", 150)
+    found = study.report(by="country")
+    assert found.attributes == ("country",)
+    assert found.segments.names == ("de", "fr", "it")
+    french = found.segments.alone[1]
+    assert french == (max if found.leader.arm == "blue" else min)(found.segments.alone)
+    weights = study.publish(1_000, segment={"country": "fr"})
+    arms = {f"unit {i}": belman.assign(weights, f"unit {i}").arm for i in range(40)}
+    study.observe([(unit, weights.version, arm, 1) for unit, arm in arms.items()])
+    pair = (found.segments.arm, found.segments.against)
+    more = study.report(by="country").segments.plays - found.segments.plays
+    assert more.tolist() == [0.0, sum(arm in pair for arm in arms.values()), 0.0]
+    with pytest.raises(errors.SettingError, match="there are 'country'"):
+        study.report(by="age")
+
+
+def test_candidates_are_looked_at(opened):
+    study = begun(opened, "candidates")
+    lived(study, "candidates", 30)
+    shelf = {"context": {"age": 40}, "candidates": [{"price": 1.0}, {"price": 8.0}]}
+    before = study.check()
+    believed, explained = study.beliefs(**shelf), study.explain(**shelf)
+    assert believed["expected reward"] == pytest.approx([1.0, 8.0], abs=1.5)
+    assert explained["arm"][0] == study.ask(**shelf).arm == 1
+    assert explained["for"][0] == "price"
+    assert study.reasons(1, **shelf)["feature"][0] == "price"
+    assert study.check() != before  # by the ask alone
+    with pytest.raises(errors.StudyError, match="no contexts"):
+        opened("plain", ARMS).explain(candidates=[{"price": 1.0}])
+
+
 def test_a_correction_counts_as_if_it_had_been_told_so(opened, kind):
     study = begun(opened, kind)
     tickets, luck = lived(study, kind), np.random.default_rng(3)

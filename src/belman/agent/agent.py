@@ -23,7 +23,7 @@ from belman.agent import (
     warm_start,
 )
 from belman.agent.calls import Calls
-from belman.agent.kinds import kind_for
+from belman.agent.kinds import kind_for, writer_of
 from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale, scale
 from belman.agent.weights import weights_of
@@ -721,15 +721,20 @@ class Agent:
         family: Family | None = None,
         policy: Policy | None = None,
     ) -> Agent:
-        """The agent of a state file, which goes on as if it had never stopped.
+        """The agent of a state file, which goes on as if it had never stopped: one of the class
+        that wrote it.
 
         `arms`, `family` and `policy` replace what the file holds; they are needed where it could
         hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
         a function).
         """
-        return cls.from_json(
-            state_file.fetch(path), source=os.fspath(path), arms=arms, family=family, policy=policy
-        )
+        text, source = state_file.fetch(path), os.fspath(path)
+        replaced = arms is not None or family is not None or policy is not None
+        kind = writer_of(text) if cls is Agent and not replaced else None
+        if kind is not None:
+            found: Agent = kind.from_json(text, source=source)
+            return found
+        return cls.from_json(text, source=source, arms=arms, family=family, policy=policy)
 
     @classmethod
     def from_json(

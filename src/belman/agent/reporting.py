@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from belman.agent.scale import Scale
@@ -54,10 +55,15 @@ def known(agent: Agent) -> Known:
 
 
 def report_of(
-    agent: Agent, control: Hashable | None, level: float, stop_when: StopRule | None
+    agent: Agent,
+    control: Hashable | None,
+    level: float,
+    stop_when: StopRule | None,
+    borrowed: str = "",
 ) -> Report:
-    """The report of an agent beside a control."""
-    return report(known(agent), control, level, stop_when)
+    """The report of an agent beside a control; `borrowed` says why not all rewards are its own."""
+    found = known(agent)
+    return report(replace(found, faded=found.faded or borrowed), control, level, stop_when)
 
 
 def check_rule(rule: object) -> StopRule | None:

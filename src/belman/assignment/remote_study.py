@@ -31,13 +31,17 @@ Given = Mapping[str, Any]
 Rows = Iterable[dict[str, Any]]
 
 
-def in_context(context: Given | None, **given: Any) -> str:
-    """What an address says of a look at a study in a context.
+def in_context(
+    context: Given | None, candidates: Iterable[Given] | None = None, **given: Any
+) -> str:
+    """What an address says of a look at a study in a context, or at candidates in one.
 
     >>> in_context({"age": 31}, level=0.9)
     'level=0.9&context=%7B%22age%22%3A+31%7D'
     """
     told = {} if context is None else {"context": json.dumps(dict(context))}
+    if candidates is not None:
+        told["candidates"] = json.dumps([dict(one) for one in candidates])
     return urlencode({**given, **told})
 
 
@@ -162,11 +166,17 @@ class RemoteStudy(RemoteEdge):
         found: dict[str, Any] = self.client.call("GET", self._path)
         return found
 
-    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Rows:
-        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, where
-        the study has such.
+    def beliefs(
+        self,
+        level: float = 0.95,
+        *,
+        context: Given | None = None,
+        candidates: Iterable[Given] | None = None,
+    ) -> Rows:
+        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, and of
+        candidates, where the study has such.
         """
-        return self._rows(f"beliefs?{in_context(context, level=level)}")
+        return self._rows(f"beliefs?{in_context(context, candidates, level=level)}")
 
     def contexts(self) -> dict[str, dict[str, list[Any]]]:
         """What is known by context, as columns: `coefficients` of features, or the best arm of
@@ -190,9 +200,11 @@ class RemoteStudy(RemoteEdge):
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return self._rows(f"metrics?{urlencode({'level': level})}")
 
-    def explain(self, *, context: Given | None = None) -> Rows:
+    def explain(
+        self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
+    ) -> Rows:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return self._rows(f"explain?{in_context(context)}")
+        return self._rows(f"explain?{in_context(context, candidates)}")
 
     def changes(self) -> Rows:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""

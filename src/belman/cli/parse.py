@@ -13,6 +13,7 @@ from belman.errors import SettingError, listing, nearest
 from belman.exposure import Exposure
 from belman.measures import StopRule
 from belman.policies import Drift, Policy
+from belman.policies.dependent import DependentPolicy
 
 #: Settings that the horizon of a run fills though they have a default.
 _TOLD = tuple((name, "horizon") for name in ("gittins", "gittins-normal", "gittins-brezzi-lai"))
@@ -34,6 +35,15 @@ def policy(words: str, horizon: int) -> Policy:
         given = {key: value(text) for key, text in map(setting, split(settings))}
         return own_policy(f"{file}:{name}", given)
     return spec.build(_description(words, Policy, horizon), Policy)
+
+
+def dependent_policy(words: str, horizon: int) -> DependentPolicy:
+    """The same for arms that share a belief.
+
+    >>> dependent_policy("lin-ucb:alpha=2", horizon=1000)
+    LinUCB(alpha=2)
+    """
+    return spec.build(_description(words, DependentPolicy, horizon), DependentPolicy)
 
 
 def drift(words: str | None) -> str | Drift | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from belman.cli import parse, study_values
+from belman.cli import parse, study_contexts, study_values
 from belman.cli.show import console
+from belman.cli.study_contexts import CandidatesOption, ContextOption
 from belman.errors import ArmError, listing, nearest
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
 def ask(
     name: Name,
     n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
+    context: ContextOption = None,
+    candidates: CandidatesOption = None,
+    top: Annotated[
+        int | None, typer.Option(help="Rank so many: the line ends in a tab and their names.")
+    ] = None,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,9 +84,21 @@ def ask(
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try; print one line per ticket: its id, a tab, its arm."""
-    known = study_values.attributes(attribute)
-    for ticket in opened(name, storage).ask(n, attributes=known, key=key):
-        print(f"{ticket.id}\t{ticket.arm}")
+    tickets = opened(name, storage).ask(
+        n,
+        attributes=study_values.attributes(attribute),
+        context=study_contexts.context(context),
+        candidates=study_contexts.candidates(candidates),
+        top=top,
+        key=key,
+    )
+    for ticket in tickets:
+        print(
+            ticket.id,
+            ticket.arm,
+            *([] if top is None else [",".join(map(str, ticket.ranking or ()))]),
+            sep="\t",
+        )
 
 
 @app.command()

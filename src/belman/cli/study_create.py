@@ -7,16 +7,23 @@ from typing import Annotated
 import typer
 
 from belman import spec
-from belman.cli import parse, study_values
+from belman.cli import parse, study_contexts, study_values
 from belman.cli.show import console
 from belman.cli.study import DEFAULT_STORAGE, Name, StorageOption, app
 from belman.families import Family
+from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
 
 
 @app.command()
 def create(
     name: Name,
-    arms: Annotated[str, typer.Option(help="The names of the arms, separated by commas.")],
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            help="The names of the arms, separated by commas; none where candidates come with asks."
+        ),
+    ] = None,
     family: Annotated[
         str | None,
         typer.Option(help="The family of rewards; default bernoulli, or bounded with --range."),
@@ -107,6 +114,29 @@ def create(
             help="A guard-rail, a limit on a metric such as 'refund < 0.05'; may be repeated."
         ),
     ] = None,
+    segments: Annotated[
+        str | None,
+        typer.Option(help="Names of context values that make segments: country,device."),
+    ] = None,
+    context: Annotated[
+        str | None, typer.Option(help="Names of the context values that come with an ask.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help="A .csv or .json file of the arms' features; names, for candidates."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Rewards given features: linear, logistic or poisson.")
+    ] = None,
+    pooling: Annotated[
+        str | None, typer.Option(help="What arms share: shared, disjoint or hybrid.")
+    ] = None,
+    interactions: Annotated[
+        str | None, typer.Option(help="Which pairs count together: 'country:price + hour:price'.")
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="The prior's standard deviation of coefficients.")
+    ] = None,
     expire_after: Annotated[
         float | None, typer.Option(help="Replaced by --window.", hidden=True)
     ] = None,
@@ -120,11 +150,15 @@ def create(
 
     ends = None if range is None else parse.numbers(range, "range")
     law = family or ("bernoulli" if range is None else "bounded")
+    names = None if arms is None else parse.split(arms)
+    along = context is not None or features is not None
     study = open_study(
         name,
-        parse.split(arms),
-        spec.build({"name": law, **parse.family_settings(setting or [])}, Family),
-        parse.policy(policy, horizon=10_000),
+        names,
+        None
+        if along and family is None
+        else spec.build({"name": law, **parse.family_settings(setting or [])}, Family),
+        _policy(policy, along),
         range=ends,  # type: ignore[arg-type]
         clip=clip or None,
         minimise=minimise,
@@ -143,8 +177,22 @@ def create(
         floor=study_values.floor(floor),
         control_share=control_share,
         guard=study_values.guard(guard),
+        segments=None if segments is None else parse.split(segments),
+        context=None if context is None else parse.split(context),
+        features=study_contexts.features(features, names),
+        model=model,
+        pooling=pooling,
+        interactions=interactions,
+        scale=scale,
         expire_after=expire_after,
         expired_reward=expired_reward,
         storage=storage,
     )
     console.print(repr(study), highlight=False)
+
+
+def _policy(words: str, along_features: bool) -> Policy | DependentPolicy | None:
+    """The policy of these words; the default of a study along features is its own."""
+    if not along_features:
+        return parse.policy(words, horizon=10_000)
+    return None if words == "belman" else parse.dependent_policy(words, horizon=10_000)

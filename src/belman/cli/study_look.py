@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from belman.cli import parse
+from belman.cli import parse, study_contexts
 from belman.cli.show import console, show
 from belman.cli.study import DEFAULT_STORAGE, Name, ReadOnly, StorageOption, app, opened
+from belman.cli.study_contexts import CandidatesOption, ContextOption
 from belman.errors import StudyError
 from belman.table import Table
 
@@ -38,12 +39,16 @@ def list_(
 
 @app.command("show")
 def show_(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+    name: Name,
+    context: ContextOption = None,
+    candidates: CandidatesOption = None,
+    storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
 ) -> None:
     """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
     study = opened(name, storage, read_only)
     console.print(repr(study), highlight=False)
-    show(study.beliefs())
+    show(study.beliefs(**_looked_at(context, candidates)))
 
 
 @app.command()
@@ -64,10 +69,33 @@ def changes(
 
 @app.command()
 def explain(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+    name: Name,
+    context: ContextOption = None,
+    candidates: CandidatesOption = None,
+    storage: StorageOption = DEFAULT_STORAGE,
+    read_only: ReadOnly = False,
 ) -> None:
     """Explain the next choice: what the policy sees of each arm."""
-    show(opened(name, storage, read_only).explain())
+    show(opened(name, storage, read_only).explain(**_looked_at(context, candidates)))
+
+
+def _looked_at(context: list[str] | None, candidates: str | None) -> dict[str, Any]:
+    return {
+        "context": study_contexts.context(context),
+        "candidates": study_contexts.candidates(candidates),
+    }
+
+
+@app.command()
+def contexts(
+    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
+) -> None:
+    """Show what is known by context: coefficients of features, or the best arm of each segment."""
+    found = opened(name, storage, read_only).contexts()
+    if not found:
+        raise StudyError(f"study {name!r} decides without contexts: there is nothing to show")
+    for table in found.values():
+        show(table)
 
 
 @app.command()
@@ -109,7 +137,9 @@ def replay(
 ) -> None:
     """Estimate what another policy would have earned (off-policy evaluation)."""
     study = opened(name, storage, read_only)
-    estimate = study.replay(parse.policy(policy, horizon=10_000))
+    contexts = study.settings.contexts
+    read = parse.dependent_policy if contexts and contexts.agent else parse.policy
+    estimate = study.replay(read(policy, horizon=10_000))
     show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
 
 

@@ -34,7 +34,7 @@ class Snapshot:
 
     def __init__(self, name: str, state: State, now: float) -> None:
         self.state, self.now = state, now
-        self.status = {"name": name, **state.status(), **dial(state.agent.policy)}
+        self.status = {"name": name, **state.status(), **dial(state.policy)}
         self.table = state.agent.beliefs()
         self.labels = [label(arm) for arm in state.agent.arms]
         self.ids = [state.places[arm] for arm in state.agent.arms]

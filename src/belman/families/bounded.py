@@ -99,6 +99,18 @@ class Bounded(Family):
             return bounded_atoms.prior_of(self.atoms, *belief)
         return (0.0, *belief)
 
+    def as_coin(self, belief: ArrayLike) -> Floats:
+        """What is left of a belief where rewards are taken for coins of their mean: (alpha, beta).
+
+        >>> Bounded().as_coin((0.64, 2.2, 2.8)).tolist()
+        [2.2, 2.8]
+        """
+        sums = self._row(belief)
+        if not self.atoms:
+            return sums[1:]
+        values = np.linspace(0.0, 1.0, self.atoms)
+        return np.array([sums @ values, sums @ (1.0 - values)])
+
     def proper(self, belief: Sequence[float]) -> bool:
         if self.atoms:
             return super().proper(belief)

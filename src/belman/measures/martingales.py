@@ -52,6 +52,22 @@ class Mixture(NamedTuple):
     log: Callable[[float], float]
 
 
+def no_mixture(family: Family) -> str:
+    """Why a family has no martingale that is a function of the mean; empty where it has one.
+
+    >>> from belman.families import LogNormal
+    >>> no_mixture(LogNormal())
+    'the mean of log-normal rewards depends on several parameters, and each would have to be known'
+    >>> no_mixture(Bernoulli())
+    ''
+    """
+    bare = family.of if isinstance(family, Mirror) else family
+    if bare.parameters == 1 or isinstance(bare, (Bounded, GaussianUnknown)):
+        return ""
+    depends = "depends on several parameters, and each would have to be known"
+    return f"the mean of {bare.name} rewards {depends}"
+
+
 def mixture(
     family: Family, prior: ArrayLike, belief: ArrayLike, plays: float, average: float
 ) -> Martingale:
@@ -71,7 +87,7 @@ def mixture(
     bare = family.of if isinstance(family, Mirror) else family
     if isinstance(bare, Bounded):  # a law that is not known is bet on as a coin
         coin = Bernoulli() if bare is family else Mirror(Bernoulli())
-        return mixture(coin, np.asarray(prior)[1:], np.asarray(belief)[1:], plays, average)
+        return mixture(coin, bare.as_coin(prior), bare.as_coin(belief), plays, average)
     if plays <= 0.0:
         middle = family.mean_quantile(prior, 0.5)
         return Mixture(middle, family.mean_range, lambda mean: 0.0)

@@ -149,8 +149,8 @@ def chance(share: float) -> str:
     return f"{100.0 * share:.2g} %" if share < 0.995 else f"{100.0 * share:.3g} %"
 
 
-def notes(level: float, faded: str, conversions: bool, family: Family) -> tuple[str, ...]:
-    """What each kind of statement of a report means."""
+def notes(level: float, without: str, conversions: bool, family: Family) -> tuple[str, ...]:
+    """What each kind of statement of a report means, and why it is `without` some."""
     percent = f"{100.0 * level:.4g} %"
     credible = (
         f"Credible intervals ({percent}), chances and expected losses are what the beliefs say "
@@ -158,8 +158,8 @@ def notes(level: float, faded: str, conversions: bool, family: Family) -> tuple[
         "interval that is looked at again and again until it pleases errs more often than its "
         "level says."
     )
-    if faded:
-        return (credible, f"There are no intervals at any look: {faded}.")
+    if without:
+        return (credible, f"There are no intervals at any look: {without}.")
     law = _assumption(family, conversions)
     anytime = (
         f"Intervals 'at any look' ({percent} each) are confidence sequences: whatever the truth, "

@@ -13,11 +13,14 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from belman import chance
-from belman.agent import Agent, state_file
+from belman.agent import Agent, doors, reporting, state_file
 from belman.errors import StateError
 from belman.families import Family
 from belman.measures.report import Report
+from belman.measures.stop_rules import StopRule
 from belman.policies import Policy
 from belman.segments.pooling import STRENGTHS
 from belman.segments.segment_beliefs import Segment, SegmentBeliefs, check_names
@@ -25,6 +28,7 @@ from belman.table import Table
 from belman.version import __version__
 
 _FORMAT = "belman segmented agent"
+_BORROWS = "rewards of other segments count here too, and those may have another mean"
 
 
 class SegmentedAgent:
@@ -45,14 +49,28 @@ class SegmentedAgent:
         policy: Policy | None = None,
         *,
         segments: Sequence[str],
+        prior: ArrayLike | None = None,
+        priors: Mapping[Hashable, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
+        clip: bool = False,
         minimise: bool = False,
         control: Hashable | None = None,
+        stop_when: StopRule | None = None,
         seed: int | None = None,
     ) -> None:
         names = check_names(segments)
         self._blank = Agent(
-            arms, family, policy, range=range, minimise=minimise, control=control, seed=seed
+            arms,
+            family,
+            policy,
+            prior=prior,
+            priors=priors,
+            range=range,
+            clip=clip,
+            minimise=minimise,
+            control=control,
+            stop_when=stop_when,
+            seed=seed,
         )
         self._begin(names)
 
@@ -83,9 +101,14 @@ class SegmentedAgent:
         """The segments that were seen, in the order in which they were."""
         return [self._beliefs.named(key) for key in self._beliefs.own]
 
-    def ask(self, context: Mapping[str, Hashable]) -> Any:
-        """The arm to play for someone of this segment."""
-        return self._refreshed(self._beliefs.key(context), seen=True).ask()
+    def ask(
+        self,
+        context: Mapping[str, Hashable],
+        n: int | None = None,
+    ) -> Any:
+        """The arm to play for someone of this segment, or a list of `n` for a batch."""
+        key, count = self._beliefs.key(context), None if n is None else doors.check_count(n)
+        return self._refreshed(key, seen=True).ask(count)
 
     def tell(self, arm: Hashable, reward: float, context: Mapping[str, Hashable]) -> None:
         """Learn what an arm brought in a segment."""
@@ -119,9 +142,15 @@ class SegmentedAgent:
         """The table of beliefs in a segment; `plays` counts what is borrowed too."""
         return self._refreshed(self._beliefs.key(context)).beliefs(level)
 
+    def explain(self, context: Mapping[str, Hashable]) -> Table:
+        """Why this arm in this segment: what the policy sees of each, the largest index first."""
+        return self._refreshed(self._beliefs.key(context)).explain()
+
     def report(self, context: Mapping[str, Hashable], level: float = 0.95) -> Report:
-        """The verdict in a segment."""
-        return self._refreshed(self._beliefs.key(context)).report(level)
+        """The verdict in a segment, from its rewards and what it borrows."""
+        agent, wide = self._refreshed(self._beliefs.key(context)), doors.check_level(level)
+        why = _BORROWS if any(self.borrowed(context).values()) else ""
+        return reporting.report_of(agent, agent.control, wide, agent.stop_when, why)
 
     def weights(
         self,

@@ -56,19 +56,27 @@ class Client(assignment.Client):
 class RemoteStudy(remote_study.RemoteStudy):
     """A study of a service."""
 
-    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Table:
-        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, where
-        the study has such.
+    def beliefs(
+        self,
+        level: float = 0.95,
+        *,
+        context: Given | None = None,
+        candidates: Iterable[Given] | None = None,
+    ) -> Table:
+        """Per arm: rewards told, expected reward, credible interval, P(best); in a context, and of
+        candidates, where the study has such.
         """
-        return Table(*self._columns(f"beliefs?{in_context(context, level=level)}"))
+        return Table(*self._columns(f"beliefs?{in_context(context, candidates, level=level)}"))
 
     def metrics(self, level: float = 0.95) -> Table:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
         return Table(*self._columns(f"metrics?{urlencode({'level': level})}"))
 
-    def explain(self, *, context: Given | None = None) -> Table:
+    def explain(
+        self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
+    ) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return Table(*self._columns(f"explain?{in_context(context)}"))
+        return Table(*self._columns(f"explain?{in_context(context, candidates)}"))
 
     def changes(self) -> Table:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""

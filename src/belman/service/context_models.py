@@ -54,8 +54,13 @@ class ContextsIn(BaseModel):
         Word | None, Field(description="What arms share: shared, disjoint or hybrid.")
     ] = None
     interactions: Annotated[
-        Annotated[list[Words], Field(max_length=MOST_NAMES)] | None,
-        Field(description="Interactions: pairs of a context name and a feature."),
+        Annotated[list[Words], Field(max_length=MOST_NAMES)]
+        | Annotated[StrictStr, Field(max_length=MOST_NAMES * MOST_NAMES)]
+        | None,
+        Field(
+            description="Interactions: pairs of a context name and a feature, or the same as "
+            "'country:price + hour:price'."
+        ),
     ] = None
     scale: Annotated[
         Number | None, Field(description="The prior's standard deviation of coefficients.")
@@ -152,14 +157,25 @@ class RewardBody(BaseModel):
     value: Number
 
 
-def context_in(text: str | None) -> dict[str, Any] | None:
-    """A context that is given in an address, as JSON."""
-    if text is None:
-        return None
+def looked_at(context: str | None, candidates: str | None) -> dict[str, Any]:
+    """A context and candidates that are given in an address, as JSON.
+
+    >>> looked_at('{"age": 31}', '[{"price": 5}, {"price": 8}]')
+    {'context': {'age': 31}, 'candidates': [{'price': 5}, {'price': 8}]}
+    """
+    found: dict[str, Any] = {"context": None, "candidates": None}
+    if context is not None:
+        found["context"] = _of_kind(dict, "context", context, "a JSON object: {…}")
+    if candidates is not None:
+        found["candidates"] = _of_kind(list, "candidates", candidates, "a JSON list: [{…}, {…}]")
+    return found
+
+
+def _of_kind(kind: type, name: str, text: str, wanted: str) -> Any:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict):
-        raise SettingError(f"context={text[:80]!r} is not a JSON object: {{…}}")
+    if not isinstance(found, kind):
+        raise SettingError(f"{name}={text[:80]!r} is not {wanted}")
     return found

@@ -14,7 +14,7 @@ from starlette.types import Scope
 from belman.errors import BelmanError, problem_type
 from belman.service import answers, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
-from belman.service.context_models import context_in
+from belman.service.context_models import looked_at
 from belman.service.export_response import ExportResponse
 from belman.service.keys import Role
 from belman.service.problems import status_of
@@ -49,6 +49,10 @@ Decider = Annotated[Study, Depends(_decider)]
 Level = Annotated[float, Query(gt=0.0, lt=1.0, description="The level of intervals.")]
 InContext = Annotated[
     str | None, Query(max_length=4_000, description="A context of the study, as JSON.")
+]
+OfCandidates = Annotated[
+    str | None,
+    Query(max_length=16_000, description="Candidates of a study without fixed arms, as JSON."),
 ]
 Limit = Annotated[int, Query(ge=1, le=10_000, description="How many at most.")]
 LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
@@ -193,11 +197,15 @@ def _outcome(found: Any) -> dict[str, Any]:
 
 @router.get("/{name}/beliefs", response_model=answers.TableOut, **requires(Role.READ, 409))
 async def beliefs(
-    request: Request, study: OpenStudy, level: Level = 0.95, context: InContext = None
+    request: Request,
+    study: OpenStudy,
+    level: Level = 0.95,
+    context: InContext = None,
+    candidates: OfCandidates = None,
 ) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
-    look = partial(study.beliefs, level, context=context_in(context))
-    what = ("beliefs", level, context)
+    given = looked_at(context, candidates)
+    look, what = partial(study.beliefs, level, **given), ("beliefs", level, context, candidates)
     return encoded_response(
         await registry_of(request).shared(study, what, partial(views.table, look))
     )
@@ -243,10 +251,17 @@ async def changes(request: Request, study: OpenStudy) -> Response:
 
 
 @router.get("/{name}/explain", response_model=answers.TableOut, **requires(Role.READ, 409))
-async def explain(request: Request, study: OpenStudy, context: InContext = None) -> Response:
+async def explain(
+    request: Request,
+    study: OpenStudy,
+    context: InContext = None,
+    candidates: OfCandidates = None,
+) -> Response:
     """Why this arm now: what the policy sees of each arm, the largest index first."""
-    work = partial(views.table, partial(study.explain, context=context_in(context)))
-    return encoded_response(await registry_of(request).shared(study, ("explain", context), work))
+    given = looked_at(context, candidates)
+    work = partial(views.table, partial(study.explain, **given))
+    what = ("explain", context, candidates)
+    return encoded_response(await registry_of(request).shared(study, what, work))
 
 
 @router.get("/{name}/history", **requires(Role.READ))

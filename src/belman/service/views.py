@@ -17,6 +17,7 @@ from typing import Any
 from belman.errors import SettingError
 from belman.exposure import Exposure
 from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
 from belman.service.dial import dial_of
 from belman.service.models import NewStudy
 from belman.studies import Draw, Event, Kind, Storage, Study, Ticket, open_study
@@ -39,9 +40,9 @@ def status(study: Study) -> dict[str, Any]:
     return {**study.status(), **dial(study.policy)}
 
 
-def dial(policy: Policy) -> dict[str, Any]:
-    """Where the dial of a policy stands, if it has one."""
-    given: Exposure | None = getattr(policy, "exposure", None)
+def dial(policy: Policy | DependentPolicy) -> dict[str, Any]:
+    """Where the dial of a policy stands, if it has one; along features there is none."""
+    given = getattr(policy, "exposure", None) if isinstance(policy, Policy) else None
     at = None if given is None else dial_of(given)
     return {"has_exposure": given is not None, "dial": at}
 
@@ -49,7 +50,7 @@ def dial(policy: Policy) -> dict[str, Any]:
 def set_exposure(study: Study, exposure: Exposure, reason: str, key: str | None = None) -> None:
     """Set the exposure, after a copy of the agent tried it, so that no caller waits."""
     policy = study.policy
-    if hasattr(policy, "exposure"):
+    if isinstance(policy, Policy) and hasattr(policy, "exposure"):
         trial = study.agent()
         trial.policy = replace(policy, exposure=exposure)  # type: ignore[call-arg]
         trial.ask()

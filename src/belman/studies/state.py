@@ -19,6 +19,7 @@ from belman.agent.learnt import Learnt
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
 from belman.studies.bulk import batches as bulk
 from belman.studies.bulk.open_rows import OpenRows
 from belman.studies.contexts.context import CONTEXT, Contexts, Open
@@ -366,12 +367,17 @@ class State:
 
     # Looking
 
+    @property
+    def policy(self) -> Policy | DependentPolicy:
+        """Who chooses."""
+        return self.agent.policy if self.contexts is None else self.contexts.policy
+
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, and the rule of a window where there is one."""
         rule, tickets = self.settings, self.tickets
         counts: dict[str, Any] = {
             "family": rule.family.name,
-            "policy": repr(self.agent.policy if self.contexts is None else self.contexts.policy),
+            "policy": repr(self.policy),
             "arms": len(self.agent.arms),
             "retired": len(self.retired),
             "paused": self.paused,

@@ -179,7 +179,9 @@ class ContextualAgent(ContextualMind):
         candidates: Sequence[Mapping[str, Any]] | None = None,
     ) -> Table:
         """Why this arm in this context: mean and deviation on the scale of φᵀθ, what the belief is
-        worth in rewards, and the index, the largest first. Nothing is changed by looking.
+        worth in rewards, the index, the largest first, and the feature that speaks most `for` the
+        arm and that which speaks most `against` it (`reasons` has all). Nothing is changed by
+        looking.
         """
         return looking.explanation(self._copy_in(context, candidates))
 

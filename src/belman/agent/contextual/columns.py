@@ -8,6 +8,7 @@ counted at its old centre goes to the column without it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -123,6 +124,14 @@ class Columns:
         if kind == PAIR and parts[0] == slot:
             return (FEATURE, parts[1])
         return (OWN, parts[0], 0) if kind == OWN and parts[1] == slot else None
+
+    def unit(self, column: Column, context: Slots, features: Slots) -> float:
+        """How much of its number, or of the product of two, a column counts as 1."""
+        kind, *parts = column
+        sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
+        places = parts[1:] if kind == OWN else parts
+        each = zip(sides[kind], places, strict=True)
+        return math.prod(slots.spread(place) for slots, place in each)
 
     def label(
         self, column: Column, context: Slots, features: Slots, name: Callable[[int], Any]

@@ -80,7 +80,9 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
         {
             "arm": agent.arms,
             **({"plays": list(agent._tells)} if agent._tells else {}),
-            agent.quantity: [agent.outward(model.kernels.expected(law, *pair)) for pair in seen],
+            agent.quantity: [
+                agent.outward(float(model.kernels.expected(law, *pair))) for pair in seen
+            ],
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "P(best)": best_shares(model, belief, features, agent.turn).tolist(),
@@ -89,19 +91,38 @@ def beliefs(agent: ContextualAgent, level: float) -> Table:
 
 
 def explanation(agent: ContextualAgent) -> Table:
-    """Per arm how its index comes about, the largest first."""
+    """Per arm how its index comes about, and what speaks most for it and against it; the largest
+    index first.
+    """
     held = agent._calls.survey(agent.turn)
     sight, index = held["sight"], held["index"]
     order = np.argsort(-index, kind="stable")
+    more, labels = _beyond_average(agent, held["features"]), _labels(agent)
     columns = {
         "mean": sight.eta,
         "deviation": np.sqrt(sight.variance),
         "worth": sight.worth,
         "index": index,
     }
-    ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}
-    title = f"turn {agent.turn}: the arm with the largest index is played"
-    return Table({"arm": [agent.arms[a] for a in order], **ranked}, title)
+    ranked: dict[str, list[Any]] = {"arm": [agent.arms[a] for a in order]}
+    ranked |= {name: [float(values[a]) for a in order] for name, values in columns.items()}
+    ranked["for"] = [_most(more[a], labels) for a in order]
+    ranked["against"] = [_most(-more[a], labels) for a in order]
+    return Table(ranked, f"turn {agent.turn}: the arm with the largest index is played")
+
+
+def _beyond_average(agent: ContextualAgent, features: Floats) -> Floats:
+    """What each column that an arm has adds beyond the average of all arms (arms × columns)."""
+    belief = agent._learnt.belief
+    more = (features - features.mean(axis=0)) * (belief.share @ belief.mean)
+    found: Floats = np.where(features != 0.0, more, 0.0)
+    return found
+
+
+def _most(adds: Floats, labels: list[tuple[Any, str]]) -> str:
+    """The feature that adds most, if any does."""
+    place = int(np.argmax(adds))
+    return labels[place][1] if adds[place] > 0.0 else ""
 
 
 def _labels(agent: ContextualAgent) -> list[tuple[Any, str]]:
@@ -119,7 +140,7 @@ def reasons(agent: ContextualAgent, arm: int) -> Table:
     features = agent._calls.survey(agent.turn)["features"]
     belief = agent._learnt.belief
     mean = belief.share @ belief.mean
-    more = (features[arm] - features.mean(axis=0)) * mean
+    more = _beyond_average(agent, features)[arm]
     order = [i for i in np.argsort(-more, kind="stable") if features[arm, i] != 0.0]
     labels = _labels(agent)
     return Table(
@@ -135,12 +156,12 @@ def reasons(agent: ContextualAgent, arm: int) -> Table:
 
 
 def coefficients(agent: ContextualAgent, level: float, most: int | None = None) -> Table:
-    """Every coefficient with its interval, and the deviation of the number that it is per."""
+    """Every coefficient with its interval, and the deviation of the numbers that it is per."""
     belief, size = agent._learnt.belief, len(agent._learnt.columns)
     mean = (belief.share @ belief.mean)[:most]
     intervals = [ends(agent.model, belief, row, level) for row in np.eye(size)[:most]]
     labels = _labels(agent)[:most]
-    moments = {**agent._learnt.features.moments, **agent._learnt.context.moments}
+    learnt = agent._learnt
     return Table(
         {
             "feature": [label for _, label in labels],
@@ -149,7 +170,8 @@ def coefficients(agent: ContextualAgent, level: float, most: int | None = None) 
             "low": [low for low, _ in intervals],
             "high": [high for _, high in intervals],
             "per": [
-                moments[label].spread or 1.0 if label in moments else 1.0 for _, label in labels
+                learnt.columns.unit(column, learnt.context, learnt.features)
+                for column in learnt.columns.columns[:most]
             ],
         }
     )

@@ -18,7 +18,7 @@ from belman.agent.contextual import settings
 from belman.agent.contextual.calls import Calls
 from belman.agent.contextual.columns import Columns
 from belman.agent.contextual.knowledge import Knowledge
-from belman.agent.contextual.slots import Slots
+from belman.agent.contextual.slots import CATEGORY, Slots
 from belman.errors import ArmError, SettingError
 from belman.models import Logistic, Model
 from belman.policies.dependent import DependentPolicy
@@ -125,6 +125,12 @@ class ContextualMind:
     def context_names(self) -> list[str]:
         """What is told with an ask."""
         return list(self._learnt.context.names)
+
+    @property
+    def categories(self) -> list[str]:
+        """The names of the context whose values were words so far."""
+        kinds = self._learnt.context.kinds
+        return [name for name in self.context_names if kinds.get(name) == CATEGORY]
 
     @property
     def feature_names(self) -> list[str]:

@@ -138,7 +138,7 @@ class Slots:
     def _plain(self, name: str, value: Any) -> Any:
         if isinstance(value, np.generic):
             value = value.item()
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if _is_missing(value):
             return None
         if isinstance(value, bool):
             return str(value)
@@ -219,6 +219,11 @@ class Slots:
                 assert place is not None
                 out[place] = 1.0
 
+    def spread(self, place: int) -> float:
+        """The standard deviation by which a number is divided; 1 for what is none."""
+        slot = self.slots[place]
+        return (slot.kind == "number" and self.moments[slot.name].spread) or 1.0
+
     def plain(self) -> dict[str, Any]:
         """All of it as plain data."""
         return {
@@ -250,6 +255,13 @@ class Slots:
                 raise ValueError(f"{what} holds moments that no numbers have")
             found.moments[name] = moments
         return found
+
+
+def _is_missing(value: Any) -> bool:
+    """None, not a number, or what pandas has in their place (which is not imported here)."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _kind(value: Any) -> str:

@@ -14,7 +14,7 @@ from belman.engine import kernel
 from belman.errors import SettingError
 from belman.models import Block, Linear, Logistic, Model, ModelKernels
 from belman.problems.featured.context_arms import lay_out
-from belman.problems.featured.featured import Featured, SceneKernels
+from belman.problems.featured.featured import Featured, SceneKernels, check_amount
 from belman.problems.featured.logged_rows import earnings_of
 from belman.problems.problem import Floats
 
@@ -126,14 +126,16 @@ def from_table(
     actions: ArrayLike | None = None,
     propensities: ArrayLike | None = None,
     model: Model | None = None,
+    scale: float = 1.0,
 ) -> TableArms:
     """A table as a contextual bandit: `labels` to guess, an arm a class and a reward of 1 for the
     right one; or the `rewards` (rows × arms) that every arm would give; or a log, of `actions` with
     their `rewards` and `propensities`, from which every arm's is estimated without bias.
 
-    Columns are standardised, and a constant comes first. Every turn draws a row; regret is to the
-    best arm of that row. The model is logistic for rewards from 0 to 1, else linear with unknown
-    noise.
+    Columns are standardised and divided by the root of their number, and a constant comes first.
+    Every turn draws a row; regret is to the best arm of that row. The model is logistic for rewards
+    from 0 to 1, else linear with unknown noise. `scale` is the prior's standard deviation of
+    coefficients.
 
     >>> problem = from_table([[0.1, 2.0], [0.4, 1.0], [0.3, 3.0]], ["a", "b", "a"])
     >>> problem.arms, problem.features
@@ -162,4 +164,7 @@ def from_table(
         within = earnings.min() >= 0.0 and earnings.max() <= 1.0
         wide = max(float(earnings.std()), 1e-6)
         model = Logistic() if within else Linear(noise=wide, unknown=True)
-    return TableArms(model=model, contexts=Rows(contexts), earnings=Rows(earnings))
+    check_amount("scale", scale, 1e-6, 1e6)
+    return TableArms(
+        model=model, contexts=Rows(contexts), earnings=Rows(earnings), scale=float(scale)
+    )

@@ -85,6 +85,11 @@ class Contexts(ABC):
     def policy(self) -> Policy | DependentPolicy:
         """Who chooses."""
 
+    @property
+    @abstractmethod
+    def categories(self) -> list[str]:
+        """The names of contexts whose values divide those who are asked for."""
+
     @abstractmethod
     def status(self) -> dict[str, Any]:
         """What it is, in words."""

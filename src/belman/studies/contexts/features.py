@@ -75,6 +75,10 @@ class FeatureContexts(Contexts):
     def policy(self) -> DependentPolicy:
         return self.agent.policy
 
+    @property
+    def categories(self) -> list[str]:
+        return self.agent.categories
+
     def status(self) -> dict[str, Any]:
         return {"model": self.agent.model.name, "context": self.agent.context_names}
 

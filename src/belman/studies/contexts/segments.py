@@ -128,6 +128,10 @@ class SegmentContexts(Contexts):
         """Let another policy choose."""
         self._agent.policy = policy
 
+    @property
+    def categories(self) -> list[str]:
+        return list(self.beliefs.names)
+
     def status(self) -> dict[str, Any]:
         return {"segments": list(self.beliefs.names), "seen": len(self.beliefs.own)}
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from belman.agent import Agent
 from belman.agent.contextual.agent import ContextualAgent
 from belman.errors import StudyError
 from belman.studies.contexts.features import FeatureContexts
@@ -14,32 +13,35 @@ from belman.studies.contexts.segments import SegmentContexts
 from belman.studies.state import State
 from belman.table import Table
 
+Given = Mapping[str, Any]
+Candidates = Sequence[Given] | None
 
-def looking_in(state: State, context: Mapping[str, Any], look: Callable[[Any], Table]) -> Table:
-    """A look at the agent of a context."""
+
+def looking_in(
+    state: State, context: Given | None, candidates: Candidates, look: Callable[[Any], Table]
+) -> Table:
+    """A look at the agent of a context, or at candidates in one."""
     contexts = state.contexts
     if isinstance(contexts, FeatureContexts):
-        return look(_InContext(contexts.agent, context))
+        return look(_InContext(contexts.agent, context, candidates))
     if isinstance(contexts, SegmentContexts):
-        return look(_agent_in(contexts, context))
+        return look(copy.deepcopy(contexts.agent_in(contexts.check(context, candidates))))
     raise StudyError("this study has no contexts to look at: open_study(…, context=[…]) makes one")
 
 
 class _InContext:
     """A contextual agent in one of its contexts."""
 
-    def __init__(self, agent: ContextualAgent, context: Mapping[str, Any]) -> None:
-        self._agent, self._context = agent, context
+    def __init__(
+        self, agent: ContextualAgent, context: Given | None, candidates: Candidates
+    ) -> None:
+        self._agent, self._context, self._candidates = agent, context, candidates
 
     def beliefs(self, level: float) -> Table:
-        return self._agent.beliefs(self._context, level)
+        return self._agent.beliefs(self._context, level, candidates=self._candidates)
 
     def explain(self) -> Table:
-        return self._agent.explain(self._context)
-
-
-def _agent_in(contexts: SegmentContexts, context: Mapping[str, Any]) -> Agent:
-    return copy.deepcopy(contexts.agent_in(contexts.check(context)))
+        return self._agent.explain(self._context, candidates=self._candidates)
 
 
 def along_features(state: State) -> ContextualAgent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,13 @@ from belman.errors import StateError, UnknownTicketError
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.contexts.tables import along_features, looking_in, segments_table
+from belman.studies.contexts.tables import (
+    Candidates,
+    Given,
+    along_features,
+    looking_in,
+    segments_table,
+)
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
@@ -26,8 +32,6 @@ from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
-
-Given = Mapping[str, Any]
 
 
 class Looking:
@@ -69,9 +73,9 @@ class Looking:
         return self._replica.look(lambda state: tuple(state.register))
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> Policy | DependentPolicy:
         """The policy, which chooses."""
-        return self._replica.look(lambda state: state.agent.policy)
+        return self._replica.look(lambda state: state.policy)
 
     @property
     def paused(self) -> bool:
@@ -127,14 +131,21 @@ class Looking:
         """An agent that believes what the study believes now; the study does not notice it."""
         return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
 
-    def beliefs(self, level: float = 0.95, *, context: Given | None = None) -> Table:
+    def beliefs(
+        self,
+        level: float = 0.95,
+        *,
+        context: Given | None = None,
+        candidates: Candidates = None,
+    ) -> Table:
         """Per arm played: rewards told, expected reward, credible interval, P(best); open tickets
         count what is known of them now, and the title says so where they wait for their window. In
         a study with contexts it is what is believed in one of them, and without one the average
-        over whoever an arm was tried for.
+        over whoever an arm was tried for. Where arms are candidates, these are named by their
+        places.
         """
-        if context is not None:
-            return self._in(context, lambda agent: agent.beliefs(level))
+        if context is not None or candidates is not None:
+            return self._in(context, candidates, lambda agent: agent.beliefs(level))
         agent, title = self._replica.look_now(
             lambda state: (copy.deepcopy(state.agent), state.waits or "")
         )
@@ -152,10 +163,10 @@ class Looking:
         agent's report, of this moment.
 
         Windows that have closed by now are counted, and what open tickets say so far is not. `by`
-        an attribute of the tickets it says how the leader does in every segment, drawn towards that
-        of all, which takes a walk over the whole log. Another `control` than the study's is for
-        this look alone. Of very many arms only the `most` that are most likely the best are given
-        lifts and intervals that hold at any look.
+        an attribute of the tickets, or a name of their contexts, it says how the leader does in
+        every segment, drawn towards that of all, which takes a walk over the whole log. Another
+        `control` than the study's is for this look alone. Of very many arms only the `most` that
+        are most likely the best are given lifts and intervals that hold at any look.
 
         >>> import tempfile, belman
         >>> folder = tempfile.TemporaryDirectory()
@@ -190,23 +201,30 @@ class Looking:
         checked = doors.check_level(level)
         return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
 
-    def explain(self, *, context: Given | None = None) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first; in a
-        context, where the study has such.
+    def explain(self, *, context: Given | None = None, candidates: Candidates = None) -> Table:
+        """Why this arm now: what the policy sees of each arm, the largest index first; for an ask
+        with this context and these candidates, where the study has such.
         """
-        if context is not None:
-            return self._in(context, lambda agent: agent.explain())
+        in_contexts = self.settings.contexts is not None
+        if in_contexts or context is not None or candidates is not None:
+            return self._in(context, candidates, lambda agent: agent.explain())
         return self.agent().explain()
 
-    def _in(self, context: Given, look: Callable[[Any], Table]) -> Table:
+    def _in(
+        self, context: Given | None, candidates: Candidates, look: Callable[[Any], Table]
+    ) -> Table:
         """A look at what is believed in a context."""
-        return self._replica.look_now(lambda state: looking_in(state, context, look))
+        return self._replica.look_now(lambda state: looking_in(state, context, candidates, look))
 
-    def reasons(self, arm: Hashable, context: Given) -> Table:
-        """Which features speak for an arm in a context, and which against, in a study along
-        features.
+    def reasons(
+        self, arm: Hashable, context: Given | None = None, *, candidates: Candidates = None
+    ) -> Table:
+        """Which features speak for an arm, or for the candidate at a place, in a context, and which
+        against, in a study along features.
         """
-        return self._replica.look_now(lambda state: along_features(state).reasons(arm, context))
+        return self._replica.look_now(
+            lambda state: along_features(state).reasons(arm, context, candidates=candidates)
+        )
 
     def coefficients(self, level: float = 0.95) -> Table:
         """Every coefficient of a study along features, with its credible interval."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from belman.agent import reporting
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
+from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
@@ -16,6 +17,7 @@ from belman.studies.rules.settings import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.counts import LATE
+from belman.studies.views.study_segments import divides
 
 _IN_CONTEXTS = (
     "Arms were chosen by context: what each brought on average is of those whom it was shown to, "
@@ -147,7 +149,7 @@ def report_of(
         shipped=None if state.shipped is None else state.register[state.shipped],
         floors=state.deciding.floors(state),
         guards=tuple(state.guards.rows(state.register, state.metrics)),
-        attributes=tuple(sorted(state.attribute_names)),
+        attributes=tuple(sorted(divides(state))),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
     )
 
@@ -174,8 +176,11 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    if settings.discount == 1.0 and state.contexts is None:  # contexts change as arms are chosen
-        units, agent = reporting.units(state.agent.scale), state.agent
+    units, agent = reporting.units(state.agent.scale), state.agent
+    of_one_mean = (
+        settings.discount == 1.0 and state.contexts is None
+    )  # contexts shift as one chooses
+    if of_one_mean and not no_mixture(agent.family):
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
             arm, risk = register[place], RISK / len(places)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from belman.studies.bulk.open_rows import OpenRow, OpenRows
 from belman.studies.bulk.outcomes import Outcomes
 from belman.studies.bulk.row_attributes import taught
 from belman.studies.bulk.row_corrections import RowCorrection
+from belman.studies.contexts.context import asked_in
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_known, given_in
 from belman.studies.state import State
@@ -71,10 +73,17 @@ class _Sides:
             self.of((attributes or {}).get(self.by, NONE), place).tell(reward)
 
     def observe(self, event: Event) -> None:
-        """A batch of rows."""
-        for part in Outcomes.of(event).by:
+        """A batch of rows, with attributes or by the weights of a segment."""
+        found, family = Outcomes.of(event), self.family
+        for part in found.by:
             if part.name == self.by and part.arm in self.pair:
                 self.of(part.value, part.arm).add(part.n, np.array(part.learned))
+        for context, place, n, total, squares in found.contexts:
+            if self.by in context and place in self.pair:
+                prior = self.priors[place]
+                after = family.update_many(prior, n, total, squares)
+                learned = family.additive(after) - family.additive(prior)
+                self.of(_words(context)[self.by], place).add(n, learned)
 
     def correct(self, row: RowCorrection, place: int) -> None:
         """A row counts otherwise, if it is said in which segment it came."""
@@ -97,13 +106,29 @@ class _Sides:
         }
 
 
+def divides(state: State) -> set[str]:
+    """What `segments_of` may go by: attributes, and what contexts tell in words."""
+    names = () if state.contexts is None else state.contexts.categories
+    return state.attribute_names.union(names)
+
+
+def _known_of(event: Event) -> Attributes:
+    """The attributes of an ask, and its context in words."""
+    context, _ = asked_in(event)
+    return {**_words(context or {}), **given_in(event)}
+
+
+def _words(context: Mapping[str, Any]) -> Attributes:
+    return {name: NONE if value is None else str(value) for name, value in context.items()}
+
+
 def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: Report) -> Segments:
     """The leader beside control, or beside the runner-up, in every segment that has both.
 
     What every ticket and row counts as by now is taken from the log, corrections included; a
     discount does not fade it.
     """
-    check_known(by, state.attribute_names)
+    check_known(by, divides(state))
     if found.others == 0:
         raise SettingError(f"by={by!r}: there is one arm, and nothing to compare it with")
     mine, other = compared(found)
@@ -116,7 +141,7 @@ def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: 
         elif event.kind in (Kind.ASKED, Kind.RECORDED):
             asked = event.kind == Kind.ASKED
             reward = rewards.get(event.number) if asked else event.reward
-            sides.tell(given_in(event), event.arm, reward)
+            sides.tell(_known_of(event), event.arm, reward)
         elif event.kind == Kind.OBSERVED:
             sides.observe(event)
         elif event.kind == Kind.ROWS_CORRECTED:
