@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 #: Nats from which evidence is called clear: twenty to one.
 CLEAR = math.log(20.0)
+#: Lengths of runs that are kept of an arm: a few say what is true now, and more when it changed.
+_RUNS = 64
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def _read(own: Floats, binary: bool) -> tuple[Family, Floats, float, float]:
 
 
 def _course(name: Hashable, family: Family, own: Floats, low: float, unit: float) -> ArmCourse:
-    policy = Drift()
+    policy = Drift(runs=_RUNS)
     hazards, first = np.array(policy.hazards), np.array(policy.shares)
     bank = run_lengths.blank(hazards.size, 1, policy.runs, family.dimension)
     evidence, noticed = np.zeros(own.size), np.zeros(1)
