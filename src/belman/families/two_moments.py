@@ -25,6 +25,8 @@ _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded a
 _EDGE = 1e-16
 _SHARPEST = 10.0  # what a reward counts, in coins
 _HARDEST, _STEPS = 1e-4, 8.0  # the least pooled share of a coin's variance; steps in an octave
+#: What coins have more, at so many steps below their variance.
+_LACKING = 1.0 - 2.0 ** (-np.arange(2 - int(_STEPS * math.log2(_HARDEST))) / _STEPS)
 
 
 @kernel
@@ -92,7 +94,7 @@ def share_of_coins(soft, room):
     if soft <= 0.0 or not room < np.inf:
         return 0.0
     left = max(1.0 - soft / room, _HARDEST)
-    return 1.0 - 2.0 ** (np.rint(_STEPS * math.log2(left)) / _STEPS)
+    return _LACKING[int(np.rint(-_STEPS * math.log2(left)))]
 
 
 @kernel
