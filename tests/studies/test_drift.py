@@ -12,6 +12,7 @@ import pytest
 
 from belman import BelMan, Drift, Forgetting, Thompson, open_study
 from belman.errors import SettingError, StudyError
+from belman.policies import GLRTest, Restarting
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
 
@@ -53,6 +54,7 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     assert body["from"] > 0.8 > 0.4 > body["to"]
     assert "a went from 0.9" in body["reason"]
     assert study.status()["changes_noticed"] == 1
+    assert not any(finding.alarm for finding in study.report().findings)  # it follows
     state, _ = study.copied()
     assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
     again = open_study("x", storage=url, clock=clock, **given)
@@ -118,6 +120,25 @@ def test_outcomes_in_bulk_change_what_is_believed_now(url, clock) -> None:
     assert study.beliefs().row("a")["expected reward"] < 0.2
     assert study.changes()["arm"] == ["a"]
     study.check()
+    study.storage.close()
+
+
+@pytest.mark.parametrize(
+    "follows",
+    [{}, {"last": 100}, {"policy": Restarting(Thompson(), GLRTest(), scope="local")}],
+    ids=["nothing", "a window", "a detector"],
+)
+def test_a_change_is_an_alarm_where_nothing_follows_it(url, clock, follows) -> None:
+    study = open_study("x", ["a"], storage=url, clock=clock, seed=1, **follows)
+    rewards = [i % 4 > 0 for i in range(400)] + [i % 4 == 0 for i in range(400)]
+    study.record([("a", reward) for reward in rewards])
+    found = study.report()
+    alarms = [finding.look_at for finding in found.findings if finding.alarm]
+    if follows:
+        assert not alarms
+        assert "There are no intervals at any look" in str(found)
+    else:
+        assert "`drift` lets beliefs follow" in alarms[0]
     study.storage.close()
 
 

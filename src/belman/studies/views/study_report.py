@@ -174,8 +174,9 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    if settings.discount == 1.0 and state.contexts is None:  # contexts change as arms are chosen
-        units, agent = reporting.units(state.agent.scale), state.agent
+    agent, follows = state.agent, bool(reporting.why_not_all(state.agent))
+    if not follows and state.contexts is None:  # contexts change as arms are chosen
+        units = reporting.units(agent.scale)
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
             arm, risk = register[place], RISK / len(places)
