@@ -28,7 +28,7 @@ from belman.policies import BESA, NPTS, RBSDA, IMEDKinf, KLUCBEmpirical
 from belman.policies.policy import Policy
 from belman.problems import SHAPES, Tables, shaped
 from belman.table import Table
-from benchmarks.claim import Claim, best_cpu_seconds, report
+from benchmarks.claim import Claim, Ratio, best_cpu_seconds, geometric_mean, report
 
 Floats = NDArray[np.float64]
 
@@ -45,17 +45,6 @@ ATOMS = {"BelMan, atoms": belman.BelMan()}
 COIN = {"coin BelMan": belman.BelMan(), "coin Thompson": belman.Thompson()}
 PROVEN = ("IMED-K_inf", "NPTS", "KL-UCB emp.", "coin Thompson")
 WAYS = {"two moments": "BelMan", "atoms": "BelMan, atoms"}
-
-
-class Ratio(NamedTuple):
-    """A ratio of mean regrets, and its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f}–{self.high:.2f})"
 
 
 def regrets(kind: str, horizon: int, runs: int) -> dict[str, Floats]:
@@ -118,13 +107,6 @@ def table(horizon: int, runs: int) -> Outcome:
     print(Table(columns, f"regret at T = {horizon:,}, {ARMS} arms, {runs} runs"))
     print()
     return found
-
-
-def geometric_mean(ratios: list[Ratio]) -> Ratio:
-    """Of ratios that are independent of one another."""
-    middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
-    error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
-    return Ratio(middle, middle * math.exp(-error), middle * math.exp(error))
 
 
 def together(means: list[Ratio]) -> Ratio:

@@ -80,7 +80,13 @@ def test_time_is_the_clocks_and_not_the_turns(url, clock) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"drift": "auto"}, {"drift": Drift(per=timedelta(hours=1))}, {"last": 15}]
+    "given",
+    [
+        {"drift": "auto"},
+        {"drift": Drift(per=timedelta(hours=1))},
+        {"drift": "auto", "range": (0, 3)},
+        {"last": 15},
+    ],
 )
 def test_the_state_is_the_fold_of_the_log(url, clock, given) -> None:
     """Through windows, corrections, past rewards, arms that come and go, and snapshots."""
