@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
 from typing import NamedTuple
+
+import numpy as np
 
 from belman.table import Table
 
@@ -22,6 +25,24 @@ class Claim(NamedTuple):
     @property
     def holds(self) -> bool:
         return self.measured >= self.limit if self.more else self.measured <= self.limit
+
+
+class Ratio(NamedTuple):
+    """A ratio of means, and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f}–{self.high:.2f})"
+
+
+def geometric_mean(ratios: list[Ratio]) -> Ratio:
+    """Of ratios that are independent of one another."""
+    middle = math.exp(float(np.mean([math.log(found.value) for found in ratios])))
+    error = math.sqrt(sum(math.log(r.high / r.value) ** 2 for r in ratios)) / len(ratios)
+    return Ratio(middle, middle * math.exp(-error), middle * math.exp(error))
 
 
 def report(title: str, claims: list[Claim], notes: dict[str, str] | None = None) -> None:

@@ -34,7 +34,7 @@ from belman.problems import (
     sinusoid,
 )
 from belman.table import Table
-from benchmarks.claim import Claim, best_cpu_seconds, report
+from benchmarks.claim import Claim, Ratio, best_cpu_seconds, geometric_mean, report
 
 HORIZON, SEED = 5_000, 23
 FIRST = [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.7, 0.5, 0.1)]
@@ -196,7 +196,7 @@ def turn_cost(arms: int) -> float:
 def played(name: str, found: dict[str, tuple[Drifting, int]], runs: int) -> list[Claim]:
     """Print the regrets in these worlds; the claims about them."""
     columns: dict[str, list[object]] = {"world": []}
-    to_best, to_discounted = [], []
+    to_best, to_discounted = list[Ratio](), list[Ratio]()
     for label, (problem, changes) in found.items():
         told = rivals(changes, problem.arms)
         restarts = problem.starts[1:] if len(problem.starts) < 50 else ()
@@ -208,16 +208,24 @@ def played(name: str, found: dict[str, tuple[Drifting, int]], runs: int) -> list
             value = regrets.get(player)
             cell = "–" if value is None else f"{value[0]:.0f} ± {value[1]:.0f}"
             columns.setdefault(player, []).append(cell)
-        to_best.append(regrets["drift"][0] / min(regrets[rival][0] for rival in told))
-        to_discounted.append(regrets["drift"][0] / regrets["D-TS"][0])
-        columns.setdefault("to the best", []).append(f"{to_best[-1]:.2f}")
+        best = min((regrets[rival] for rival in told), key=lambda one: one[0])
+        to_best.append(ratio(regrets["drift"], best))
+        to_discounted.append(ratio(regrets["drift"], regrets["D-TS"]))
+        columns.setdefault("to the best", []).append(f"{to_best[-1].value:.2f}")
     print(Table(columns, f"{name}: dynamic regret at T = {HORIZON:,}, {runs} runs"))
+    middle, beside = geometric_mean(to_best), geometric_mean(to_discounted)
+    print(f"geometric means: {middle} of the best rival of each, {beside} of discounted Thompson")
     print()
-    middle, beside = (math.exp(np.log(one).mean()) for one in (to_best, to_discounted))
     return [
-        Claim(f"{name}: geometric mean to the best rival of each", middle, 1.0, "×"),
-        Claim(f"{name}: to discounted Thompson", beside, 0.5, "×"),
+        Claim(f"{name}: geometric mean to the best rival of each", middle.value, 1.0, "×"),
+        Claim(f"{name}: to discounted Thompson", beside.value, 0.5, "×"),
     ]
+
+
+def ratio(own: tuple[float, float], other: tuple[float, float]) -> Ratio:
+    """Of mean regrets with their errors, and its interval as if luck were not shared."""
+    value, error = own[0] / other[0], 1.96 * math.hypot(own[1] / own[0], other[1] / other[0])
+    return Ratio(value, value * math.exp(-error), value * math.exp(error))
 
 
 def main(runs: int = 20) -> None:

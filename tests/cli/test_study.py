@@ -10,6 +10,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+import belman
 from belman import BelMan, errors
 from belman.cli import app
 from belman.studies import Storage, open_study
@@ -106,6 +107,24 @@ def test_what_is_wrong_is_said(study, words, error):
     study("create", "button", "--arms", "blue,green")
     with pytest.raises(error):
         study(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "policy"),
+    [
+        (["--drift", "auto"], belman.Drift()),
+        (["--drift", "half_life=604800"], belman.Drift(half_life=604_800.0)),
+        (["--last", "1000"], belman.Forgetting(BelMan(), last=1_000)),
+        (["--discount", "0.99"], BelMan()),
+    ],
+)
+def test_studies_of_a_world_that_changes(study, words, policy):
+    study("create", "button", "--arms", "blue,green", *words)
+    place = Storage(os.environ["BELMAN_STORAGE"])
+    made = open_study("button", storage=place)
+    assert made.policy == policy
+    assert made.settings.discount == (0.99 if "--discount" in words else 1.0)
+    place.close()
 
 
 def test_a_window_and_a_correction_from_the_shell(study):

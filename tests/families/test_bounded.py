@@ -274,6 +274,16 @@ def test_doors() -> None:
         shaped("revenues", 3, np.random.default_rng(1))
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 33, 64, 65])
+def test_a_reward_lies_where_its_chance_does(size: int) -> None:
+    rng = np.random.default_rng(size)
+    row = np.array(atoms.table(rng.random(size), rng.dirichlet(np.full(size, 0.3))))
+    ends, values = row[2 : 2 + atoms.ATOMS], row[2 + atoms.ATOMS :]
+    for uniform in (0.0, 1.0 - 2.0**-53, *rng.random(50), *ends[ends < 1.0]):
+        place = np.searchsorted(ends, uniform, side="right")
+        assert atoms.value_at(row, uniform) == values[place]
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 def test_shapes_are_laws(kind: str) -> None:
     made = shaped(kind, 10, np.random.default_rng(4))

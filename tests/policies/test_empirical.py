@@ -15,6 +15,7 @@ from belman.families import Bounded
 from belman.lab import simulate
 from belman.policies import NPTS, IMEDKinf, KLUCBEmpirical
 from belman.policies.empirical import CELLS, Memory, k_inf, learn
+from belman.policies.kl_ucb_empirical import bound
 from belman.problems import problem
 
 
@@ -45,6 +46,21 @@ def test_k_inf_is_the_largest_over_tilts(rewards, mean) -> None:
     ends = {"bounds": (0.0, 1.0), "method": "bounded", "options": {"xatol": 1e-12}}
     best = max(0.0, -optimize.minimize_scalar(cost, **ends).fun, -cost(1.0 - 1e-15))
     assert k_inf(grid(rewards).counts[0], mean) == pytest.approx(best, rel=1e-6, abs=1e-8)
+
+
+@given(
+    st.lists(st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 0.5, 1.0])), min_size=1),
+    st.integers(1, 1_000),
+    st.one_of(st.just(0.0), st.floats(0.01, 20.0)),
+)
+def test_the_bound_is_where_k_inf_meets_the_level(rewards, times, level) -> None:
+    memory = grid(rewards)
+    counts, mean = times * memory.counts[0], memory.seen[1, 0] / memory.seen[0, 0]
+    found = bound(counts, mean, level)
+    assert mean <= found <= 1.0
+    assert k_inf(counts, found - 1e-6 * (found - mean)) <= level + 1e-6
+    if level > 0.0 and found < 1.0 - 1e-9:
+        assert k_inf(counts, found + 1e-6 * (1.0 - found)) >= level - 1e-6
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20))

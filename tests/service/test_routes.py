@@ -129,6 +129,27 @@ def test_creating_twice_is_as_good_as_once_unless_the_settings_differ(service, s
 
 
 @pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("discount", 0.99),
+        ("drift", "auto"),
+        ("drift", {"name": "belman-drift", "half_life": 604_800}),
+        ("last", 1_000),
+    ],
+)
+def test_studies_of_a_world_that_changes(service, setting, value):
+    body = {"name": f"changing {next(NUMBERS)}", "arms": ["a", "b"], setting: value}
+    assert service.send("POST", "/api/studies", body).status == 201
+    assert service.send("POST", "/api/studies", body).status == 201
+    path = f"/api/studies/{quote(body['name'])}"
+    ticket = service.send("POST", f"{path}/ask", {}).json["tickets"][0]
+    service.send("POST", f"{path}/tell", {"ticket": ticket["id"], "reward": 1})
+    row = service.send("GET", f"{path}/beliefs").json["columns"]
+    assert max(row["expected reward"]) > 0.6
+    assert service.send("GET", f"{path}/changes").json["columns"]["arm"] == []
+
+
+@pytest.mark.parametrize(
     ("path", "body"),
     [
         ("tell", '{"ticket": "1-abc", "reward": NaN}'),
@@ -205,6 +226,9 @@ DEEP = {"name": "belman", "exposure": DEEP}
         ("policy", {"name": ["belman"]}),
         ("range", [1, 0]),
         ("discount", 2),
+        ("last", 0),
+        ("last", 10**7),
+        ("drift", "automatic"),
         ("uniform_share", -0.1),
         ("expire_after", 0),
         ("expired_reward", 0),

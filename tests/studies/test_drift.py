@@ -10,8 +10,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from belman import BelMan, Drift, Thompson, open_study
-from belman.errors import SettingError
+from belman import BelMan, Drift, Forgetting, Thompson, open_study
+from belman.errors import SettingError, StudyError
+from belman.policies import GLRTest, Restarting
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
 
@@ -54,6 +55,7 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     assert body["from"] > 0.8 > 0.4 > body["to"]
     assert "a went from 0.9" in body["reason"]
     assert study.status()["changes_noticed"] == 1
+    assert not any(finding.alarm for finding in study.report().findings)  # it follows
     state, _ = study.copied()
     assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
     again = open_study("x", storage=url, clock=clock, **given)
@@ -78,12 +80,19 @@ def test_time_is_the_clocks_and_not_the_turns(url, clock) -> None:
     assert wide["soon"] < 0.2 < 0.6 < wide["late"]
 
 
-@pytest.mark.parametrize("drift", ["auto", Drift(per=timedelta(hours=1))])
-def test_the_state_is_the_fold_of_the_log(url, clock, drift) -> None:
-    """Through windows, corrections, outcomes in bulk, arms that come and go, and snapshots."""
-    study = open_study(
-        "x", ["a", "b"], storage=url, drift=drift, clock=clock, seed=3, window=7_200.0, early=False
-    )
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"drift": "auto"},
+        {"drift": Drift(per=timedelta(hours=1))},
+        {"drift": "auto", "range": (0, 3)},
+        {"last": 15},
+    ],
+)
+def test_the_state_is_the_fold_of_the_log(url, clock, given) -> None:
+    """Through windows, corrections, past rewards, arms that come and go, and snapshots."""
+    waits = {"window": 7_200.0, "early": False}
+    study = open_study("x", ["a", "b"], storage=url, clock=clock, seed=3, **waits, **given)
     rng = np.random.default_rng(4)
     tickets = []
     for turn in range(60):
@@ -121,10 +130,27 @@ def test_outcomes_in_bulk_change_what_is_believed_now(url, clock) -> None:
     study.storage.close()
 
 
+@pytest.mark.parametrize(
+    "follows",
+    [{}, {"last": 100}, {"policy": Restarting(Thompson(), GLRTest(), scope="local")}],
+    ids=["nothing", "a window", "a detector"],
+)
+def test_a_change_is_an_alarm_where_nothing_follows_it(url, clock, follows) -> None:
+    study = open_study("x", ["a"], storage=url, clock=clock, seed=1, **follows)
+    rewards = [i % 4 > 0 for i in range(400)] + [i % 4 == 0 for i in range(400)]
+    study.record([("a", reward) for reward in rewards])
+    found = study.report()
+    alarms = [finding.look_at for finding in found.findings if finding.alarm]
+    if follows:
+        assert not alarms
+        assert "There are no intervals at any look" in str(found)
+    else:
+        assert "`drift` lets beliefs follow" in alarms[0]
+    study.storage.close()
+
+
 def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
     """What a policy keeps beside beliefs is in the text of a state."""
-    from belman import Forgetting
-
     policy = Forgetting(Thompson(), last=5)
     study = open_study("x", ["a", "b"], policy=policy, storage=url, clock=clock, seed=1)
     play(study, clock, 30, {"a": 0.9, "b": 0.5})
@@ -135,6 +161,39 @@ def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
     assert again.agent._memory.own.plays.tolist() == before.tolist()
     study.check()
     study.storage.close()
+
+
+@pytest.mark.parametrize("rewards", ["coins", "in a range"])
+def test_the_last_rewards_count(url, clock, rewards) -> None:
+    law = {"range": (0, 5)} if rewards == "in a range" else {}
+    study = open_study("x", ["a", "b"], storage=url, last=30, clock=clock, seed=1, **law)
+    fresh = open_study("y", ["a", "b"], storage=url, clock=clock, seed=1, **law)
+    rng = np.random.default_rng(3)
+    told = [("ab"[i % 3 == 0], float(rng.random() < 0.4)) for i in range(100)]
+    study.record(told)
+    fresh.record(told[-30:])
+    assert study.agent().belief("a") == pytest.approx(fresh.agent().belief("a"))
+    assert study.beliefs()["expected reward"] == pytest.approx(fresh.beliefs()["expected reward"])
+    study.check()
+    sums = {"version": [None], "arm": ["a"], "n": [9], "sum": [3], "squares": [3]}
+    with pytest.raises(StudyError, match="one by one; tell the rewards of tickets"):
+        study.observe(sums, key="batch")
+    study.storage.close(), fresh.storage.close()
+
+
+def test_a_window_of_rewards_is_a_setting_of_the_study(url, clock) -> None:
+    study = open_study("x", ["a", "b"], policy=Thompson(), last=40, storage=url, clock=clock)
+    place = study.storage
+    assert study.policy == Forgetting(Thompson(), last=40)
+    open_study("x", last=40, storage=place, clock=clock)
+    with pytest.raises(SettingError, match="created with policy="):
+        open_study("x", last=41, storage=place, clock=clock)
+    with pytest.raises(SettingError, match="give one"):
+        open_study("y", ["a"], last=40, drift="auto", storage=place)
+    with pytest.raises(SettingError, match="not for studies with contexts"):
+        open_study("y", ["a"], last=40, segments=["country"], storage=place)
+    assert place.names() == ["x"]
+    place.close()
 
 
 def test_doors(url, clock) -> None:

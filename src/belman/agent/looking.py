@@ -52,7 +52,7 @@ def explanation(agent: Agent) -> Table:
     working, memory, index = held["working"], held["memory"], held["index"]
     order = np.argsort(-index, kind="stable")
     columns: dict[str, Any] = {
-        agent.scale.quantity: _expected(agent, working.beliefs),
+        agent.scale.quantity: _expected(agent, policy.believed(agent.family, working, memory)),
         **policy.explanation(agent.family, working, memory, turn_value, index),
     }
     ranked = {name: [float(values[a]) for a in order] for name, values in columns.items()}

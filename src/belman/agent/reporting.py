@@ -11,7 +11,7 @@ from belman.errors import SettingError
 from belman.measures.lift import Units
 from belman.measures.report import Known, Report, report
 from belman.measures.stop_rules import StopRule
-from belman.policies import Drift, Forgetting
+from belman.policies import Drift, Forgetting, Restarting
 
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
@@ -31,16 +31,18 @@ def units(scale: Scale) -> Units:
     return Units(low, (low - high) if scale.minimise else high - low)
 
 
+def why_not_all(agent: Agent) -> str:
+    """Why the beliefs of an agent are not from all rewards alike; nothing where they are."""
+    if agent._discount < 1.0:
+        return _FADED
+    if isinstance(agent._policy, Forgetting):
+        return _FORGOTTEN
+    return _FOLLOWED if isinstance(agent._policy, (Drift, Restarting)) else ""
+
+
 def known(agent: Agent) -> Known:
     """What an agent was told, as measures read it."""
     truth = agent._truth
-    faded = ""
-    if agent._discount < 1.0:
-        faded = _FADED
-    elif isinstance(agent._policy, Drift):
-        faded = _FOLLOWED
-    elif isinstance(agent._policy, Forgetting):
-        faded = _FORGOTTEN
     return Known(
         agent._family,
         agent.arms,
@@ -50,7 +52,7 @@ def known(agent: Agent) -> Known:
         truth.sums,
         truth.squares,
         units(agent._scale),
-        faded,
+        why_not_all(agent),
     )
 
 

@@ -51,6 +51,9 @@ def create(
         str | None,
         typer.Option(help="Adapt to changes over time: auto, or half_life=604800 (seconds)."),
     ] = None,
+    last: Annotated[
+        int | None, typer.Option(help="Only so many rewards count, the newest.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="The same seed makes the same decisions.")
     ] = None,
@@ -164,6 +167,7 @@ def create(
         minimise=minimise,
         discount=discount,
         drift=parse.drift(drift),
+        last=last,
         seed=seed,
         uniform_share=uniform_share,
         window=window,

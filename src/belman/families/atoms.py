@@ -26,14 +26,12 @@ _POINTS = 32  # at which a quantile function is read for one atom
 @kernel
 def value_at(theta, uniform):
     """The value at that quantile of a table."""
-    low, high = 0, ATOMS - 1
-    while low < high:
-        middle = (low + high) // 2
-        if uniform < theta[2 + middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return theta[2 + ATOMS + low]
+    place, step = 0, PARTS // 2
+    while step > 0:  # by sums: a branch on luck would be foretold wrongly every other time
+        place += step * int(uniform >= theta[1 + place + step])
+        step //= 2
+    place += int(uniform >= theta[2 + place])
+    return theta[2 + ATOMS + place]
 
 
 def table(values: ArrayLike, chances: ArrayLike) -> tuple[float, ...]:

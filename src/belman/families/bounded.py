@@ -126,6 +126,13 @@ class Bounded(Family):
         return 0.0 <= reward <= 1.0
 
     @property
+    def foretells(self) -> bool:
+        """By two moments, as coins are foretold of which a reward is worth so many; not by atoms,
+        whose prior gives next to nothing to rewards between the ends.
+        """
+        return not self.atoms
+
+    @property
     def adds_up(self) -> bool:
         """True: the belief itself is made of sums."""
         return True

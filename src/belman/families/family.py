@@ -65,6 +65,9 @@ class FamilyKernels(Bundle):
     | `moved(law, spread, mean, to)` | the spread if the mean were another |
     | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
     | `sharpness(law, mean, spread)` | how many rewards as spread as can be one of these is worth |
+    | `coins(law, prior, plays, total, squares)` | the same of an arm with so many rewards |
+    | `told(family, law, belief, reward, coins)` | update where beliefs foretell, in place |
+    | `foretells(family, law, belief)` | A: the difference a reward makes is ln of its chance |
     | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
     | `common_mean(law, w, mean, spread, v, …)` | the x of least w·d(mean, x) + v·d(other, x) |
     | `tilted(law, x, y, pull)` | A + ln E[exp(pull·X)] at (x, y), gradient, Hessian; or None |
@@ -89,6 +92,9 @@ class FamilyKernels(Bundle):
     moved: Kernel
     pooled: Kernel
     sharpness: Kernel
+    coins: Kernel
+    told: Kernel
+    foretells: Kernel
     reflected: Kernel
     terms_of: Kernel
     common_mean: Kernel = weighted_mean
@@ -137,6 +143,24 @@ def unit_sharpness(law, mean, spread):
 
 
 @kernel
+def one_coin(law, prior, plays, total, squares):
+    """For families in which a reward of any arm tells as much."""
+    return 1.0
+
+
+@kernel
+def told_once(family, law, belief, reward, coins):
+    """For families with conjugate beliefs."""
+    family.update(law, belief, reward)
+
+
+@kernel
+def log_partition(family, law, belief):
+    """For families with conjugate beliefs: p(x) = exp(A(η + T(x)) − A(η))."""
+    return family.belief.log_partition(law, belief)
+
+
+@kernel
 def same_mean(law, mean):
     """For families whose divergence is the same seen from both ends."""
     return mean
@@ -154,6 +178,9 @@ _DEFAULTS: dict[str, Kernel] = {
     "moved": same_spread,
     "pooled": nothing_pooled,
     "sharpness": unit_sharpness,
+    "coins": one_coin,
+    "told": told_once,
+    "foretells": log_partition,
     "reflected": same_mean,
     "terms_of": by_mean_and_spread,
 }
@@ -254,6 +281,11 @@ class Family(ABC):
         ((0.0, 1.0), (1.0, inf))
         """
         return self.reward_range or (-math.inf, math.inf)
+
+    @property
+    def foretells(self) -> bool:
+        """Whether beliefs give rewards chances, by which changes of the world are noticed."""
+        return self.conjugate
 
     @property
     def mean_fixes_law(self) -> bool:

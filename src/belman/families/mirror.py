@@ -76,6 +76,18 @@ def mirrored(base: FamilyKernels) -> FamilyKernels:
         return base.sharpness(law, -mean, spread)
 
     @kernel
+    def coins(law, prior, plays, total, squares):
+        return base.coins(law, prior, plays, -total, squares)
+
+    @kernel
+    def told(family, law, belief, reward, coins):
+        base.told(base, law, belief, -reward, coins)
+
+    @kernel
+    def foretells(family, law, belief):
+        return base.foretells(base, law, belief)
+
+    @kernel
     def common_mean(law, weight, mean, spread, other_weight, other, other_spread):
         return -base.common_mean(law, weight, -mean, spread, other_weight, -other, other_spread)
 
@@ -116,6 +128,10 @@ class Mirror(Family):
     @property
     def conjugate(self) -> bool:  # type: ignore[override]
         return self.of.conjugate
+
+    @property
+    def foretells(self) -> bool:
+        return self.of.foretells
 
     @property
     def adds_up(self) -> bool:

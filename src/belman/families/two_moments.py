@@ -19,12 +19,14 @@ from belman.engine import factory, kernel
 from belman.families import atoms, bernoulli
 from belman.families.common_mean import searched
 from belman.families.family import FamilyKernels
-from belman.special import beta_cdf, beta_quantile, beta_upper_quantile
+from belman.special import beta_cdf, beta_quantile, beta_upper_quantile, log_beta
 
 _ROUNDING = 1e-13  # of x(1 − x) on average: coins whose moments are rounded are coins
 _EDGE = 1e-16
 _SHARPEST = 10.0  # what a reward counts, in coins
 _HARDEST, _STEPS = 1e-4, 8.0  # the least pooled share of a coin's variance; steps in an octave
+#: What coins have more, at so many steps below their variance.
+_LACKING = 1.0 - 2.0 ** (-np.arange(2 - int(_STEPS * math.log2(_HARDEST))) / _STEPS)
 
 
 @kernel
@@ -92,7 +94,7 @@ def share_of_coins(soft, room):
     if soft <= 0.0 or not room < np.inf:
         return 0.0
     left = max(1.0 - soft / room, _HARDEST)
-    return 1.0 - 2.0 ** (np.rint(_STEPS * math.log2(left)) / _STEPS)
+    return _LACKING[int(np.rint(-_STEPS * math.log2(left)))]
 
 
 @kernel
@@ -100,6 +102,33 @@ def sharpness(law, mean, spread):
     """How many times the variance of rewards a coin's is: 1 for coins, and at most 10."""
     coin = mean * (1.0 - mean)
     return coin / max(spread, coin / _SHARPEST) if coin - spread > _ROUNDING else 1.0
+
+
+@kernel
+def coins(law, prior, plays, total, squares):
+    """The sharpness of an arm with so many rewards, of that sum and sum of squares."""
+    soft = prior[0] + law[0] * (total - squares)
+    alpha, beyond = prior[1] + total, prior[2] + (plays - total)
+    mean = alpha / (alpha + beyond)
+    return sharpness(law, mean, mean * (1.0 - mean) - soft / (alpha + beyond))
+
+
+@kernel
+def told(family, law, belief, reward, coins):
+    """A reward that tells as much of the mean as so many coins: a quasi-likelihood. The belief is
+    from then on as of coins.
+    """
+    first, second = moments.of_mean(belief)
+    belief[0] = 0.0
+    belief[1] = first + coins * reward
+    belief[2] = second + coins * (1.0 - reward)
+
+
+@kernel
+def foretells(family, law, belief):
+    """Of the mean alone, as of coins."""
+    first, second = moments.of_mean(belief)
+    return log_beta(first, second)
 
 
 @kernel

@@ -3,8 +3,8 @@
 Each arm's rewards, in their order, are told to a bank of hazards (`policies/run_lengths.py`). The
 evidence is the logarithm of how much better its members of some hazard predicted them than the one
 of none, all weighed as at first; it is positive where rewards speak for changes. Numbers that are
-all 0 and 1 are read as Bernoulli rewards, others as Gaussian ones of unknown variance, in units of
-their deviation.
+all 0 and 1 are read as Bernoulli rewards, others by their ranks among the rewards of the arm, from
+0 to 1: whatever their law, it is then the same, and no outlier is taken for a change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from belman.engine import kernel
 from belman.errors import SettingError
-from belman.families import Bernoulli, Family, GaussianUnknown
+from belman.families import Bernoulli, Bounded, Family
 from belman.policies import Drift, run_lengths
 from belman.policies.run_lengths import EVENTS
 from belman.table import Table
@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 #: Nats from which evidence is called clear: twenty to one.
 CLEAR = math.log(20.0)
+#: Lengths of runs that are kept of an arm: a few say what is true now, and more when it changed.
+_RUNS = 64
 
 
 @dataclass(frozen=True)
@@ -119,21 +121,24 @@ def check_drift(rewards: ArrayLike, arms: Sequence[Hashable] | None = None) -> D
     found = []
     for name in dict.fromkeys(names):
         own = values[[one == name for one in names]]
-        family, scaled, low, unit = _read(own, binary)
-        found.append(_course(name, family, scaled, low, unit))
-    return DriftCheck("bernoulli" if binary else "gaussian-unknown", tuple(found))
+        found.append(_course(name, own, binary))
+    return DriftCheck("bernoulli" if binary else "ranks", tuple(found))
 
 
-def _read(own: Floats, binary: bool) -> tuple[Family, Floats, float, float]:
-    if binary:
-        return Bernoulli(), own, 0.0, 1.0
-    low, unit = float(own.mean()), float(own.std())
-    unit = unit if unit > 0.0 else 1.0
-    return GaussianUnknown(prior=(0.0, 0.25, 1.0, 1.0)), (own - low) / unit, low, unit
+def ranks(values: Floats) -> Floats:
+    """The share of values below each, and half of those that are the same, stretched to [0, 1].
+
+    >>> ranks(np.array([7.0, 1e9, 7.0, 3.0])).tolist()
+    [0.5, 1.0, 0.5, 0.0]
+    """
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    below = np.cumsum(counts) - 0.5 * counts
+    return ((below - below[0]) / max(below[-1] - below[0], 1.0))[places]
 
 
-def _course(name: Hashable, family: Family, own: Floats, low: float, unit: float) -> ArmCourse:
-    policy = Drift()
+def _course(name: Hashable, own: Floats, binary: bool) -> ArmCourse:
+    family: Family = Bernoulli() if binary else Bounded()
+    policy = Drift(runs=_RUNS)
     hazards, first = np.array(policy.hazards), np.array(policy.shares)
     bank = run_lengths.blank(hazards.size, 1, policy.runs, family.dimension)
     evidence, noticed = np.zeros(own.size), np.zeros(1)
@@ -144,16 +149,18 @@ def _course(name: Hashable, family: Family, own: Floats, low: float, unit: float
         prior=np.array(family.prior),
         sure=policy.sure,
         bank=bank,
-        rewards=own,
+        rewards=own if binary else ranks(own),
         evidence=evidence,
         noticed=noticed,
     )
     count = int(noticed[0])
     events = [bank.noticed[i % EVENTS] for i in range(max(0, count - EVENTS), count)]
-    changes = tuple(
-        (int(e[2]), low + unit * float(e[3]), low + unit * float(e[4]), float(e[5])) for e in events
-    )
-    return ArmCourse(name, own.size, tuple(evidence.tolist()), changes)
+    changes, since = [], 0
+    for turn, _, after, _, _, sure in events:
+        before, now = own[since : int(after)].mean(), own[int(after) : int(turn)].mean()
+        changes.append((int(after), float(before), float(now), float(sure)))
+        since = int(after)
+    return ArmCourse(name, own.size, tuple(evidence.tolist()), tuple(changes))
 
 
 @kernel
@@ -162,7 +169,11 @@ def _follow(family, law, hazards, first, prior, sure, bank, rewards, evidence, n
     run_lengths.seed_arm(family, law, first, bank, 0, prior)
     for i in range(rewards.size):
         bank.times[run_lengths.NOW] = i + 1.0
-        run_lengths.learn(family, law, hazards, first, 0.0, prior, bank, 0, rewards[i])
+        coins = run_lengths.coins_of(family, law, prior, bank, 0)
+        least = run_lengths.least_said(family, law, prior, bank, rewards[i], coins)
+        run_lengths.learn(
+            family, law, hazards, first, 0.0, prior, bank, 0, rewards[i], coins, least
+        )
         run_lengths.notice(hazards, first, bank, 0, sure)
         none = bank.members[0]
         some = 1.0 - none

@@ -243,6 +243,6 @@ class Drift:
             _odds(log_odds),
             f"{self.arm} changed while it was played: {before:.4g} on average before its reward "
             f"{plays}, {after:.4g} after it.",
-            "Look for a release, a season or a change of audience at that time; a `discount` lets "
+            "Look for a release, a season or a change of audience at that time; `drift` lets "
             "beliefs follow, and intervals of the whole time describe neither half.",
         )

@@ -28,7 +28,7 @@ def drift_check(found: DriftCheck, *, size: str = "screen") -> Figure:
             ax.plot(range(1, arm.rewards + 1), arm.evidence, color=colour, label=label)
             for after, *_ in arm.changes:
                 ax.axvline(after, color=colour, linestyle=":", linewidth=1.0)
-        ax.set_xlabel("rewards of the arm (dotted: where a change was noticed)")
+        ax.set_xlabel("rewards of the arm (dotted: the change that was noticed)")
         ax.set_ylabel("evidence for changes (nats)")
         if named:
             ax.legend(loc="upper left", frameon=False)

@@ -30,8 +30,10 @@ from belman.policies.run_lengths import (
     TURN,
     WEIGHT,
     Bank,
+    coins_of,
     elapsed_at,
     gone,
+    least_said,
 )
 
 POOL, REACH, MOST, SURE, RENEWAL, PRIOR_MEAN, PRIOR_WORTH = 0, 1, 2, 3, 4, 5, 6
@@ -119,9 +121,14 @@ def learn(family, law, params, ledger, memory, arm, reward):
         bank.arms[SINCE_TIME, arm] = times[NOW]
     if bank.clock[TURN] == 0.0:
         times[BEGINNING] = times[NOW]
-    elapsed = elapsed_at(bank, arm, times[NOW])
-    said = run_lengths.learn(family, law, hazards, first, params[RENEWAL], prior, bank, arm, reward)
-    fading_bank.learn(family, law, spans, prior, memory.fading, arm, elapsed, reward, said)
+    elapsed, coins = elapsed_at(bank, arm, times[NOW]), coins_of(family, law, prior, bank, arm)
+    least = least_said(family, law, prior, bank, reward, coins)
+    said = run_lengths.learn(
+        family, law, hazards, first, params[RENEWAL], prior, bank, arm, reward, coins, least
+    )
+    fading_bank.learn(
+        family, law, spans, prior, memory.fading, arm, elapsed, reward, coins, least, said
+    )
     run_lengths.notice(hazards, first, bank, arm, params[SURE])
     judge_arm(family, law, params, memory, arm)
 

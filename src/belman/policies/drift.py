@@ -149,10 +149,10 @@ class Drift(Policy):
         return Evidence(self.gain, self.reach, self.pool).pull(turns, arms)
 
     def check(self, family: Family, arms: int) -> None:
-        if not family.conjugate:
-            why = f"{family.name} rewards have beliefs by moments, which predict none"
-            if family.reward_range == (0.0, 1.0):
-                why += "; 'bernoulli' takes rewards in a range for coins, or give last or discount"
+        if not family.foretells:
+            why = f"{family.name} beliefs give rewards no chances"
+            if family.reward_range is not None:
+                why += ": leave out atoms"
             raise PolicyError(f"{self.name} needs a family whose beliefs predict rewards: {why}")
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
@@ -200,18 +200,19 @@ class Drift(Policy):
             if r < bank.counts[j, arm]:
                 belief = bank.beliefs[j, arm, r]
                 belief[:] = family.update_many(belief, n, total, squares)
-                top = max(top, run_lengths.said(*own, bank, j, arm, r))
+                top = max(top, run_lengths.said(*own, bank, j, arm, r, -math.inf))
         belief, before = bank.unchanged[arm], family.log_partition(bank.unchanged[arm])
         belief[:] = family.update_many(belief, n, total, squares)
-        run_lengths.said_unchanged(*own, bank, arm, before)
-        heard = run_lengths.reweigh(hazards, first, self.renewal, bank, arm, top, float(n), total)
+        run_lengths.said_unchanged(*own, bank, arm, before, -math.inf)
+        sums = float(n), total, squares
+        heard = run_lengths.reweigh(hazards, first, self.renewal, bank, arm, top, *sums)
         top = heard
         fading_bank.say(fading, 0, heard)
         for i, span in enumerate(self.spans):
             belief = fading.beliefs[i, arm]
             before = fading_bank.fade(*own, span, prior, belief, elapsed)
             belief[:] = family.update_many(belief, n, total, squares)
-            top = max(top, fading_bank.said(*own, fading, i, arm, before))
+            top = max(top, fading_bank.said(*own, fading, i, arm, before, -math.inf))
         fading_bank.reweigh(fading, top)
         run_lengths.notice(hazards, first, bank, arm, self.sure)
         memory.fresh[arm] = 0.0

@@ -60,7 +60,7 @@ def fade(family, law, span, prior, belief, elapsed):
     """Let a belief fade for so long; its log-partition then."""
     if elapsed > 0.0:
         family.belief.blend(law, belief, prior, math.exp(-elapsed / span))
-    return family.belief.log_partition(law, belief)
+    return family.foretells(family, law, belief)
 
 
 @kernel
@@ -70,9 +70,9 @@ def say(fading, i, gain):
 
 
 @kernel
-def said(family, law, fading, i, arm, before):
+def said(family, law, fading, i, arm, before, least):
     """Let a span, whose belief has learnt, count what it said: its weight's logarithm stands."""
-    gain = family.belief.log_partition(law, fading.beliefs[i, arm]) - before
+    gain = max(family.foretells(family, law, fading.beliefs[i, arm]) - before, least)
     say(fading, i + 1, gain)
     return gain
 
@@ -90,15 +90,15 @@ def reweigh(fading, top):
 
 
 @kernel
-def learn(family, law, spans, prior, fading, arm, elapsed, reward, said_by_hazards):
-    """Enter a reward, so much time after the last one of its arm, of which the bank of hazards
-    said the logarithm of a chance.
+def learn(family, law, spans, prior, fading, arm, elapsed, reward, coins, least, said_by_hazards):
+    """Enter a reward, worth so many coins and `least_said`, so much time after the last one of its
+    arm, of which the bank of hazards said the logarithm of a chance.
     """
     top = said_by_hazards
     say(fading, 0, said_by_hazards)
     for i in range(spans.size):
         belief = fading.beliefs[i, arm]
         before = fade(family, law, spans[i], prior, belief, elapsed)
-        family.update(law, belief, reward)
-        top = max(top, said(family, law, fading, i, arm, before))
+        family.told(family, law, belief, reward, coins)
+        top = max(top, said(family, law, fading, i, arm, before, least))
     reweigh(fading, top)

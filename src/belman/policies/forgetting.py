@@ -40,6 +40,7 @@ class Memory(NamedTuple):
     clock: Floats  # (1) rewards told
     seeded: Floats  # (K) whether the arm is known
     fresh: Floats  # (K) whether the policy inside knows what is remembered of the arm
+    first: Floats  # (K, D) the prior of each arm, to which forgetting leads
     window_arms: Floats  # (last) in a ring, and
     window_rewards: Floats  # (last)
     row_scratch: Floats  # (3, D)
@@ -68,11 +69,18 @@ def is_news(memory, ledger, arm):
 
 
 @kernel
-def take_back(family, law, prior, conjugate, memory, arm, reward):
+def keep_first(ledger, memory, prior, arm):
+    """The prior of an arm that is new: what is believed of it, if there was no reward yet."""
+    for i in range(prior.size):
+        memory.first[arm, i] = ledger.beliefs[arm, i] if ledger.plays[arm] == 0.0 else prior[i]
+
+
+@kernel
+def take_back(family, law, conjugate, memory, arm, reward):
     """Subtract what a reward added, to the natural parameters of a conjugate belief or to one that
     is made of sums; or begin anew if none is left.
     """
-    own = memory.own
+    own, prior = memory.own, memory.first[arm]
     if own.plays[arm] <= 1.0:
         set_to_prior(own, prior, arm)
         return
@@ -96,9 +104,10 @@ def take_back(family, law, prior, conjugate, memory, arm, reward):
 
 
 @kernel
-def fade(family, law, prior, own, discount):
+def fade(family, law, memory, discount):
+    own = memory.own
     for a in range(own.plays.size):
-        family.belief.blend(law, own.beliefs[a], prior, discount)
+        family.belief.blend(law, own.beliefs[a], memory.first[a], discount)
         own.plays[a] *= discount
         own.sums[a] *= discount
         own.squares[a] *= discount
@@ -120,27 +129,28 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
     @kernel
     def refresh(family, law, params, ledger, memory, arm):
+        if memory.seeded[arm] == 0.0:
+            keep_first(ledger, memory, params[HEAD : HEAD + int(params[SIZE])], arm)
         if is_news(memory, ledger, arm):
             inner.refresh(family, law, params[cut(params) :], memory.own, memory.inner, arm)
 
     @kernel
     def learn(family, law, params, ledger, memory, arm, reward):
         own, size, told = memory.own, int(params[SIZE]), memory.clock[0]
-        prior = params[HEAD : HEAD + size]
         all_arms = params[DISCOUNT] < 1.0
         if params[DISCOUNT] < 1.0:
-            fade(family, law, prior, own, params[DISCOUNT])
+            fade(family, law, memory, params[DISCOUNT])
         for i in range(int(params[RESTARTS])):
             if told + 1.0 == params[HEAD + size + i]:
                 for a in range(own.plays.size):
-                    set_to_prior(own, prior, a)
+                    set_to_prior(own, memory.first[a], a)
                 all_arms = True
         if params[LAST] > 0.0:
             place = int(told % params[LAST])
             if told >= params[LAST]:
                 old = int(memory.window_arms[place])
                 gone = memory.window_rewards[place]
-                take_back(family, law, prior, params[CONJUGATE] > 0.0, memory, old, gone)
+                take_back(family, law, params[CONJUGATE] > 0.0, memory, old, gone)
                 inner.refresh(family, law, params[cut(params) :], own, memory.inner, old)
             memory.window_arms[place] = arm
             memory.window_rewards[place] = reward
@@ -205,6 +215,7 @@ class Forgetting(Policy):
             clock=np.zeros(1),
             seeded=np.zeros(arms),
             fresh=np.zeros(arms),
+            first=np.zeros((arms, dimension)),
             window_arms=np.zeros(self.last or 1),
             window_rewards=np.zeros(self.last or 1),
             row_scratch=np.zeros((3, dimension)),
@@ -218,8 +229,11 @@ class Forgetting(Policy):
                 for column, blank in zip(memory.own, fresh.own, strict=True)
             )
         )
-        seeded = rearranged(memory.seeded, fresh.seeded, 0, places)
-        moved = fresh._replace(own=own, clock=memory.clock.copy(), seeded=seeded)
+        kept = {
+            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
+            for name in ("seeded", "first")
+        }
+        moved = fresh._replace(own=own, clock=memory.clock.copy(), **kept)
         window = [(places.index(arm), x) for arm, x in self._window(memory) if arm in places]
         self._set_window(moved, window)
         return moved

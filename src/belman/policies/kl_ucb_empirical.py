@@ -6,28 +6,69 @@ arm (`empirical.py`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from belman.engine import kernel
-from belman.policies.empirical import Empirical, k_inf, learn, refresh
+from belman.policies.empirical import CELLS, Empirical, k_inf, learn, refresh
 from belman.policies.policy import Floats, PolicyKernels, choose_by_index, share_of_ties
 
-_HALVINGS = 30
+_STEPS = 60
+_CLOSE = 1e-10
+_NEAREST = -345.0  # the least ln(c − 1): the bound is then 1 to the last bit
+
+
+@kernel
+def on_the_curve(counts, n, beyond):
+    """At c = 1 + `beyond`: h = E[1/(c − X)], n·K = n ln h + Σ ln(c − X), and the slope of n·K in
+    ln(c − 1).
+    """
+    inverse, square, logs = 0.0, 0.0, 0.0
+    for i in range(counts.size):
+        if counts[i] > 0.0:
+            near = 1.0 / (beyond + (1.0 - i / CELLS))
+            inverse += counts[i] * near
+            square += counts[i] * near * near
+            logs -= counts[i] * math.log(near)
+    return inverse / n, n * math.log(inverse / n) + logs, beyond * (inverse - n * square / inverse)
 
 
 @kernel
 def bound(counts, low, level):
-    """The largest mean from `low` up that the rewards do not refute at this level."""
-    high = 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        if k_inf(counts, middle) <= level:
-            low = middle
+    """The largest mean from `low` up that the rewards do not refute at this level.
+
+    K_inf and its mean are a curve in c ≥ 1 (`families/bounded_atoms.py`). K falls as c grows, and
+    beyond the mean of c = 1, which there is if no reward was 1, it grows like −ln(1 − μ). Elsewhere
+    c is found by Newton's method on ln K over ln(c − 1), in a bracket, from the right: by
+    Hoeffding's lemma K ≤ 1/(8 (c − 1)²).
+    """
+    n = counts.sum()
+    if level <= _CLOSE or low >= 1.0:
+        return low
+    if counts[CELLS] == 0.0:
+        h, refuted, _ = on_the_curve(counts, n, 0.0)
+        if refuted <= level:
+            return max(low, 1.0 - math.exp((refuted - level) / n) / h)
+    left, right = _NEAREST, 0.5 * math.log(n / (8.0 * level))
+    place = right
+    for _ in range(_STEPS):
+        h, refuted, slope = on_the_curve(counts, n, math.exp(place))
+        if refuted > level:
+            left = place
         else:
-            high = middle
-    return low
+            right = place
+        new = 0.5 * (left + right)
+        if refuted > 0.0 > slope:  # else rounding hides them
+            newton = place + refuted / slope * math.log(level / refuted)
+            new = newton if left <= newton <= right else new
+        done = abs(new - place) <= _CLOSE
+        place = new
+        if done:
+            break
+    beyond = math.exp(place)
+    return max(low, 1.0 + beyond - 1.0 / on_the_curve(counts, n, beyond)[0])
 
 
 @kernel

@@ -7,6 +7,11 @@ run's weight by (1 − q) p(x), 1 − q = (1 − h)^Δ, and begins a run of weig
 exp(A(η + T(x)) − A(η)). Members are weighed by how well they predict, and a little of their first
 weights is mixed in at every reward. Beyond R runs the lightest but the newest is merged into the
 run before it.
+
+Rewards in a range that have no law count as many *coins* as their arm's, since its last change, are
+less spread than coins, T(x) = coins·(x, 1 − x). What p(x) lacks of a density is then the same in
+all runs and cancels. Since an outlier may be likelier than so many coins would have it, no run
+gives a reward less than a share of p₀(x).
 """
 
 from __future__ import annotations
@@ -20,18 +25,22 @@ from belman.engine import kernel
 from belman.policies.policy import Floats
 
 #: Rows of `runs`: weight, A(η), turn before which the run began, and what was told by then.
-WEIGHT, PARTITION, BEGAN, TOLD, SUM = 0, 1, 2, 3, 4
-RUN_ROWS = 5
+WEIGHT, PARTITION, BEGAN, TOLD, SUM, SQUARES = 0, 1, 2, 3, 4, 5
+RUN_ROWS = 6
 #: Rows of `arms`: turn of the last reward, rewards told, their sum, and the turn, the rewards and
-#: the sum at which the world as it is now was acknowledged; and the times of these two turns.
+#: the sum at which the world as it is now was acknowledged; the times of these two turns; and the
+#: sums of squares.
 LAST, PLAYS, TOTAL, SINCE, SINCE_PLAYS, SINCE_TOTAL, LAST_TIME, SINCE_TIME = 0, 1, 2, 3, 4, 5, 6, 7
-ARM_ROWS = 8
+ALL_SQUARES, SINCE_SQUARES = 8, 9
+ARM_ROWS = 10
 #: Parts of `clock`: rewards told, and changes noticed.
 TURN, NOTICED = 0, 1
 #: Parts of `times`: now (that of the last reward, in turns, unless it is set), and at first.
 NOW, BEGINNING = 0, 1
 #: Columns of `noticed`: turn, arm, turn of the change, from, to, how sure.
 EVENT_COLUMNS, EVENTS = 6, 64
+#: How much less than the prior a run says of a reward that counts several coins, at most, in nats.
+_OUTLYING = math.log(20.0)
 
 
 class Bank(NamedTuple):
@@ -47,6 +56,7 @@ class Bank(NamedTuple):
     clock: Floats  # (2)
     times: Floats  # (2)
     noticed: Floats  # (EVENTS, EVENT_COLUMNS), the last ones in a ring
+    scratch: Floats  # (D)
 
 
 def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
@@ -62,6 +72,7 @@ def blank(members: int, arms: int, runs: int, dimension: int) -> Bank:
         clock=np.zeros(2),
         times=np.zeros(2),
         noticed=np.zeros((EVENTS, EVENT_COLUMNS)),
+        scratch=np.zeros(dimension),
     )
 
 
@@ -78,7 +89,7 @@ def seed_arm(family, law, first, bank, arm, belief):
         for row in range(RUN_ROWS):
             bank.runs[row, j, arm, 0] = 0.0
         bank.runs[WEIGHT, j, arm, 0] = 1.0
-        bank.runs[PARTITION, j, arm, 0] = family.belief.log_partition(law, belief)
+        bank.runs[PARTITION, j, arm, 0] = family.foretells(family, law, belief)
 
 
 @kernel
@@ -122,6 +133,7 @@ def begin_run(bank, j, arm, count, weight, partition, prior):
     runs[BEGAN, count] = bank.arms[LAST, arm]
     runs[TOLD, count] = bank.arms[PLAYS, arm]
     runs[SUM, count] = bank.arms[TOTAL, arm]
+    runs[SQUARES, count] = bank.arms[ALL_SQUARES, arm]
     for i in range(prior.size):
         bank.beliefs[j, arm, count, i] = prior[i]
 
@@ -137,7 +149,7 @@ def elapsed_at(bank, arm, time):
 @kernel
 def open_runs(family, law, hazards, prior, bank, arm, elapsed):
     """So much time after its last reward, an arm may have changed: a new run in each member."""
-    before = family.belief.log_partition(law, prior)
+    before = family.foretells(family, law, prior)
     most = bank.runs.shape[3]
     for j in range(hazards.size):
         count = int(bank.counts[j, arm])
@@ -153,12 +165,24 @@ def open_runs(family, law, hazards, prior, bank, arm, elapsed):
 
 
 @kernel
-def said(family, law, bank, j, arm, r):
+def least_said(family, law, prior, bank, reward, coins):
+    """The logarithm of the least chance that a belief gives a reward; none where it is a coin."""
+    if coins == 1.0:
+        return -np.inf
+    for i in range(prior.size):
+        bank.scratch[i] = prior[i]
+    family.told(family, law, bank.scratch, reward, coins)
+    told, before = family.foretells(family, law, bank.scratch), family.foretells(family, law, prior)
+    return told - before - _OUTLYING
+
+
+@kernel
+def said(family, law, bank, j, arm, r, least):
     """Let a run, whose belief has learnt, count what it said before: the logarithm of its weight
     stands until all are known.
     """
-    after = family.belief.log_partition(law, bank.beliefs[j, arm, r])
-    gain = after - bank.runs[PARTITION, j, arm, r]
+    after = family.foretells(family, law, bank.beliefs[j, arm, r])
+    gain = max(after - bank.runs[PARTITION, j, arm, r], least)
     bank.runs[PARTITION, j, arm, r] = after
     weight = bank.runs[WEIGHT, j, arm, r]
     gain += math.log(weight) if weight > 0.0 else -np.inf
@@ -167,13 +191,14 @@ def said(family, law, bank, j, arm, r):
 
 
 @kernel
-def said_unchanged(family, law, bank, arm, before):
+def said_unchanged(family, law, bank, arm, before, least):
     """The same of the belief that the arm is as it was, whose log-partition was this."""
-    bank.logs[0, arm] += family.belief.log_partition(law, bank.unchanged[arm]) - before
+    after = family.foretells(family, law, bank.unchanged[arm])
+    bank.logs[0, arm] += max(after - before, least)
 
 
 @kernel
-def reweigh(hazards, first, renewal, bank, arm, top, rewards, total_reward):
+def reweigh(hazards, first, renewal, bank, arm, top, rewards, total_reward, squares):
     """From logarithms of weights, the largest of which is `top`, to weights of runs and members;
     the logarithm of the chance that the bank gave what came.
     """
@@ -196,25 +221,34 @@ def reweigh(hazards, first, renewal, bank, arm, top, rewards, total_reward):
     bank.arms[LAST_TIME, arm] = bank.times[NOW]
     bank.arms[PLAYS, arm] += rewards
     bank.arms[TOTAL, arm] += total_reward
+    bank.arms[ALL_SQUARES, arm] += squares
     return top + math.log(whole) if whole > 0.0 else -np.inf
 
 
 @kernel
-def learn(family, law, hazards, first, renewal, prior, bank, arm, reward):
-    """Enter a reward of an arm, at the time that is set, in every member; the logarithm of the
-    chance that they gave it.
+def coins_of(family, law, prior, bank, arm):
+    """How many coins a reward of an arm is worth, by those since its world was acknowledged."""
+    arms = bank.arms[:, arm]
+    plays, total = arms[PLAYS] - arms[SINCE_PLAYS], arms[TOTAL] - arms[SINCE_TOTAL]
+    return family.coins(law, prior, plays, total, arms[ALL_SQUARES] - arms[SINCE_SQUARES])
+
+
+@kernel
+def learn(family, law, hazards, first, renewal, prior, bank, arm, reward, coins, least):
+    """Enter a reward of an arm, worth so many coins and `least_said`, at the time that is set, in
+    every member; the logarithm of the chance that they gave it.
     """
     bank.clock[TURN] += 1.0
     open_runs(family, law, hazards, prior, bank, arm, elapsed_at(bank, arm, bank.times[NOW]))
     top = -np.inf
     for j in range(hazards.size):
         for r in range(int(bank.counts[j, arm])):
-            family.update(law, bank.beliefs[j, arm, r], reward)
-            top = max(top, said(family, law, bank, j, arm, r))
-    before = family.belief.log_partition(law, bank.unchanged[arm])
-    family.update(law, bank.unchanged[arm], reward)
-    said_unchanged(family, law, bank, arm, before)
-    return reweigh(hazards, first, renewal, bank, arm, top, 1.0, reward)
+            family.told(family, law, bank.beliefs[j, arm, r], reward, coins)
+            top = max(top, said(family, law, bank, j, arm, r, least))
+    before = family.foretells(family, law, bank.unchanged[arm])
+    family.told(family, law, bank.unchanged[arm], reward, coins)
+    said_unchanged(family, law, bank, arm, before, least)
+    return reweigh(hazards, first, renewal, bank, arm, top, 1.0, reward, reward * reward)
 
 
 @kernel
@@ -265,3 +299,4 @@ def notice(hazards, first, bank, arm, sure):
     acknowledge(bank, arm, bank.beliefs[at, arm, run])
     bank.arms[SINCE_PLAYS, arm] = told
     bank.arms[SINCE_TOTAL, arm] = total
+    bank.arms[SINCE_SQUARES, arm] = bank.runs[SQUARES, at, arm, run]

@@ -86,6 +86,10 @@ class NewStudy(ContextsIn):
         Described | None,
         Field(description="Adapt to changes over time: auto, or belman-drift with settings."),
     ] = None
+    last: Annotated[
+        Annotated[int, Field(strict=True, ge=1)] | None,
+        Field(description="Only so many rewards count, the newest."),
+    ] = None
     seed: Annotated[
         Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None,
         Field(description="The same seed makes the same decisions."),

@@ -15,7 +15,7 @@ from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
 from belman.models import Model
-from belman.policies import Drift, Policy
+from belman.policies import Drift, Forgetting, Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.contexts.settings import NAMES
 from belman.studies.log.chain import NO_MARK, Head
@@ -45,6 +45,7 @@ def open_study(
     minimise: bool | None = None,
     discount: float | None = None,
     drift: str | Drift | None = None,
+    last: int | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
     window: float | timedelta | None = None,
@@ -74,7 +75,7 @@ def open_study(
     """The study of that name, created with these settings where there is none.
 
     `arms` creates; without it the study has to be there. Settings that are given for a study that
-    is there have to be those it was created with; those left out are as they were. Up to `drift`
+    is there have to be those it was created with; those left out are as they were. Up to `last`
     they are an Agent's; drift may go by the study's clock, `belman.Drift(half_life=timedelta(7))`,
     and a change that is noticed is an event in the log. A share of traffic may be kept uniform
     (`uniform_share`) for an honest `replay`. With a `window` (seconds, or a timedelta) a ticket is
@@ -120,6 +121,7 @@ def open_study(
         "minimise": minimise,
         "discount": discount,
         "drift": drift,
+        "last": last,
         "seed": seed,
         "uniform_share": uniform_share,
         "early": early,
@@ -244,11 +246,14 @@ def _compare(
     for name, needed in (("control_share", "control"), ("then", "stop_when")):
         if name in wanted:
             base[needed] = getattr(there, needed)
+    if "last" in wanted and isinstance(there.policy, Forgetting):
+        base["policy"] = there.policy.policy
     of_candidates = there.contexts is not None and there.contexts.has_candidates
     if arms is None and not (of_candidates and "features" in wanted):
         arms = there.arms
     asked = settings(arms, **{**base, **wanted})
-    meant = {"prior": "family", "drift": "policy", **dict.fromkeys(NAMES, "contexts")}
+    meant = {"prior": "family", "drift": "policy", "last": "policy"}
+    meant |= dict.fromkeys(NAMES, "contexts")
     if asked.contexts is not None and asked.contexts.agent:
         meant["policy"] = "contexts"
     compared = {meant.get(name, name) for name in wanted}

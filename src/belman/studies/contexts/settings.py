@@ -29,7 +29,8 @@ NAMES = ("segments", "context", "features", "model", "pooling", "interactions", 
 _DEPENDS = "which arm is best depends on the context there"
 _MODEL = "the model says what rewards are, and scale= how large coefficients may be"
 _FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
-_WHY = {"stop_when": _DEPENDS, "then": _DEPENDS, "discount": _FADES, "drift": _FADES}
+_WHY = {"stop_when": _DEPENDS, "then": _DEPENDS}
+_WHY |= dict.fromkeys(("discount", "drift", "last"), _FADES)
 _WHY |= {"early": "tickets count when their windows close there"}
 _WHY |= dict.fromkeys(("prior", "priors", "range"), _MODEL)
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from belman import chance, spec
 from belman.agent import Agent, checks, doors, state_file
-from belman.agent.changing import check_drift
+from belman.agent.changing import check_drift, check_last
 from belman.agent.reporting import check_rule
 from belman.errors import (
     ArmError,
@@ -192,6 +192,7 @@ def settings(
     minimise: bool | None = None,
     discount: float | None = None,
     drift: str | Drift | None = None,
+    last: int | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
     expire_after: float | timedelta | None = None,
@@ -219,7 +220,7 @@ def settings(
     told = {"segments": segments, "context": context, "features": features, "model": model}
     told |= {"pooling": pooling, "interactions": interactions, "scale": scale}
     contexts = check_contexts(arms, policy, bool(minimise), told)
-    rules: dict[str, Any] = {"stop_when": stop_when, "then": then, "drift": drift}
+    rules: dict[str, Any] = {"stop_when": stop_when, "then": then, "drift": drift, "last": last}
     rules["discount"] = None if discount == 1.0 else discount
     check_beside(contexts, {**rules, "early": early})
     if contexts is not None and contexts.agent:
@@ -237,6 +238,7 @@ def settings(
     own = doors.check_priors(priors)
     fades = 1.0 if discount is None else discount
     chosen = check_drift(drift, cast("Policy | None", policy), fades)
+    chosen = check_last(last, chosen, fades)
     who = check_policy(BelMan() if chosen is None else chosen)
     counted_on: dict[str, Any] = {"range": range, "minimise": bool(minimise), "clip": bool(clip)}
     agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **counted_on)

@@ -176,11 +176,10 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    units, agent = reporting.units(state.agent.scale), state.agent
-    of_one_mean = (
-        settings.discount == 1.0 and state.contexts is None
-    )  # contexts shift as one chooses
+    agent, contextual = state.agent, state.contexts is not None
+    of_one_mean = not (contextual or reporting.why_not_all(agent))  # contexts shift as one chooses
     if of_one_mean and not no_mixture(agent.family):
+        units = reporting.units(agent.scale)
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
             arm, risk = register[place], RISK / len(places)
