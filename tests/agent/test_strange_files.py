@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from belman import Box, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import LBSDA, Agent, Box, BoxAgent, ContextualAgent, SegmentedAgent
 from belman.engine.tiers import interpreted
 from belman.errors import StateError
 from tests.attack.sample import content_of, signed
@@ -98,3 +98,13 @@ def test_a_box_keeps_its_text_in_a_file(tmp_path):
     agent.tell(agent.ask(), 1.0)
     agent.save(tmp_path / "box.json")
     assert (tmp_path / "box.json").read_text() == agent.to_json()
+
+
+@pytest.mark.parametrize("seen", [0.5, "inf", -1])
+def test_counts_that_kernels_take_for_places_are_whole(seen):
+    agent = Agent(["a", "b"], policy=LBSDA(), seed=1)
+    for reward in (0.0, 1.0, 1.0):
+        agent.tell(agent.ask(), reward)
+    text = changed(agent.to_json(), put("memory", "seen", 0, value=seen))
+    with pytest.raises(StateError, match=r"seen of the memory of lb-sda must be whole numbers"):
+        Agent.from_json(text)

@@ -21,6 +21,7 @@ from belman.files import write_atomically
 from belman.measures import report_page
 from belman.measures.learnt import learnt
 from belman.measures.lift import Units
+from belman.measures.martingales import why_none
 from belman.measures.report import Known, Report
 from belman.measures.report import report as report_of
 from belman.measures.segments import Segments, compared, segments
@@ -164,7 +165,7 @@ def _findings(law: Family, past: PastData, split: str | None) -> list[Finding]:
     if not told.all():
         have = {name: int((told & (past.arms == name)).sum()) for name in past.names}
         findings.append(told_shares(counts, have))
-    for name in past.names:
+    for name in () if why_none(law) else past.names:
         drift = Drift(name, law)
         drift.add(_rewards(law, past, told & (past.arms == name)))
         findings.append(drift.finding())

@@ -52,6 +52,19 @@ class Mixture(NamedTuple):
     log: Callable[[float], float]
 
 
+def why_none(family: Family) -> str:
+    """Why nothing is bet against a mean alone; empty where it is.
+
+    >>> from belman.families import Bernoulli, Money
+    >>> why_none(Bernoulli()), why_none(Money())[:38]
+    ('', 'a mean of money rewards is that of man')
+    """
+    bare = family.of if isinstance(family, Mirror) else family
+    if isinstance(bare, (Bounded, GaussianUnknown)) or bare.parameters == 1:
+        return ""
+    return f"a mean of {bare.name} rewards is that of many laws, and none of them can be bet on"
+
+
 def mixture(
     family: Family, prior: ArrayLike, belief: ArrayLike, plays: float, average: float
 ) -> Martingale:

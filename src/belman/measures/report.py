@@ -23,7 +23,7 @@ from belman.measures import sentences, sequences
 from belman.measures.best import best_probabilities
 from belman.measures.expected_loss import expected_losses
 from belman.measures.lift import OWN, Interval, Lift, Units, lift
-from belman.measures.martingales import Martingale, Mixture, mixture
+from belman.measures.martingales import Martingale, Mixture, mixture, why_none
 from belman.measures.soundness import Finding
 from belman.measures.stop_rules import StopRule, Sure, Verdict
 from belman.table import Table
@@ -263,7 +263,8 @@ def report(
     chances = best_probabilities(known.family, known.beliefs)
     losses = expected_losses(known.family, known.beliefs, units)
     ends = zip(*known.family.mean_intervals(known.beliefs, 0.5 * delta), strict=True)
-    martingales = None if known.faded else [_martingale(known, a) for a in range(len(arms))]
+    faded = known.faded or why_none(known.family)
+    martingales = None if faded else [_martingale(known, a) for a in range(len(arms))]
     base = None if control is None else arms.index(control)
     full = set(np.argsort(-chances, kind="stable")[:most].tolist()) | {base}
     found = []
@@ -292,9 +293,9 @@ def report(
         units.minimise,
         stop_when or Sure(level),
         _apart(martingales, int(np.argmax(chances)), units.minimise) if martingales else None,
-        known.faded,
+        faded,
         tuple(findings),
-        sentences.notes(level, known.faded, known.conversions, known.family),
+        sentences.notes(level, faded, known.conversions, known.family),
     )
 
 

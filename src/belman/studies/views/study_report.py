@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from belman.agent import reporting
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
+from belman.measures.martingales import why_none
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
@@ -174,7 +175,8 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    if settings.discount == 1.0 and state.contexts is None:  # contexts change as arms are chosen
+    one_by_one = settings.discount == 1.0 and not why_none(state.agent.family)
+    if one_by_one and state.contexts is None:  # contexts change as arms are chosen
         units, agent = reporting.units(state.agent.scale), state.agent
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
