@@ -65,6 +65,8 @@ def other_arms(content: Any) -> None:
         (SegmentedAgent, doubled, "is there twice"),
         (SegmentedAgent, other_arms, "plays otherwise"),
         (SegmentedAgent, put("beliefs", "segments", value=""), "not a list"),
+        (SegmentedAgent, put("beliefs", "all", 0, 2, value=1e300), "is damaged"),
+        (SegmentedAgent, put("beliefs", "all", 0, 5, value=2**70), "is damaged"),
         (SegmentedAgent, put("beliefs", "evidence", value=[0.0]), "strengths are not there"),
         (BoxAgent, put("places", 0, 0, value=2.0), "not those of an agent of this box"),
         (BoxAgent, put("rewards", 0, value=True), "stands where a number belongs"),
