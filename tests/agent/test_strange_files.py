@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from belman import Box, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import LBSDA, Agent, Box, BoxAgent, ContextualAgent, SegmentedAgent
 from belman.engine.tiers import interpreted
 from belman.errors import StateError
 from tests.attack.sample import content_of, signed
@@ -63,6 +63,8 @@ def other_arms(content: Any) -> None:
         (SegmentedAgent, doubled, "is there twice"),
         (SegmentedAgent, other_arms, "plays otherwise"),
         (SegmentedAgent, put("beliefs", "segments", value=""), "not a list"),
+        (SegmentedAgent, put("beliefs", "all", 0, 2, value=1e300), "is damaged"),
+        (SegmentedAgent, put("beliefs", "all", 0, 5, value=2**70), "is damaged"),
         (SegmentedAgent, put("beliefs", "evidence", value=[0.0]), "strengths are not there"),
         (BoxAgent, put("places", 0, 0, value=2.0), "not those of an agent of this box"),
         (BoxAgent, put("rewards", 0, value=True), "stands where a number belongs"),
@@ -96,3 +98,13 @@ def test_a_box_keeps_its_text_in_a_file(tmp_path):
     agent.tell(agent.ask(), 1.0)
     agent.save(tmp_path / "box.json")
     assert (tmp_path / "box.json").read_text() == agent.to_json()
+
+
+@pytest.mark.parametrize("seen", [0.5, "inf", -1])
+def test_counts_that_kernels_take_for_places_are_whole(seen):
+    agent = Agent(["a", "b"], policy=LBSDA(), seed=1)
+    for reward in (0.0, 1.0, 1.0):
+        agent.tell(agent.ask(), reward)
+    text = changed(agent.to_json(), put("memory", "seen", 0, value=seen))
+    with pytest.raises(StateError, match=r"seen of the memory of lb-sda must be whole numbers"):
+        Agent.from_json(text)

@@ -1,6 +1,8 @@
-"""`python -m tests.attack [NAME[=COUNT] …]`: the long form, as the table of the promises.
+"""`python -m tests.attack [--seed=SEED] [NAME[=COUNT] …]`: the long form, as the table of the
+promises.
 
-All attacks, or those of these names, so often as is said or else in their long form.
+All attacks, or those of these names, so often as is said or else in their long form; with another
+seed they are other trials.
 """
 
 from __future__ import annotations
@@ -27,13 +29,14 @@ def chosen(words: list[str]) -> list[tuple[Attack, int]]:
 def main() -> None:
     """Run them; leave with an error if one finds something."""
     print("| attack | what is tried | what holds | trials | found |\n|---|---|---|--:|--:|")
-    found = []
-    for attack, count in chosen(sys.argv[1:]):
+    found, words = [], sys.argv[1:]
+    seed = int(words.pop(0).partition("=")[2]) if words and words[0].startswith("--seed=") else None
+    for attack, count in chosen(words):
         if missing := attack.needs():
             print(f"{attack.name}: {missing}", file=sys.stderr)
             continue
         started = time.monotonic()
-        trials = attack.trials(count)
+        trials = attack.trials(count, seed)
         row = [attack.name, attack.what, attack.holds, f"{trials.done:,}", len(trials.found)]
         print(f"| {' | '.join(map(str, row))} |", flush=True)
         took = time.monotonic() - started

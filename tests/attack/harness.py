@@ -48,8 +48,8 @@ class Attack(NamedTuple):
     seed: int = 1
     needs: Callable[[], str | None] = lambda: None
 
-    def trials(self, count: int) -> Trials:
+    def trials(self, count: int, seed: int | None = None) -> Trials:
         """Try it so many times."""
-        trials = Trials(count, self.seed, self.seconds)
+        trials = Trials(count, self.seed if seed is None else seed, self.seconds)
         self.run(trials)
         return trials

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import itertools
 
+import numpy as np
 import pytest
 
 from belman import Agent
 from belman.dashboard.view import Snapshot, Wanted
-from belman.errors import RewardError
+from belman.errors import PriorError, RewardError
+from belman.families import FAMILIES
 from belman.studies import Storage, open_study
 from belman.studies.rules.settings import settings
 from belman.studies.state import State
+from belman.studies.views.study_report import report_of
 from tests.members import CLOSED
 
 SIZES = [10.0**power for power in (14, 15, 17, 99, 101, 155, 308)]
@@ -40,6 +43,26 @@ def test_what_is_accepted_can_be_shown(family):
             assert Agent.from_json(agent.to_json()).belief("a") == agent.belief("a")
             agent.tell("b", 1.0)
             agent.ask()
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("family", CLOSED)
+def test_a_prior_that_is_accepted_can_be_shown(family):
+    """One that says nearly nothing, or nearly all, of each of its coordinates."""
+    base = np.array(FAMILIES[family]().prior)
+    for place, power in itertools.product(range(len(base)), (-12, -6, 6)):
+        prior = base.copy()
+        prior[place] = (prior[place] or 1.0) * 10.0**power
+        try:
+            state = State(settings(["a", "b"], family=family, prior=prior, seed=1))
+        except PriorError:
+            continue
+        for told in (False, True):
+            with contextlib.suppress(RewardError):
+                if told:
+                    state.agent.tell("a", 0.5)
+            Snapshot("shown", state, 0.0).view(Wanted(details=True))
+            assert report_of(state, "shown", 0.0).to_dict()
 
 
 @pytest.mark.parametrize("family", ["gaussian", "poisson", "geometric"])

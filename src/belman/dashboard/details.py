@@ -71,7 +71,7 @@ def _densities(shown: SomeArms) -> dict[str, Any]:
     even = np.linspace(low, high, _POINTS)
     x = np.unique(np.concatenate([data.x.ravel(), data.pseudobelief_x, even]))
     x = x[(low <= x) & (x <= high)]
-    x = x[np.concatenate([[True], np.diff(x) > 1e-4 * (high - low)])]
+    x = x[np.diff(x, prepend=-np.inf) > 1e-4 * (high - low)]
 
     def curve(own: NDArray[Any], density: NDArray[Any]) -> list[float | None]:
         return numbers(np.interp(x, own, density, left=0.0, right=0.0))

@@ -93,7 +93,7 @@ def log_separation(martingales: Sequence[Martingale]) -> float:
     centres = [martingale.centre for martingale in martingales]
     low, high = min(centres), max(centres)
     least = min(total(centre) for centre in centres)
-    if high > low and least > -math.inf:
+    if math.inf > high - low > 0.0 and least > -math.inf:
         options = {"xatol": 1e-9 * (high - low)}
         found = minimize_scalar(total, bounds=(low, high), method="bounded", options=options)
         least = min(least, float(found.fun))
@@ -154,9 +154,13 @@ def _end(martingale: Martingale, bar: float, side: int) -> float:
         outside = end
         if not _exceeds(martingale, end, bar):
             return martingale.ends[side > 0]
-    return float(
-        brentq(lambda mean: min(martingale.log(mean), _FAR) - bar, near, outside, rtol=1e-12)
-    )
+
+    def over(mean: float) -> float:
+        return min(martingale.log(mean), _FAR) - bar
+
+    if not over(near) <= 0.0 <= over(outside):  # it tells nothing: of a prior that says nothing
+        return martingale.ends[side > 0]
+    return float(brentq(over, near, outside, rtol=1e-12))
 
 
 def _exceeds(martingale: Martingale, end: float, bar: float) -> bool:

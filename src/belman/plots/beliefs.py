@@ -67,7 +67,7 @@ def units_of(agent: Believer, table: Table) -> Units:
     widest = int(np.argmax(widths))
     belief = agent.belief(agent.arms[widest])
     low, high = (agent.family.mean_quantile(belief, 0.025, upper=upper) for upper in (False, True))
-    factor = sign * widths[widest] / (high - low)
+    factor = sign * widths[widest] / (high - low) if high > low else sign  # or there is no telling
     return Units(quantity, table["high" if costs else "low"][widest] - factor * low, factor)
 
 

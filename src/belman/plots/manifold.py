@@ -45,7 +45,14 @@ def position(family: Family, belief: ArrayLike) -> tuple[float, float]:
     """
     low, high = (family.mean_quantile(belief, _ONE_SIGMA, upper=upper) for upper in (False, True))
     mean = family.expected_reward(belief)
-    return mean if np.isfinite(mean) else family.mean_quantile(belief, 0.5), 4.0 / (high - low) ** 2
+    where = mean if np.isfinite(mean) else family.mean_quantile(belief, 0.5)
+    return where, _over_square(4.0, high - low)
+
+
+@np.errstate(all="ignore")
+def _over_square(number: float, width: float) -> float:
+    """number/width², which may be infinite, or nothing."""
+    return float(number / np.square(np.float64(width)))
 
 
 class _Moment(NamedTuple):
@@ -83,7 +90,7 @@ class Trail:
         units = self._units
 
         def user(place: tuple[float, float]) -> tuple[float, float]:
-            return units.offset + units.factor * place[0], place[1] / units.factor**2
+            return units.offset + units.factor * place[0], _over_square(place[1], units.factor)
 
         positions = {arm: user(position(agent.family, agent.belief(arm))) for arm in agent.arms}
         middle = user(position(agent.family, agent.pseudobelief))

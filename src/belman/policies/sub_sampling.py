@@ -37,16 +37,17 @@ class Memory(NamedTuple):
     """What was seen of K arms, and who is to be played in this round."""
 
     sums: Floats  # (K, kept + 1) running sums, the n-th at place n modulo kept + 1
-    seen: Floats  # (2, K) how many rewards, and their sum
+    seen: Floats  # (K) how many rewards
+    total: Floats  # (K) their sum
     listed: Floats  # (K)
     rounds: Floats  # (1)
 
 
 @kernel
 def learn(family, law, params, ledger, memory, arm, reward):
-    memory.seen[0, arm] += 1.0
-    memory.seen[1, arm] += reward
-    memory.sums[arm, int(memory.seen[0, arm]) % memory.sums.shape[1]] = memory.seen[1, arm]
+    memory.seen[arm] += 1.0
+    memory.total[arm] += reward
+    memory.sums[arm, int(memory.seen[arm]) % memory.sums.shape[1]] = memory.total[arm]
 
 
 @kernel
@@ -62,9 +63,9 @@ def _lead(memory, index):
     leader = -1
     for a in range(index.size):
         if index[a] == index[a]:
-            more = leader < 0 or memory.seen[0, a] > memory.seen[0, leader]
-            same = leader >= 0 and memory.seen[0, a] == memory.seen[0, leader]
-            if more or (same and memory.seen[1, a] > memory.seen[1, leader]):
+            more = leader < 0 or memory.seen[a] > memory.seen[leader]
+            same = leader >= 0 and memory.seen[a] == memory.seen[leader]
+            if more or (same and memory.total[a] > memory.total[leader]):
                 leader = a
     return leader
 
@@ -78,14 +79,14 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
         """The list of a new round, among the arms that are open."""
         memory.rounds[0] += 1.0
         forced = math.sqrt(math.log(memory.rounds[0]))
-        seen, kept, listed = memory.seen[0, leader], memory.sums.shape[1] - 1, 0
+        seen, kept, listed = memory.seen[leader], memory.sums.shape[1] - 1, 0
         for a in range(index.size):
             memory.listed[a] = 0.0
-            plays = memory.seen[0, a]
+            plays = memory.seen[a]
             if a != leader and index[a] == index[a] and plays < seen:
                 size = min(int(plays), kept)
                 last = last_of(mind, int(seen), kept, size)
-                mean = memory.seen[1, a] / plays
+                mean = memory.total[a] / plays
                 if plays <= forced or mean >= block_mean(memory, leader, last, size):
                     memory.listed[a] = 1.0
                     listed += 1
@@ -98,14 +99,14 @@ def bundle_with(last_of: Callable[..., int], propensity: Kernel) -> PolicyKernel
         unseen, waiting = 0, 0
         for a in range(index.size):
             if index[a] == index[a]:
-                unseen += memory.seen[0, a] == 0.0
+                unseen += memory.seen[a] == 0.0
                 waiting += memory.listed[a] > 0.0
         if unseen == 0 and waiting == 0:
             renew(memory, _lead(memory, index), mind, index)
         struck = unseen > 0
         for a in range(index.size):
             closed = index[a] != index[a]
-            index[a] = np.inf if memory.seen[0, a] == 0.0 else 0.0
+            index[a] = np.inf if memory.seen[a] == 0.0 else 0.0
             if not struck and not closed and memory.listed[a] > 0.0:
                 index[a], memory.listed[a], struck = 1.0, 0.0, True
 
@@ -124,18 +125,20 @@ class SubSampling(Policy):
 
     def memory(self, arms: int, dimension: int) -> Memory:
         sums = np.zeros((arms, self.kept + 1))
-        return Memory(sums, np.zeros((2, arms)), np.zeros(arms), np.zeros(1))
+        seen, total, listed = (np.zeros(arms) for _ in range(3))
+        return Memory(sums, seen, total, listed, np.zeros(1))
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return {"rounds": (0, 2**53), "listed": (0, 1)}
+        return {"rounds": (0, 2**53), "listed": (0, 1), "seen": (0, 2**53)}
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
         sums = rearranged(memory.sums, fresh.sums, 0, places)
-        seen = rearranged(memory.seen, fresh.seen, 1, places)
-        return Memory(sums, seen, fresh.listed, memory.rounds.copy())
+        seen = rearranged(memory.seen, fresh.seen, 0, places)
+        total = rearranged(memory.total, fresh.total, 0, places)
+        return Memory(sums, seen, total, fresh.listed, memory.rounds.copy())
 
     def forget(self, memory: Memory, arm: int) -> None:
         """A history cannot be made from a belief: it begins anew."""
         memory.sums[arm] = 0.0
-        memory.seen[:, arm] = 0.0
+        memory.seen[arm] = memory.total[arm] = 0.0
         memory.listed[arm] = 0.0

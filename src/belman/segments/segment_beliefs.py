@@ -20,6 +20,8 @@ from belman.segments.pooling import STRENGTHS, Pooling
 
 Segment = tuple[Hashable, ...]
 MOST_SEGMENTS = 100_000
+#: Rewards of an arm that can be counted one by one.
+MOST_PLAYS = 2**53
 #: Beliefs, one for each segment and arm, beyond which a study takes in no more segments.
 MOST_BELIEFS = 1_000_000
 
@@ -172,8 +174,9 @@ class SegmentBeliefs:
         ):
             numbers = state_file.floats([plays, total, squares])
             plays, total, squares = numbers.tolist()
-            whole = type(tells) is int and type(pending) is int and min(tells, pending) >= 0
-            if not (np.isfinite(numbers).all() and whole and plays >= 0):
+            whole = type(tells) is int and type(pending) is int
+            counts = whole and all(0 <= n <= MOST_PLAYS for n in (plays, tells, pending))
+            if not (np.isfinite(numbers).all() and counts):
                 raise StateError(f"what was learnt of arm {arm!r} is damaged")
             learnt = Learnt(
                 tuple(state_file.floats(prior).tolist()),

@@ -70,14 +70,14 @@ def _beta_deep(a, b, level):
     """The logit of the Beta quantile at a small level."""
     logit = math.log(a / b) - 4.0 * math.sqrt(1.0 / a + 1.0 / b)
     for _ in range(_STEPS):
-        start = max(logit, _FLOOR)
+        start = min(max(logit, _FLOOR), -_FLOOR)
         x, rest = 1.0 / (1.0 + math.exp(-start)), 1.0 / (1.0 + math.exp(start))
         log_cdf, slope = _beta_tail(a, b, x, rest)
         step = (math.log(level) - log_cdf) / slope
         logit = start + step
         if not abs(step) > 1e-10 or (start == _FLOOR and step < 0.0):
             break
-    return logit
+    return min(logit, -_FLOOR)
 
 
 @kernel
