@@ -76,6 +76,14 @@ def test_a_view_says_what_the_study_says(storage):
     json.dumps(jsonable(view), allow_nan=False)
 
 
+def test_where_contexts_decide_there_is_no_one_next_arm(storage):
+    study = open_study("seen", ["a", "b"], context=["age"], storage=storage, seed=1)
+    study.tell(study.ask(context={"age": 3}), 1)
+    view = Snapshot("seen", *study.copied()).view(Wanted(details=True))
+    assert view["details"]["why"] is None
+    assert len(view["details"]["arms"]) == 2
+
+
 def test_an_arm_that_was_retired_keeps_its_traffic(storage):
     study = open_study("seen", ["a", "b", "c"], storage=storage, seed=1)
     for ticket in study.ask(9):

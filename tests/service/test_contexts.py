@@ -79,7 +79,17 @@ def test_candidates_are_looked_at(dishes):
         dishes.explain(context={"age": 30})
 
 
-@pytest.mark.parametrize("given", ["candidates={}", "candidates=[", "context=[]", "candidates=[1]"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "candidates={}",
+        "candidates=[",
+        "context=[]",
+        "candidates=[1]",
+        "candidates=[]",
+        "candidates=" + quote(r'[{"taste": "\ud800"}]'),
+    ],
+)
 def test_what_is_no_look_is_refused(service, dishes, given):
     assert service.send("GET", f"{path(dishes)}/explain?{given}").status == 422
 

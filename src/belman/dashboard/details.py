@@ -53,15 +53,17 @@ class SomeArms:
 
 @np.errstate(all="ignore")  # what is infinite is left out
 def details(
-    agent: Agent, table: Table, places: Sequence[int], ids: dict[Hashable, int]
+    agent: Agent, table: Table, places: Sequence[int], ids: dict[Hashable, int], decides: bool
 ) -> dict[str, Any]:
-    """The beliefs about the arms at these places as densities and as points, and all indices."""
+    """The beliefs about the arms at these places as densities and as points, and all indices, if it
+    is by these beliefs that a study `decides`.
+    """
     shown = SomeArms(agent, table, places, agent.pseudobelief)
     return {
         "arms": [ids[arm] for arm in shown.arms],
         "densities": _densities(shown),
         "manifold": _manifold(shown),
-        "why": _why(agent.explain(), ids),
+        "why": _why(agent.explain(), ids) if decides else None,
     }
 
 

@@ -119,7 +119,8 @@ class Snapshot:
         if self.contexts is not None:
             found["contexts"] = self.contexts
         if wanted.details:
-            found["details"] = details(agent, self.table, drawn, ids)
+            decides = self.state.contexts is None
+            found["details"] = details(agent, self.table, drawn, ids, decides)
         return found
 
     def _fixed_split(self) -> tuple[float, float]:

@@ -23,6 +23,8 @@ def looking_in(
     """A look at the agent of a context, or at candidates in one."""
     contexts = state.contexts
     if isinstance(contexts, FeatureContexts):
+        if contexts.agent.arms or candidates is not None:
+            contexts.check(context, candidates)
         return look(_InContext(contexts.agent, context, candidates))
     if isinstance(contexts, SegmentContexts):
         return look(copy.deepcopy(contexts.agent_in(contexts.check(context, candidates))))

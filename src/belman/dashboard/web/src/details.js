@@ -10,11 +10,11 @@ export class Details {
     this.beliefs = new Plot("Beliefs about the arms", { tall: 250 });
     this.manifold = new Manifold();
     this.why = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Why this arm now" });
+    this.reason = h("div", {}, h("h3", {}, "Why this arm now"), h("p", { class: "note" }, "What the policy sees of each arm; the largest ", term("index"), " is chosen next."), this.why);
     this.waiting = h("p", { class: "note" }, "Working it out …");
     this.content = h("div", { hidden: true },
       h("h3", {}, "What is believed"), h("p", { class: "note" }, "The ", term("belief"), " about each arm: the higher the curve, the likelier that value. Dashed, the ", term("pseudobelief"), "."), this.beliefs.element,
-      h("h3", {}, "The manifold"), h("p", { class: "note" }, "The same beliefs as points of the ", term("manifold"), ": to the right more is expected, upwards its ", term("precision"), " grows. Trails show the way since this page was opened; the square is the pseudobelief."), this.manifold.element,
-      h("h3", {}, "Why this arm now"), h("p", { class: "note" }, "What the policy sees of each arm; the largest ", term("index"), " is chosen next."), this.why);
+      h("h3", {}, "The manifold"), h("p", { class: "note" }, "The same beliefs as points of the ", term("manifold"), ": to the right more is expected, upwards its ", term("precision"), " grows. Trails show the way since this page was opened; the square is the pseudobelief."), this.manifold.element, this.reason);
     this.element = h("details", { class: "more", ontoggle: () => changed() }, h("summary", {}, "Details: beliefs, the manifold, why this arm now"), this.waiting, this.content);
   }
 
@@ -31,7 +31,8 @@ export class Details {
       read: (i) => ({ title: `${view.quantity} ${number(xs[i], 3)}: density`, rows: at(i) }),
       draw: ({ x, y }) => [s("path", { class: "split", d: line(xs, pseudobelief, x, y) }), ...arms.map((arm, i) => coloured(s("path", { class: "curve", d: line(xs, series[i], x, y) }), arm.colour))] });
     this.manifold.show(found.manifold, arms);
-    this.why.replaceChildren(explanation(found.why, view));
+    this.reason.hidden = !found.why; // where the arm depends on the context
+    if (found.why) this.why.replaceChildren(explanation(found.why, view));
   }
 
   destroy() {
