@@ -174,8 +174,11 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    agent, follows = state.agent, bool(reporting.why_not_all(state.agent))
-    if not follows and state.contexts is None:  # contexts change as arms are chosen
+    agent = state.agent
+    if reporting.why_not_all(agent):
+        followed = "Arms may change over time: this study follows them."
+        found.append(Finding("drift", False, 1.0, followed))
+    elif state.contexts is None:  # contexts change as arms are chosen
         units = reporting.units(agent.scale)
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
