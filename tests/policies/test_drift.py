@@ -382,6 +382,22 @@ def test_an_outlier_is_no_change() -> None:
     assert not following(rewards, range=(0, 1)).changes()["turn"]
 
 
+@pytest.mark.parametrize("draw", ["standard_normal", "standard_t"])
+def test_outliers_of_any_family_are_no_changes(draw: str) -> None:
+    """Four arms of 500 rewards: Student's t of three degrees has a change said of an arm now and
+    then, and had 4 an arm where outliers counted in full.
+    """
+    said = 0
+    for life in range(4):
+        rng = np.random.default_rng(life)
+        rewards = getattr(rng, draw)(*((3,) if draw == "standard_t" else ()), 500)
+        agent = Agent(["a"], "gaussian-unknown", drift="auto", seed=life)
+        for reward in rewards:
+            agent.tell("a", reward)
+        said += len(agent.changes()["turn"])
+    assert said <= 4
+
+
 def test_a_reward_worth_coins_is_a_quasi_likelihood() -> None:
     """What a reward counts is a coin's variance over that of its arm; A is that of coins."""
     kernels, law, prior = FAMILY.kernels, FAMILY.law, np.array(FAMILY.prior)

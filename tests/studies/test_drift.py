@@ -143,6 +143,7 @@ def test_a_change_is_an_alarm_where_nothing_follows_it(url, clock, follows) -> N
     alarms = [finding.look_at for finding in found.findings if finding.alarm]
     if follows:
         assert not alarms
+        assert "this study follows them" in found.findings[-1].sentence
         assert "There are no intervals at any look" in str(found)
     else:
         assert "`drift` lets beliefs follow" in alarms[0]

@@ -121,6 +121,11 @@ def tilted(law, a, b, pull):
     return value, slope_a, slope_b, bend_aa, bend_ab, bend_bb
 
 
+@kernel
+def coins(law, prior, plays, total, squares):
+    return 1.0
+
+
 KERNELS = FamilyKernels.of(beta.KERNELS, globals())
 
 

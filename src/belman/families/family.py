@@ -65,7 +65,7 @@ class FamilyKernels(Bundle):
     | `moved(law, spread, mean, to)` | the spread if the mean were another |
     | `pooled(law, beliefs, prior's mean, worth, spread, pool)` | the share of spread no arm has |
     | `sharpness(law, mean, spread)` | how many rewards as spread as can be one of these is worth |
-    | `coins(law, prior, plays, total, squares)` | the same of an arm with so many rewards |
+    | `coins(law, prior, plays, total, squares)` | the same of an arm with so many; 0 if not coins |
     | `told(family, law, belief, reward, coins)` | update where beliefs foretell, in place |
     | `foretells(family, law, belief)` | A: the difference a reward makes is ln of its chance |
     | `reflected(law, mean)` | the mean that `terms` and `weights` take where rewards are costs |
@@ -143,9 +143,9 @@ def unit_sharpness(law, mean, spread):
 
 
 @kernel
-def one_coin(law, prior, plays, total, squares):
-    """For families in which a reward of any arm tells as much."""
-    return 1.0
+def no_coin(law, prior, plays, total, squares):
+    """For families whose rewards are not those of coins."""
+    return 0.0
 
 
 @kernel
@@ -178,7 +178,7 @@ _DEFAULTS: dict[str, Kernel] = {
     "moved": same_spread,
     "pooled": nothing_pooled,
     "sharpness": unit_sharpness,
-    "coins": one_coin,
+    "coins": no_coin,
     "told": told_once,
     "foretells": log_partition,
     "reflected": same_mean,

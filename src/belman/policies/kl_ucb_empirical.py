@@ -1,6 +1,6 @@
 """Empirical KL-UCB (Cappé et al., 2013): argmax_a max{μ : n_a K_inf(F̂_a, μ) ≤ ln t}.
 
-Cost: a search over K_inf an arm and turn, 0.02 of Thompson's turns at 20 arms; memory: 65 counts an
+Cost: a search over K_inf an arm and turn, 0.1 of Thompson's turns at 20 arms; memory: 65 counts an
 arm (`empirical.py`).
 """
 

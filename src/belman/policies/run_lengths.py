@@ -10,8 +10,8 @@ run before it.
 
 Rewards in a range that have no law count as many *coins* as their arm's, since its last change, are
 less spread than coins, T(x) = coins·(x, 1 − x). What p(x) lacks of a density is then the same in
-all runs and cancels. Since an outlier may be likelier than so many coins would have it, no run
-gives a reward less than a share of p₀(x).
+all runs and cancels. Since outliers may be likelier than a family has it, no run gives a reward
+that is not a coin's less than a share of p₀(x).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TURN, NOTICED = 0, 1
 NOW, BEGINNING = 0, 1
 #: Columns of `noticed`: turn, arm, turn of the change, from, to, how sure.
 EVENT_COLUMNS, EVENTS = 6, 64
-#: How much less than the prior a run says of a reward that counts several coins, at most, in nats.
+#: How much less than the prior a run says of a reward that is not a coin's, at most, in nats.
 _OUTLYING = math.log(20.0)
 
 

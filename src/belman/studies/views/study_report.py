@@ -176,9 +176,11 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
         out[place] += 1
         late[place] += awaited and time + LATE <= now
     found.append(counts.missing(register, state.asks, out, late))
-    agent, contextual = state.agent, state.contexts is not None
-    of_one_mean = not (contextual or reporting.why_not_all(agent))  # contexts shift as one chooses
-    if of_one_mean and not no_mixture(agent.family):
+    agent = state.agent
+    if reporting.why_not_all(agent):
+        followed = "Arms may change over time: this study follows them."
+        found.append(Finding("drift", False, 1.0, followed))
+    elif state.contexts is None and not no_mixture(agent.family):  # contexts shift as one chooses
         units = reporting.units(agent.scale)
         places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
         for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
