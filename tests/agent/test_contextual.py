@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from copy import deepcopy
 
 import numpy as np
@@ -446,3 +447,20 @@ def test_coefficients_are_per_deviation_of_their_numbers():
     spreads = [table["per"][table["feature"].index(name)] for name in ("age", "price")]
     assert table["per"][place] == pytest.approx(np.prod(spreads))
     assert table["coefficient"][place] / table["per"][place] == pytest.approx(3.0, rel=0.02)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("model", ["linear", "logistic"])
+def test_contexts_of_any_size_leave_a_belief_that_can_be_saved(model):
+    """Numbers that get another scale over and over: what is left of a coefficient rounds to 0."""
+    luck, sizes = random.Random(3), (0.0, 1.0, 1e12, -1e12, 1e-12, None)
+    for seed in range(6):
+        agent = ContextualAgent(["a", "b"], context=["x", "c"], model=model, seed=seed)
+        largest = 10.0 ** luck.uniform(0.0, 12.0)
+        for _ in range(40):
+            arm = agent.ask(context={"x": luck.choice(sizes), "c": luck.choice("uvw")})
+            agent.tell(arm, luck.choice([0.0, 1.0]) * (largest if model == "linear" else 1.0))
+        again = ContextualAgent.from_json(agent.to_json())
+        assert again.to_json() == agent.to_json()
+        found = agent.beliefs({"x": 1.0, "c": "u"})
+        assert np.isfinite([found["low"], found["high"], found["P(best)"]]).all()

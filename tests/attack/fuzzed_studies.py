@@ -220,7 +220,8 @@ def _go_through(trials: Trials, life: Life, storage: Storage) -> None:
 
 ATTACK = Attack(
     "fuzzed studies",
-    "studies of many kinds, with tickets, rows, corrections, weights, keys and arms of any kind",
+    "studies of many kinds, also with contexts, segments and candidates, with tickets, groups of "
+    "requests, rows, corrections, weights, keys and arms of any kind",
     "an answer, or an error of ours that changes nothing; the state is the fold of the log, and "
     "the study can be opened, asked and looked at",
     run,

@@ -284,3 +284,12 @@ def test_values_of_a_policy_that_change_are_held_at_every_look():
         truths = [values[:n].mean() for n in (20, 60, 150, 400)]
         missed += any(not a <= one <= b for (a, b), one in zip(ends, truths, strict=True))
     assert missed <= 17
+
+
+@pytest.mark.parametrize("reward", [5e-324, 1e-310, 1e-300])
+def test_an_average_that_is_hardly_above_the_end_has_an_interval(reward):
+    """A step towards the end that rounds to nothing would be taken for ever."""
+    found = mixture(Bernoulli(), (1.0, 1.0), (1.0 + reward, 2.0), 1.0, reward)
+    low, high = mean_sequence(found, 0.05)
+    assert low == 0.0
+    assert 0.9 < high <= 1.0

@@ -106,3 +106,8 @@ def test_rewards_without_bounds_are_refused():
         TsallisINF().check(Gaussian(), 2)
     with pytest.raises(PolicyError, match=r"delta=1\.5 is not valid for exp3\.p"):
         EXP3P(10, delta=1.5)
+
+
+def test_a_flag_that_is_none_is_refused():
+    with pytest.raises(PolicyError, match="it must be True or False"):
+        TsallisINF(reduced=(1, 1))

@@ -194,3 +194,9 @@ def test_doors() -> None:
     with pytest.raises(PolicyError, match="does not fix their distribution"):
         Agent(["a"], GaussianUnknown(), Restarting())
     assert belman.spec.build(belman.spec.describe(Restarting())) == Restarting()
+
+
+@pytest.mark.parametrize("explore", [5e-324, 1.5, True, "x"])
+def test_a_share_that_no_round_has_is_refused(explore):
+    with pytest.raises(PolicyError, match="0, or a share from 1e-6 to 1"):
+        Restarting(explore=explore)

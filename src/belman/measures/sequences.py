@@ -16,7 +16,7 @@ import numpy as np
 from belman.errors import SettingError
 from belman.measures.martingales import Betting, Floats, Martingale
 
-_FAR = 1e300
+_FAR, _NEAR = 1e300, 1e-300
 
 
 def mean_sequence(martingale: Martingale, delta: float) -> tuple[float, float]:
@@ -145,7 +145,7 @@ def _end(martingale: Martingale, bar: float, side: int) -> float:
         end = math.copysign(_FAR, side)
     if martingale.log(centre) >= bar:
         return centre
-    reach = 1e-6 * (abs(centre) + min(abs(end - centre), 1.0))
+    reach = max(1e-6 * (abs(centre) + min(abs(end - centre), 1.0)), _NEAR)  # or it never grows
     near, outside = centre, centre + side * reach
     while side * (end - outside) > 0.0 and martingale.log(outside) <= bar:
         near, reach = outside, 4.0 * reach

@@ -32,6 +32,7 @@ BANK = (1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0)
 LARGEST = 1e12
 #: What a prior scale may be.
 LEAST, MOST = 1e-9, 1e9
+_ROUNDING, _TINY = 2.0**-52, 1e-150
 #: How many features there may be: a belief holds their square.
 MOST_FEATURES = 5_000
 
@@ -224,3 +225,6 @@ def reexpressed(belief: Belief, steps: Sequence[Step]) -> None:
                 coordinates[place] *= factor
         root = np.asarray(np.linalg.qr(belief.root[b].T, mode="r")).T
         belief.root[b] = root * np.where(np.diag(root) < 0.0, -1.0, 1.0)
+        lost = np.flatnonzero(np.diag(root) == 0.0)  # what was left of it is below rounding
+        sizes = np.linalg.norm(root[lost], axis=1)
+        belief.root[b][lost, lost] = np.maximum(_ROUNDING * sizes, _TINY)

@@ -175,8 +175,9 @@ class Restarting(Policy):
         tests = "a detector, such as belman.policies.GLRTest()"
         require(self, "detector", isinstance(self.detector, Detector), tests)
         require(self, "scope", self.scope in ("global", "local"), "'global' or 'local'")
-        shared = is_number(self.explore) and 0.0 <= self.explore <= 1.0
-        require(self, "explore", shared, "a share from 0 to 1")
+        share = self.explore if is_number(self.explore) else -1.0
+        shared = share == 0.0 or 1e-6 <= share <= 1.0
+        require(self, "explore", shared, "0, or a share from 1e-6 to 1")
 
     @property
     def kernels(self) -> PolicyKernels:

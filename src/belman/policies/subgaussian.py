@@ -8,7 +8,7 @@ from belman.errors import PolicyError
 from belman.families import Gaussian
 from belman.families.family import Family
 from belman.policies.policy import Policy
-from belman.policies.settings import is_number, require
+from belman.policies.settings import is_between, require
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class SubGaussian(Policy):
     sigma: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        fits = self.sigma is None or (is_number(self.sigma) and self.sigma > 0.0)
-        require(self, "sigma", fits, "a positive number, or None for the family's own")
+        fits = self.sigma is None or is_between(self.sigma, 1e-100, 1e100)
+        require(self, "sigma", fits, "a number from 1e-100 to 1e100, or None for the family's own")
 
     def deviation(self, family: Family) -> float:
         """σ of the rewards of a family; raises PolicyError where it has none."""

@@ -17,6 +17,7 @@ from belman.engine import kernel
 from belman.families.family import Family
 from belman.policies.adversarial import Adversarial, bundle_with, scaled
 from belman.policies.policy import Floats
+from belman.policies.settings import require
 
 _STEPS = 60
 
@@ -71,6 +72,10 @@ class TsallisINF(Adversarial):
 
     name = "tsallis-inf"
     kernels = KERNELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "reduced", isinstance(self.reduced, bool), "True or False")
 
     def params(self, family: Family) -> Floats:
         return np.append(super().params(family), float(self.reduced))
