@@ -105,19 +105,22 @@ def lost(players: dict[str, Policy], problem: Problem, runs: int) -> dict[str, t
     }
 
 
-def reported(runs: int) -> tuple[int, int]:
-    """How many changes agents reported at 95 %, and how many of them are real."""
+def reported(runs: int, concentration: float | None = None) -> tuple[int, int]:
+    """How many changes agents reported at 95 %, and how many of them are real: of coins, or of Beta
+    rewards in a range.
+    """
     said = real = 0
+    given: dict[str, Any] = {} if concentration is None else {"range": (0.0, 1.0)}
     for run in range(runs):
         world = changing(3, 3_000, 4, 100 + run)
         rng = np.random.default_rng([SEED, run])
-        agent = belman.Agent(range_of(world.arms), drift="auto", seed=run)
+        agent = belman.Agent(range_of(world.arms), drift="auto", seed=run, **given)
         course = np.zeros((3_001, world.arms))
         for start, row in zip(world.starts, world.means, strict=True):
             course[start:] = row
         for turn in range(1, 3_001):
             arm = agent.ask()
-            agent.tell(arm, float(rng.random() < course[turn, arm]))
+            agent.tell(arm, drawn(rng, course[turn, arm], concentration))
         since = dict.fromkeys(range_of(world.arms), 1)
         columns = agent.changes().columns
         for turn, arm in zip(columns["turn"], columns["arm"], strict=True):
@@ -125,6 +128,13 @@ def reported(runs: int) -> tuple[int, int]:
             real += bool(course[turn, arm] != course[since[arm], arm])
             since[arm] = turn
     return said, real
+
+
+def drawn(rng: np.random.Generator, mean: float, concentration: float | None) -> float:
+    if concentration is None:
+        return float(rng.random() < mean)
+    inside = min(max(mean, 0.001), 0.999)
+    return float(rng.beta(inside * concentration, (1.0 - inside) * concentration))
 
 
 def range_of(arms: int) -> list[int]:
@@ -237,8 +247,12 @@ def main(runs: int = 20) -> None:
         limit = 1.5 if name == "2 arms" else 1.1
         ratio = found["drift"][0] / found["default"][0]
         claims.append(Claim(f"nothing changes, {name}, to the default", ratio, limit, "×"))
-    said, real = reported(runs)
-    claims.append(Claim("changes reported that are real", real / max(said, 1), 0.9, "", more=True))
+    notes = {}
+    for kind, concentration in {"coins": None, "rewards in a range": 8.0}.items():
+        said, real = reported(runs, concentration)
+        what = f"changes reported that are real, {kind}"
+        claims.append(Claim(what, real / max(said, 1), 0.9, "", more=True))
+        notes[f"changes reported, {kind}"] = f"{said}"
     for step, share in covered(runs).items():
         words = f"intervals that hold the mean now, steps of {step}"
         claims.append(Claim(f"{words}, at least", share, 0.9, "", more=True))
@@ -247,7 +261,7 @@ def main(runs: int = 20) -> None:
         claims.append(Claim(f"a turn with {arms} arms", turn_cost(arms), limit, "µs"))
     own, other = delays(runs)
     late = f"{own:.0f} rewards, {other:.0f} by the likelihood ratio at δ = 0.05"
-    report("worlds that change", claims, {"changes reported": f"{said}", "noticed after": late})
+    report("worlds that change", claims, {**notes, "noticed after": late})
 
 
 if __name__ == "__main__":
