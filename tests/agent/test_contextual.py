@@ -449,7 +449,6 @@ def test_coefficients_are_per_deviation_of_their_numbers():
     assert table["coefficient"][place] / table["per"][place] == pytest.approx(3.0, rel=0.02)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("model", ["linear", "logistic"])
 def test_contexts_of_any_size_leave_a_belief_that_can_be_saved(model):
     """Numbers that get another scale over and over: what is left of a coefficient rounds to 0."""

@@ -45,7 +45,6 @@ def test_what_is_accepted_can_be_shown(family):
             agent.ask()
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("family", CLOSED)
 def test_a_prior_that_is_accepted_can_be_shown(family):
     """One that says nearly nothing, or nearly all, of each of its coordinates."""
