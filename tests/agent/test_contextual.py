@@ -30,8 +30,6 @@ from belman.policies.dependent import GLMUCB, LinTS
 COLOURS = {"blue": {"price": 5.0, "tone": "cold"}, "red": {"price": 7.0, "tone": "warm"},
            "green": {"price": 6.0, "tone": "cold"}}  # fmt: skip
 
-#: Compiling takes longer than all of these tests; what is compiled decides the same.
-
 
 def visitor(rng):
     age = None if rng.random() < 0.1 else float(rng.normal(40.0, 12.0))

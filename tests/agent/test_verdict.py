@@ -15,8 +15,6 @@ from belman.measures.martingales import no_mixture
 
 START = {"blue": (10_000, 300), "green": (10_000, 381)}
 
-#: A few looks are no reason to compile; examples run the compiled code.
-
 
 def test_a_report_is_what_the_beliefs_say():
     agent = belman.Agent(["blue", "green"], control="blue", start=START, seed=7)

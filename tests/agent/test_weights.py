@@ -40,8 +40,6 @@ TOLD = {
     "phases": {"turns": 50},
 }
 
-#: Compiling every policy takes minutes; the default's weights are found compiled too.
-
 
 def asked_shares(agent: Agent, n: int) -> np.ndarray:
     """The slow twin: shares of n asks of a copy."""

@@ -19,8 +19,6 @@ from belman.measures import Units, expected_losses, lift
 
 COSTS = Units(0.0, -1.0)
 
-#: Each family would be compiled for a handful of calls; examples run the compiled code.
-
 
 def test_normal_beliefs_have_a_normal_difference():
     found = lift(Gaussian(), (1.0, 100.0), (1.3, 25.0), level=0.9)

@@ -20,8 +20,6 @@ from belman.measures.segments import partial_pooling, segments
 from belman.measures.sentences import percent, plain
 from belman.measures.soundness import Finding
 
-#: Each family would be compiled for a handful of calls; examples run the compiled code.
-
 
 def coins(**counts):
     """What is known after so many conversions of so many impressions."""

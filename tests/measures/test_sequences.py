@@ -33,9 +33,6 @@ from belman.measures import (
 from belman.measures.learnt import learnt
 from belman.measures.sequences import difference_sequence, mean_sequence, ratio_sequence
 
-#: Each family would be compiled for a handful of calls; examples run the compiled code.
-
-
 REWARDS = {
     "bernoulli": [1.0, 0.0, 0.0, 1.0, 0.0],
     "poisson": [2.0, 0.0, 3.0, 1.0],

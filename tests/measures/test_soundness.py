@@ -15,8 +15,6 @@ from belman.families import Bernoulli, GaussianUnknown
 from belman.measures import Drift, SampleRatio, told_shares
 from belman.measures.soundness import _WORTH
 
-#: Each family would be compiled for a handful of calls; examples run the compiled code.
-
 
 def test_batches_do_not_matter_where_chances_stay():
     chances = np.array([0.2, 0.5, 0.3])

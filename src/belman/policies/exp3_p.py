@@ -73,6 +73,10 @@ class EXP3P(Adversarial):
         fits = is_number(self.delta) and 0.0 < self.delta < 1.0
         require(self, "delta", fits, "strictly between 0 and 1")
 
+    @property
+    def learns_from_asks(self) -> bool:
+        return True
+
     def params(self, family: Family) -> Floats:
         return np.append(super().params(family), [float(self.horizon), self.delta])
 

@@ -114,6 +114,10 @@ class Forced(Policy):
         return np.array([float(self.factor), float(self.exponent), float(self.arms or 0)])
 
     @property
+    def learns_from_asks(self) -> bool:
+        return self.policy.learns_from_asks
+
+    @property
     def kernels(self) -> PolicyKernels:
         return _around(self.policy.kernels)
 

@@ -238,6 +238,13 @@ class Policy(ABC):
         return self.kernels.learn is not learns_nothing
 
     @property
+    def learns_from_asks(self) -> bool:
+        """Whether what it learns depends on its asks too, so that rewards alone do not say it: a
+        study, whose state follows from its log, cannot have it.
+        """
+        return False
+
+    @property
     @abstractmethod
     def kernels(self) -> PolicyKernels:
         """The bundle of kernels, a global of the module of this class."""

@@ -123,6 +123,10 @@ class SubSampling(Policy):
         fits = is_whole(self.kept, 1, _MOST)
         require(self, "kept", fits, f"a whole number of rewards from 1 to {_MOST:,}")
 
+    @property
+    def learns_from_asks(self) -> bool:
+        return True
+
     def memory(self, arms: int, dimension: int) -> Memory:
         sums = np.zeros((arms, self.kept + 1))
         seen, total, listed = (np.zeros(arms) for _ in range(3))

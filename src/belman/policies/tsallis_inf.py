@@ -77,6 +77,10 @@ class TsallisINF(Adversarial):
         super().__post_init__()
         require(self, "reduced", isinstance(self.reduced, bool), "True or False")
 
+    @property
+    def learns_from_asks(self) -> bool:
+        return True
+
     def params(self, family: Family) -> Floats:
         return np.append(super().params(family), float(self.reduced))
 

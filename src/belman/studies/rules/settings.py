@@ -341,6 +341,9 @@ def check_policy(policy: Policy) -> Policy:
     if not isinstance(policy, Policy):
         remedy = "give one of belman.policies, such as belman.BelMan()"
         raise PolicyError(f"policy={policy!r} is not a policy: {remedy}")
+    if policy.learns_from_asks:
+        why = "what it learns depends on its asks too, which a log of rewards does not say"
+        raise PolicyError(f"policy {policy.name!r} has no place in a study: {why}")
     kept(policy)
     return policy
 
