@@ -32,7 +32,6 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 #: Rooms whose tests make few turns with many policies and families.
 _FEW_TURNS = {
     "agent",
-    "continuous",
     "dispatch",
     "measures",
     "segments",

@@ -12,6 +12,8 @@ from belman import measures
 from belman.errors import SettingError
 from belman.measures.queueing import _trend
 
+pytestmark = pytest.mark.compiled  # queues of many turns
+
 
 def result_of(late, regret, horizon=1_000):
     """A result of one player whose runs have these late backlogs and this final queue regret."""

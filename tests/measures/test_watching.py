@@ -14,6 +14,8 @@ from belman.policies import Ledger
 from belman.policies.stopping import contrast
 from belman.problems.stationary import Stationary
 
+pytestmark = pytest.mark.compiled  # lives of many turns
+
 FAMILY = belman.Bernoulli(prior=(9.0, 81.0))
 
 
