@@ -43,7 +43,7 @@ def regret(player: str, world: str, run: int, turns: int) -> float:
     draws = luck.random(turns)
     agent = belman.SegmentedAgent(range(ARMS), segments=("segment",), seed=run)
     usable = [strength in PLAYERS[player] for strength in STRENGTHS]
-    agent._beliefs.pooling.evidence[~np.array(usable)] = -np.inf
+    agent._beliefs.pools.pooled.evidence[~np.array(usable)] = -np.inf
     lost = 0.0
     for visitor, draw in zip(visitors.tolist(), draws.tolist(), strict=True):
         context = {"segment": visitor}

@@ -7,10 +7,11 @@ import pytest
 
 import belman
 from belman.agent import state_file
+from belman.agent.learnt import Learnt
 from belman.errors import ArmError, RewardError, SettingError, StateError
 from belman.families import FAMILIES
 from belman.segments import segmented_agent
-from belman.segments.pooling import STRENGTHS, Pooling
+from belman.segments.pooling import STRENGTHS, Pools
 from belman.segments.segmented_agent import SegmentedAgent
 
 ARMS = ["blue", "green", "red"]
@@ -29,9 +30,9 @@ def play(agent, turns, luck, chances=CHANCES):
 
 def certain(agent, strength):
     """Make an agent sure of one strength, whatever it sees."""
-    agent._beliefs.pooling.evidence[:] = -np.inf
-    agent._beliefs.pooling.evidence[STRENGTHS.index(strength)] = 0.0
-    agent._beliefs.pooling.learn = lambda *_: None
+    agent._beliefs.pools.pooled.evidence[:] = -np.inf
+    agent._beliefs.pools.pooled.evidence[STRENGTHS.index(strength)] = 0.0
+    agent._beliefs.pools.weigh = lambda *_: None
     return agent
 
 
@@ -62,40 +63,108 @@ def test_without_borrowing_it_is_an_agent_a_segment():
 
 
 def test_a_belief_in_between_counts_a_share_of_the_others_rewards():
+    """Under k = 10 the 40 of one segment count as 8 for all, and these as 80/18 for another."""
     agent = certain(SegmentedAgent(ARMS, segments=("country",), seed=1), 10.0)
     for _ in range(40):
         agent.tell("blue", 1, {"country": "fr"})
     for _ in range(5):
         agent.tell("blue", 0, {"country": "de"})
-    assert agent.borrowed({"country": "de"})["blue"] == pytest.approx(0.25)
-    assert agent._refreshed(("de",)).belief("blue") == pytest.approx((1 + 10, 1 + 5))
-    assert agent.borrowed({"country": "fr"})["blue"] == 1.0
+    assert agent.borrowed({"country": "de"})["blue"] == pytest.approx(80 / 18 / 40)
+    assert agent._refreshed(("de",)).belief("blue") == pytest.approx((1 + 80 / 18, 1 + 5))
+    of_five = 5 * 10 / 15
+    lent = of_five * 10 / (of_five + 10)
+    assert agent.borrowed({"country": "fr"})["blue"] == pytest.approx(lent / 5)
+    assert agent._refreshed(("fr",)).belief("blue") == pytest.approx((1 + 40, 1 + lent))
+
+
+def test_a_large_segment_does_not_drown_small_ones():
+    """What is believed where nothing was seen is near the middle of segments, not of rewards."""
+    agent = certain(SegmentedAgent(ARMS, segments=("country",), seed=1), 10.0)
+    for _ in range(2_000):
+        agent.tell("blue", 1, {"country": "fr"})
+    for country in ("de", "it", "es", "pt"):
+        for _ in range(50):
+            agent.tell("blue", 0, {"country": country})
+    assert 0.2 < agent.beliefs({"country": "nl"})["expected reward"][0] < 0.35
+
+
+def rewards_of(family, count):
+    theta = family.parameter_of(np.clip(0.4, *np.nan_to_num(family.mean_range)))
+    return family.sample_rewards(theta, belman.Agent(["a"], seed=1).mind, count).tolist()
+
+
+def slowly(family, first, own, others, strength):
+    """The belief of a segment under a strength, in the coordinates to which rewards add."""
+
+    def kept(n):
+        return 1.0 if np.isinf(strength) else strength / (n + strength) if strength else 0.0
+
+    start = family.additive(first)
+    lent, count = np.zeros_like(start), 0.0
+    for rewards in others:
+        belief = first
+        for reward in rewards:
+            belief = family.update(belief, reward)
+        lent += kept(len(rewards)) * (family.additive(belief) - start)
+        count += kept(len(rewards)) * len(rewards)
+    return family.from_additive(family.additive(own) + kept(count) * lent)
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
-def test_likelihoods_are_those_of_rewards_one_after_another(name):
-    """The strengths' evidence is A after less A before, by the family's own Python methods."""
+def test_beliefs_and_likelihoods_are_those_of_rewards_counted_one_by_one(name):
+    """Three segments, every strength: beside sums in natural parameters, and the evidence beside A
+    after a reward less A before, both by the family's own Python methods.
+    """
     family = FAMILIES[name]()
-    pooling, luck = Pooling(family), np.random.default_rng(3)
-    theta = family.parameter_of(np.clip(0.4, *np.nan_to_num(family.mean_range)))
-    rewards = family.sample_rewards(theta, belman.Agent(["a"], seed=1).mind, 20)
-    own = everywhere = np.array(family.prior)
-    for reward in rewards:
-        everywhere = family.update(everywhere, float(reward))
-    before = pooling.evidence.copy()
-    reward = float(luck.choice(rewards))
-    pooling.learn(own, everywhere, 20.0, reward, 1.0)
+    rewards = rewards_of(family, 24)
+    told = [rewards[:3], rewards[3:15], rewards[15:23]]
+    start = Learnt.nothing(tuple(map(float, family.prior)))
+    pools, learnt = Pools(family, [start]), [start] * 3
+    for segment, some in enumerate(told):
+        for reward in some:
+            after = learnt[segment].told(family, reward)
+            pools.recount([learnt[segment]], 0, after)
+            learnt[segment] = after
+    beliefs = [
+        slowly(family, family.prior, learnt[0].belief, told[1:], strength) for strength in STRENGTHS
+    ]
+    for i, belief in enumerate(beliefs):
+        pools.pooled.evidence[:] = -np.inf
+        pools.pooled.evidence[i] = 0.0
+        found = pools.borrowed([learnt[0]]).beliefs[0]
+        np.testing.assert_allclose(found, belief, rtol=1e-9, atol=1e-12)
+    pools.pooled.evidence[:] = 0.0
+    middle = family.from_additive(np.mean([family.additive(belief) for belief in beliefs], axis=0))
+    np.testing.assert_allclose(pools.borrowed([learnt[0]]).beliefs[0], middle, rtol=1e-9)
+    pools.weigh([learnt[0]], 0, rewards[-1])
     if family.conjugate:
-        slow = []
-        for strength in STRENGTHS:
-            share = min(strength / 20.0, 1.0)
-            belief = family.blend(own, everywhere, 1.0 - share)
-            after = family.update(belief, reward)
-            slow.append(family.log_partition(after) - family.log_partition(belief))
-        slow = np.where(np.isfinite(slow), slow, 0.0)
-        np.testing.assert_allclose(pooling.evidence, slow - slow.max(), rtol=1e-9, atol=1e-9)
+        gains = [
+            family.log_partition(family.update(belief, rewards[-1])) - family.log_partition(belief)
+            for belief in beliefs
+        ]
+        gains = np.where(np.isfinite(gains), gains, 0.0)
+        np.testing.assert_allclose(pools.pooled.evidence, gains - gains.max(), rtol=1e-8, atol=1e-9)
     else:
-        assert (pooling.evidence != before).any()
+        assert (pools.pooled.evidence != 0.0).any()
+
+
+def test_rounding_does_not_add_up():
+    """Of rewards around a million, in two segments, each counted anew with every one of them."""
+    family = FAMILIES["gaussian-unknown"]()
+    luck, start = np.random.default_rng(5), Learnt.nothing(tuple(map(float, family.prior)))
+    pools, learnt = Pools(family, [start]), [start, start]
+    told = [[], []]
+    for turn in range(4_000):
+        reward = 1e6 + float(luck.normal())
+        after = learnt[turn % 2].told(family, reward)
+        pools.recount([learnt[turn % 2]], 0, after)
+        learnt[turn % 2] = after
+        told[turn % 2].append(reward)
+    found = pools.everywhere(0)
+    one = np.array(family.prior)
+    for reward in (reward for pair in zip(*told, strict=True) for reward in pair):
+        one = family.update(one, reward)
+    np.testing.assert_allclose(found, one, rtol=1e-6)
 
 
 def test_like_segments_share_and_unlike_ones_do_not():
@@ -122,11 +191,12 @@ def test_it_goes_on_from_its_file_to_the_last_bit(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"beliefs": {"evidence": [0.0]}},
-        {"beliefs": {"evidence": ["nan"] * len(STRENGTHS)}},
+        {"beliefs": {"pooled": {"evidence": [0.0]}}},
+        {"beliefs": {"pooled": {"evidence": ["nan"] * len(STRENGTHS)}}},
+        {"beliefs": {"pooled": {"counts": []}}},
+        {"beliefs": {"pooled": {"beliefs": [[[0.0, 1.0]] * len(STRENGTHS)] * len(ARMS)}}},
         {"names": "country"},
         {"names": []},
-        {"beliefs": {"all": []}},
         {"beliefs": {"segments": [[["de"], []]]}},
         {"beliefs": {"segments": 3}},
         {"agents": []},
@@ -138,8 +208,10 @@ def test_a_file_of_a_stranger_is_refused(tmp_path, change):
     play(agent, 4, np.random.default_rng(6))
     agent.save(tmp_path / "segments.json")
     content = json.loads((tmp_path / "segments.json").read_text())
-    inner = {"beliefs": content["beliefs"] | change.get("beliefs", {})}
-    content |= change | inner
+    within = change.get("beliefs", {})
+    beliefs = content["beliefs"] | within
+    beliefs["pooled"] = content["beliefs"]["pooled"] | within.get("pooled", {})
+    content |= change | {"beliefs": beliefs}
     del content["checksum"]
     (tmp_path / "segments.json").write_text(state_file.write(content, segmented_agent._FORMAT))
     with pytest.raises(StateError):
@@ -170,7 +242,7 @@ def test_segments_are_different_names(segments):
 
 def test_a_report_is_of_a_segment():
     agent = SegmentedAgent(ARMS, segments=("country",), control="red", seed=5)
-    play(agent, 200, np.random.default_rng(6))
+    play(agent, 600, np.random.default_rng(6))
     reports = {country: agent.report({"country": country}) for country in CHANCES}
     assert "green" in reports["de"].sentence
     assert "blue" in reports["fr"].sentence
@@ -192,10 +264,9 @@ def test_every_family_has_segments(name):
     """Asked, told, and kept; a report, which takes long interpreted, of some."""
     family = FAMILIES[name]()
     agent = SegmentedAgent(["blue", "red"], family, segments=("country",), control="red", seed=1)
-    theta = family.parameter_of(np.clip(0.4, *np.nan_to_num(family.mean_range)))
-    rewards = family.sample_rewards(theta, belman.Agent(["a"], seed=1).mind, 6)
+    rewards = rewards_of(family, 6)
     for country, reward in zip("deffde", rewards, strict=True):
-        agent.tell(agent.ask({"country": country}), float(reward), {"country": country})
+        agent.tell(agent.ask({"country": country}), reward, {"country": country})
     assert sum(agent.weights(100, {"country": "d"}).values()) == pytest.approx(1.0)
     if name in ("poisson", "log-normal"):
         assert agent.report({"country": "d"}).sentence

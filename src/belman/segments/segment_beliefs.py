@@ -16,7 +16,7 @@ from belman.agent import doors, state_file
 from belman.agent.learnt import Learnt
 from belman.errors import SettingError, StateError, listing, nearest
 from belman.families import Family
-from belman.segments.pooling import STRENGTHS, Pooling
+from belman.segments.pooling import PLAYS, SQUARES, SUM, Pooled, Pools
 
 Segment = tuple[Hashable, ...]
 MOST_SEGMENTS = 100_000
@@ -41,8 +41,8 @@ class SegmentBeliefs:
     ) -> None:
         self.names, self.family = check_names(names), family
         self._first = dict(first)
-        self.pooling = Pooling(family)
-        self.all = dict(first)
+        self._place = {arm: place for place, arm in enumerate(first)}
+        self.pools = Pools(family, list(first.values()))
         self.own: dict[Segment, dict[Hashable, Learnt]] = {}
 
     def key(self, context: Mapping[str, Hashable]) -> Segment:
@@ -83,63 +83,63 @@ class SegmentBeliefs:
 
     def check_reward(self, key: Segment, arm: Hashable, value: float) -> None:
         """Raise RewardError where a reward would leave the reach of a belief."""
-        for learnt in (self.of(key)[arm], self.all[arm]):
-            self.family.update(learnt.belief, value)
+        for belief in (self.of(key)[arm].belief, self.pools.everywhere(self._place[arm])):
+            self.family.update(belief, value)
 
     def learn(self, key: Segment, arm: Hashable, value: float) -> None:
         """Learn what an arm brought in a segment, on the scale of the family."""
         self.see(key)
-        own, everywhere = self.own[key], self.all
-        beliefs = np.array(own[arm].belief), np.array(everywhere[arm].belief)
-        others = everywhere[arm].plays - own[arm].plays
-        self.pooling.learn(*beliefs, others, value, _variance(everywhere[arm]))
-        own[arm] = own[arm].told(self.family, value)
-        everywhere[arm] = everywhere[arm].told(self.family, value)
+        own = self.own[key]
+        self.pools.weigh(list(own.values()), self._place[arm], value)
+        self._keep(key, arm, own[arm].told(self.family, value))
 
     def learn_many(self, key: Segment, arm: Hashable, n: int, total: float, squares: float) -> None:
         """Learn so many rewards of an arm in a segment by their sums, where the family allows."""
         self.see(key)
-        for where in (self.own[key], self.all):
-            before = where[arm]
-            belief = self.family.update_many(before.belief, n, total, squares)
-            where[arm] = before._replace(
-                belief=tuple(map(float, belief)),
-                plays=before.plays + n,
-                sum=before.sum + total,
-                squares=before.squares + squares,
-                tells=before.tells + n,
-            )
-
-    def share(self, arm: Hashable, own: Learnt) -> float:
-        """The share of other segments' rewards of an arm that counts beside its own."""
-        others = self.all[arm].plays - own.plays
-        return self.pooling.share(others) if others > 0.0 else 0.0
-
-    def believed(self, key: Segment, arm: Hashable) -> Learnt:
-        """What was learnt of an arm in a segment, and the share that it borrows."""
-        own, everywhere = self.of(key)[arm], self.all[arm]
-        share = self.share(arm, own)
-
-        def between(mine: float, theirs: float) -> float:
-            return mine + share * (theirs - mine)
-
-        plays = between(own.plays, everywhere.plays)
-        belief = self.pooling.believed(np.array(own.belief), np.array(everywhere.belief), share)
-        return own._replace(
+        own = self.own[key][arm]
+        belief = self.family.update_many(own.belief, n, total, squares)
+        new = own._replace(
             belief=tuple(map(float, belief)),
-            plays=plays,
-            sum=between(own.sum, everywhere.sum),
-            squares=between(own.squares, everywhere.squares),
-            tells=max(own.tells, round(plays)),
+            plays=own.plays + n,
+            sum=own.sum + total,
+            squares=own.squares + squares,
+            tells=own.tells + n,
         )
+        self._keep(key, arm, new)
+
+    def _keep(self, key: Segment, arm: Hashable, learnt: Learnt) -> None:
+        own = self.own[key]
+        self.pools.recount(list(own.values()), self._place[arm], learnt)
+        own[arm] = learnt
+
+    def shares(self, key: Segment) -> dict[Hashable, float]:
+        """The share of other segments' rewards of each arm that counts beside its own."""
+        found = self.pools.borrowed(list(self.of(key).values()))
+        return dict(zip(self._first, found.shares, strict=True))
+
+    def believed(self, key: Segment) -> dict[Hashable, Learnt]:
+        """What was learnt of each arm in a segment, with what it borrows."""
+        own = self.of(key)
+        found = self.pools.borrowed(list(own.values()))
+        return {
+            arm: learnt._replace(
+                belief=tuple(belief),
+                plays=learnt.plays + lent[PLAYS],
+                sum=learnt.sum + lent[SUM],
+                squares=learnt.squares + lent[SQUARES],
+                tells=max(learnt.tells, round(learnt.plays + lent[PLAYS])),
+            )
+            for (arm, learnt), belief, lent in zip(
+                own.items(), found.beliefs, found.counts, strict=True
+            )
+        }
 
     # Keeping
 
     def plain(self) -> dict[str, Any]:
         """All of it as plain data, arms in the order of the first."""
         return {
-            "evidence": self.pooling.evidence.tolist(),
-            "all": [list(self.all[arm]) for arm in self._first],
+            "pooled": self.pools.plain(),
             "segments": [
                 [
                     [state_file.encode_arm(value) for value in key],
@@ -151,11 +151,8 @@ class SegmentBeliefs:
 
     def take(self, content: Mapping[str, Any], source: str) -> None:
         """Have what `plain` gave; raises StateError where it is damaged."""
-        evidence = state_file.floats(content["evidence"])
-        if evidence.shape != (len(STRENGTHS),) or not np.isfinite(evidence).all():
-            raise StateError(f"the weights of {len(STRENGTHS)} strengths are not there")
-        self.pooling.evidence[:] = evidence
-        self.all = self._learnt(content["all"])
+        pooled = {name: state_file.floats(part) for name, part in content["pooled"].items()}
+        self.pools.take(Pooled(**pooled))
         self.own = {}
         if not isinstance(content["segments"], list) or len(content["segments"]) > MOST_SEGMENTS:
             raise StateError("its segments are not a list, or too many")
@@ -189,14 +186,6 @@ class SegmentBeliefs:
             )
             found[arm] = doors.check_learnt(learnt, self.family)
         return found
-
-
-def _variance(learnt: Learnt) -> float:
-    """Of the rewards of an arm, as far as they were seen."""
-    if learnt.plays < 2.0:
-        return 0.0
-    mean = learnt.sum / learnt.plays
-    return max(learnt.squares / learnt.plays - mean * mean, 0.0)
 
 
 def check_names(names: Any) -> tuple[str, ...]:

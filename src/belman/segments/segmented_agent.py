@@ -80,7 +80,7 @@ class SegmentedAgent:
         self._agents: dict[Segment, Agent] = {}
 
     def __repr__(self) -> str:
-        told = sum(one.tells for one in self._beliefs.all.values())
+        told = sum(one.tells for own in self._beliefs.own.values() for one in own.values())
         return (
             f"SegmentedAgent({len(self.arms)} arms, segments={self._beliefs.names!r}, "
             f"{len(self._beliefs.own)} seen, {told} reward{'s' * (told != 1)} told)"
@@ -130,13 +130,12 @@ class SegmentedAgent:
         >>> agent.strengths()["weight"][0]
         0.1
         """
-        columns = {"strength": list(STRENGTHS), "weight": self._beliefs.pooling.weights.tolist()}
+        columns = {"strength": list(STRENGTHS), "weight": self._beliefs.pools.weights.tolist()}
         return Table(columns, "rewards of other segments that count in one")
 
     def borrowed(self, context: Mapping[str, Hashable]) -> dict[Hashable, float]:
         """Of each arm, the share of other segments' rewards that counts in this one."""
-        own = self._beliefs.of(self._beliefs.key(context))
-        return {arm: self._beliefs.share(arm, own[arm]) for arm in self.arms}
+        return self._beliefs.shares(self._beliefs.key(context))
 
     def beliefs(self, context: Mapping[str, Hashable], level: float = 0.95) -> Table:
         """The table of beliefs in a segment; `plays` counts what is borrowed too."""
@@ -181,8 +180,8 @@ class SegmentedAgent:
             agent = copy.deepcopy(agent)
             if is_new:
                 del self._agents[key], self._beliefs.own[key]
-        for arm in self.arms:
-            agent.relearn(arm, self._beliefs.believed(key, arm))
+        for arm, learnt in self._beliefs.believed(key).items():
+            agent.relearn(arm, learnt)
         return agent
 
     # Keeping

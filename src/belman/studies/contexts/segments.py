@@ -62,8 +62,9 @@ class SegmentContexts(Contexts):
         for arm, waiting in agent.outstanding.items():
             agent.cancel(arm, waiting)
         out = self._out.get(key, Counter())
+        believed = self.beliefs.believed(key)
         for place, arm in enumerate(agent.arms):
-            agent.relearn(arm, self.beliefs.believed(key, arm))
+            agent.relearn(arm, believed[arm])
             agent.expect(arm, min(out[place], MOST_WAITING))
         agent.lay_out()
         return agent
@@ -117,7 +118,7 @@ class SegmentContexts(Contexts):
 
     def expected(self, asking: Asking, place: int) -> float:
         agent = self._agent
-        learnt = self.beliefs.believed(self.key(asking), agent.arms[place])
+        learnt = self.beliefs.believed(self.key(asking))[agent.arms[place]]
         return agent.scale.outward(agent.family.expected_reward(learnt.belief))
 
     @property
@@ -144,7 +145,7 @@ class SegmentContexts(Contexts):
         for name in ("low", "high", "best", "borrowed"):
             rows[name] = []
         for key in shown:
-            asking, own = Asking(self.beliefs.named(key)), self.beliefs.own[key]
+            asking = Asking(self.beliefs.named(key))
             found = self.agent_in(asking).beliefs()
             quantity = next(name for name in found.columns if name.startswith("expected"))
             best = max(range(len(found)), key=found["P(best)"].__getitem__)
@@ -152,7 +153,7 @@ class SegmentContexts(Contexts):
             cells = (label(asking.context), str(arm), sizes[key], found[quantity][best])
             rest = (found["low"][best], found["high"][best], found["P(best)"][best])
             for cell, column in zip(
-                (*cells, *rest, self.beliefs.share(arm, own[arm])), rows.values(), strict=True
+                (*cells, *rest, self.beliefs.shares(key)[arm]), rows.values(), strict=True
             ):
                 column.append(cell)
         return {"segments": rows}
