@@ -38,15 +38,15 @@ def marginals(at):
 
 @pytest.mark.parametrize("turn", [13, 100_000])  # the clock is the turn, or what was learnt
 def test_the_default_is_surprise_less_evidence(turn):
-    at, p, q = seen(), 1.3, 7.0
+    at, p, q, reach = seen(), 1.3, 7.0, 2.5
     eta, v = marginals(at)
     worth, first = 0.25 / v, 0.25 / (at.features**2).sum(axis=1)
     x = np.maximum(np.log(min(turn, 1.0 + (worth - first).sum()) / worth), 0.0)
-    counted = p + x**2 / (x + q)
+    counted = p + x**2 / (x + q / (1.0 + (x / reach) ** 6))
     best = int(np.argmax(eta))
-    reach = eta[best] + math.sqrt(2.0 * counted[best] * v[best])
-    expected = counted - (reach - eta) ** 2 / (2.0 * v)
-    np.testing.assert_allclose(indices(SharedBelMan(p, q), at, turn), expected, atol=1e-9)
+    upper = eta[best] + math.sqrt(2.0 * counted[best] * v[best])
+    expected = counted - (upper - eta) ** 2 / (2.0 * v)
+    np.testing.assert_allclose(indices(SharedBelMan(p, q, reach), at, turn), expected, atol=1e-9)
     assert expected[best] == pytest.approx(0.0, abs=1e-12)
 
 

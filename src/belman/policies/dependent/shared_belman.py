@@ -4,8 +4,10 @@ With η_a and v_a the marginal of arm a, L the leader and ν_a what the belief a
 rewards, the clock is what was learnt about the arms at hand, 1 + Σ_a (ν_a − ν_a0), and at most t.
 The surprise at how little an arm is known is x_a = ln(clock/ν_a) from 0 up, and counts as
 
-    ℓ(x) = p + x²/(x + q).
+    ℓ(x) = p + φ(x),    φ(x) = x²/(x + q/(1 + (x/reach)⁶)),
 
+φ being that of independent arms (`evidence.py`): little for a little surprise, and x for a large
+one, so that an arm that was left after an unlucky start is not left for long.
 The leader may be as good as U = η_L + √(2 ℓ(x_L) v_L), where its own index is 0. The index is
 
     ℓ(x_a) − (U − η_a)²/(2 v_a):
@@ -27,15 +29,16 @@ from belman.policies.dependent.policy import (
     Floats,
     leader,
 )
+from belman.policies.evidence import phi
 from belman.policies.settings import is_between, require
 
-P, Q = 0, 1  # of params
+P, Q, REACH = 0, 1, 2  # of params
 
 
 @kernel
-def count(x, p, q):
+def count(x, params):
     """ℓ(x)."""
-    return p + x * x / (x + q)
+    return params[P] + phi(x, params[Q], params[REACH])
 
 
 @kernel
@@ -53,14 +56,14 @@ def indices(model, law, params, belief, features, sight, memory, turn, mind, ind
     best = leader(sight.eta)
     log_clock = math.log(clock(sight, turn))
     x = max(log_clock - math.log(sight.worth[best]), 0.0)
-    reach = sight.eta[best] + math.sqrt(2.0 * count(x, params[P], params[Q]) * sight.variance[best])
+    upper = sight.eta[best] + math.sqrt(2.0 * count(x, params) * sight.variance[best])
     for a in range(index.size):
         x = max(log_clock - math.log(sight.worth[a]), 0.0)
-        gap = reach - sight.eta[a]
+        gap = upper - sight.eta[a]
         if a == best:
             index[a] = 0.0
         elif sight.variance[a] > 0.0:
-            index[a] = count(x, params[P], params[Q]) - 0.5 * gap * gap / sight.variance[a]
+            index[a] = count(x, params) - 0.5 * gap * gap / sight.variance[a]
         else:
             index[a] = 0.0 if gap <= 0.0 else -np.inf
 
@@ -73,19 +76,22 @@ class SharedBelMan(DependentPolicy):
     """The default: surprise at how little an arm is known, minus the evidence against it.
 
     >>> SharedBelMan()
-    SharedBelMan(p=1.5, q=12.0)
+    SharedBelMan(p=1.5, q=12.0, reach=7.5)
     """
 
     p: float = 1.5
     q: float = 12.0
+    reach: float = 7.5
 
     name = "shared-belman"
     kernels = KERNELS
 
     def __post_init__(self) -> None:
         require(self, "p", is_between(self.p, 0.0, 1e6), "a number from 0 to a million")
-        require(self, "q", is_between(self.q, 1e-9, 1e6), "a number above 0, at most a million")
+        for name in ("q", "reach"):
+            allowed = is_between(getattr(self, name), 1e-9, 1e6)
+            require(self, name, allowed, "a number above 0, at most a million")
 
     @property
     def params(self) -> Floats:
-        return np.array([float(self.p), float(self.q)])
+        return np.array([float(self.p), float(self.q), float(self.reach)])
