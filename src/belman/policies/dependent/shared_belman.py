@@ -76,12 +76,12 @@ class SharedBelMan(DependentPolicy):
     """The default: surprise at how little an arm is known, minus the evidence against it.
 
     >>> SharedBelMan()
-    SharedBelMan(p=1.5, q=12.0, reach=7.5)
+    SharedBelMan(p=1.5, q=12.0, reach=9.0)
     """
 
     p: float = 1.5
     q: float = 12.0
-    reach: float = 7.5
+    reach: float = 9.0
 
     name = "shared-belman"
     kernels = KERNELS
