@@ -266,7 +266,9 @@ class Pools:
             raise StateError(f"what was pooled under {len(STRENGTHS)} strengths is not there")
         finite = all(np.isfinite(part).all() for part in parts)
         rows = parts.beliefs.reshape(-1, self.family.dimension)
-        if not (finite and all(map(self.family.proper, rows.tolist())) and parts.evidence.max() == 0.0):
+        if not (
+            finite and all(map(self.family.proper, rows.tolist())) and parts.evidence.max() == 0.0
+        ):
             raise StateError("what was pooled is damaged")
         for new, old in zip(parts, self.pooled, strict=True):
             old[:] = new
