@@ -32,6 +32,7 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 #: Rooms whose tests make few turns with many policies and families.
 _FEW_TURNS = {
     "agent",
+    "attack",
     "dispatch",
     "measures",
     "segments",

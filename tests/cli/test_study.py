@@ -16,6 +16,8 @@ from belman.cli import app
 from belman.studies import Storage, open_study
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.interpreted  # a few turns from the shell
+
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):

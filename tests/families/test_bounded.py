@@ -161,6 +161,7 @@ def test_sharpness_is_that_of_a_coins_variance_over_the_rewards() -> None:
     assert Bernoulli().kernels.sharpness(FAMILY.law, 0.4, 0.08) == 1.0
 
 
+@pytest.mark.interpreted
 def test_surprise_is_at_what_is_known_of_an_arm_and_never_beyond_imeds() -> None:
     """The twin: φ of ln((1 + Σ n s)/(ν s)), at most ln(t/ν); no shift, and nothing pooled."""
     policy = belman.BelMan(Evidence(pool=math.inf))
@@ -203,6 +204,7 @@ def test_a_coin_among_narrow_arms_is_not_left_for_an_unlucky_start() -> None:
     assert np.mean(lost) < 10.2
 
 
+@pytest.mark.interpreted
 def test_costs_are_judged_from_the_other_end() -> None:
     """An agent that minimises x is one that maximises 1 − x, choice by choice."""
     rng = np.random.default_rng(3)
@@ -294,6 +296,7 @@ def test_shapes_are_laws(kind: str) -> None:
         assert 0.0 <= drawn.min() <= drawn.max() <= 1.0
 
 
+@pytest.mark.interpreted
 def test_report_holds_at_any_look() -> None:
     """It bets on a law that is not known as on a coin, which is valid and wide."""
     agent = Agent(["a", "b"], range=(0, 1), control="a", seed=1)

@@ -315,6 +315,7 @@ def test_solve_of_a_wide_average_is_the_least_of_its_objective(family):
         assert family.log_partition(other) - other @ target >= least - 1e-12 * abs(least)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("nu", [0.2, 1.0, 30.0, 1e4, 1e6])
 def test_generic_poisson_is_poisson(nu):
     """With B′ from Richardson's extrapolation, which is good to about 1e-13."""
@@ -334,6 +335,7 @@ def test_generic_poisson_is_poisson(nu):
     assert family.parameter_of(7.0) == pytest.approx((math.log(7.0),), rel=1e-14)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("nu", [0.15, 1.0, 50.0, 1e9])
 def test_generic_exponential_is_exponential(nu):
     family, closed = GenericExponential(), Exponential()
@@ -346,6 +348,7 @@ def test_generic_exponential_is_exponential(nu):
     )
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("nu", [0.15, 1.0, 50.0, 1e9])
 def test_a_mean_that_falls_with_the_parameter(nu):
     family, closed = FallingMean(), Exponential()
@@ -388,6 +391,7 @@ def test_tails_of_the_expected_reward_are_the_integral_of_the_density(nu):
                 )
 
 
+@pytest.mark.interpreted
 def test_an_interval_whose_ends_carry_density():
     """E[T] under the predictive has boundary terms there."""
     family, belief = CutBernoulli(), np.array([-3.0, 2.0])

@@ -170,6 +170,7 @@ def test_intervals_hold_the_mean_of_long_tails(amounts, sigma):
     assert 0.91 <= np.mean((below >= 0.025) & (below <= 0.975)) <= 0.98
 
 
+@pytest.mark.interpreted
 def test_it_plays_and_minimises():
     for minimise in (False, True):
         agent = belman.Agent(["a", "b"], belman.Money(typical=20.0), minimise=minimise, seed=1)

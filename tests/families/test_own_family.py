@@ -93,6 +93,7 @@ class Hasty(Clicks):
     kernels = replace(bernoulli.KERNELS, update=hasty, d=flat)
 
 
+@pytest.mark.interpreted
 def test_what_a_family_does_not_keep_is_told_in_words():
     with pytest.raises(AssertionError, match="hasty does not keep the contract") as caught:
         check_family(Hasty())

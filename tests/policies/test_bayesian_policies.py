@@ -152,6 +152,7 @@ QUANTILES: dict[str, tuple[Family, Callable[[Floats, float], float]]] = {
 }
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", QUANTILES)
 def test_bayes_ucb_index_is_the_quantile(name: str) -> None:
     family, quantile = QUANTILES[name]
@@ -208,6 +209,7 @@ def _compare(
     return wrong
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("name", "prior"),
     [("bernoulli", (1.0, 1.0)), ("bernoulli", (0.4, 1.3)), ("exponential", (1.0, 1.0))],
@@ -394,6 +396,7 @@ def test_ids_integrals(beliefs: Floats) -> None:
     assert memory.gain == pytest.approx(gain, abs=3e-3 * gain.max())
 
 
+@pytest.mark.interpreted
 def test_ids_columns_follow_the_rewards() -> None:
     """After hundreds of single steps and new meshes the integrals are those of the beliefs at the
     end.
@@ -439,6 +442,7 @@ def test_ids_chances_are_those_of_its_choices() -> None:
     assert seen.shares[played] == pytest.approx(chances[played])
 
 
+@pytest.mark.interpreted
 def test_ids_draws_estimate_the_variance() -> None:
     """Of the conditional means, which 200,000 draws of our own and 20,000 of IDS give to 10 %, more
     than 5 standard errors.
@@ -527,6 +531,7 @@ def test_top_two_plays_the_runner_up_of_a_sure_thing() -> None:
 BAYESIAN = [BayesUCB(), TopTwoThompson(), TSUCB(), Gittins(discount=0.99), IDS()]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("policy", BAYESIAN, ids=lambda policy: policy.name)
 def test_extremes_without_nan(policy: Policy) -> None:
     for turn in (1, 2, 10**9):
@@ -543,6 +548,7 @@ def test_extremes_without_nan(policy: Policy) -> None:
     assert Seen(policy, Bernoulli(), EXTREMES[:1], decisions=2).counts.tolist() == [2.0]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("policy", BAYESIAN, ids=lambda policy: policy.name)
 def test_agents_choose_among_open_arms_fade_and_resume(policy: Policy) -> None:
     agent = Agent(["a", "b", "c", "d"], policy=policy, discount=0.95, seed=3)

@@ -76,6 +76,7 @@ class Careless(Policy):
         return np.full(len(turns), float(self.seen["calls"]))
 
 
+@pytest.mark.interpreted
 def test_what_a_policy_does_not_keep_is_told_in_words():
     with pytest.raises(AssertionError, match="careless does not keep the contract") as caught:
         check_policy(Careless())

@@ -20,6 +20,8 @@ from belman.policies.run_lengths import BEGAN, PARTITION, WEIGHT
 from belman.problems import bernoulli, coming_and_going, piecewise, random_walk
 from belman.spec import build, describe
 
+pytestmark = pytest.mark.interpreted  # but for lives of many turns
+
 PIECEWISE = piecewise(
     [(0.3, 0.5, 0.9), (0.3, 0.2, 0.9), (0.3, 0.2, 0.1), (0.7, 0.2, 0.1), (0.7, 0.5, 0.1)], 1_000
 )
@@ -96,6 +98,7 @@ def test_merged_runs_keep_their_weight_and_order() -> None:
     assert bank.members.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.compiled
 def test_one_member_without_hazard_is_the_default() -> None:
     players = {"one": Drift(hazards=(0.0,), shares=(1.0,)), "default": belman.BelMan()}
     for arms in ([0.9, 0.8], [0.2, 0.25, 0.1, 0.3]):
@@ -103,6 +106,7 @@ def test_one_member_without_hazard_is_the_default() -> None:
         assert (found.plays.sel(player="one") == found.plays.sel(player="default")).all()
 
 
+@pytest.mark.compiled
 def test_it_follows_the_published_problem() -> None:
     """48.4 ± 0.7 over 400 runs; 40 runs have an error of 2.2, and the band is of four of these: red
     by luck in one of 16,000 cases.
@@ -111,6 +115,7 @@ def test_it_follows_the_published_problem() -> None:
     assert 39.0 < float(found.regret.isel(turn=-1).mean()) < 58.0
 
 
+@pytest.mark.compiled
 def test_what_drift_costs_where_nothing_changes() -> None:
     """7.57 ± 0.34 over 400 runs, and the default 7.78 ± 0.56. A run deviates by 7.4, so that 120
     runs and the reference differ by 0.76, and the band is of four of these: red by luck in one of
@@ -124,6 +129,7 @@ def test_what_drift_costs_where_nothing_changes() -> None:
     assert own < 1.5 * default + 4.0 * 1.4
 
 
+@pytest.mark.compiled
 def test_oracle_restarts_and_windows_follow_it_too() -> None:
     players = {
         "default": belman.BelMan(),
@@ -183,6 +189,7 @@ def test_an_explanation_is_of_the_world_as_it_is_now(follows) -> None:
     assert seen.row("a")["expected reward"] < 0.2
 
 
+@pytest.mark.compiled
 def test_nothing_is_noticed_where_nothing_changes() -> None:
     """Ten agents, 1,500 turns each: a false alarm is a bug or one of a few in a hundred lives."""
     alarms = 0
@@ -196,6 +203,7 @@ def test_nothing_is_noticed_where_nothing_changes() -> None:
     assert alarms <= 2
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("step", [0.004, 0.015])
 def test_intervals_hold_means_that_wander(step) -> None:
     """Eight walks of 1,000 turns: the share that is held has an error of 0.025 around 0.92, and was
@@ -375,6 +383,7 @@ def test_in_a_range_narrow_rewards_are_followed_sooner(minimise: bool) -> None:
     assert [again.ask() for _ in range(20)] == [ranged.ask() for _ in range(20)]
 
 
+@pytest.mark.compiled  # as drift in a range is nowhere else
 def test_an_outlier_is_no_change() -> None:
     """Of rewards about 0.1 one in fifty is 1: as so many coins each would be a change."""
     rng = np.random.default_rng(4)
@@ -426,6 +435,7 @@ def test_arms_come_and_go() -> None:
     assert agent.ask() in ("b", "c", "d")
 
 
+@pytest.mark.compiled  # as closed arms of the lab are nowhere else
 def test_arms_that_are_not_there_are_not_played() -> None:
     """One arm of three at a time: plays are as long as each is there, whoever plays."""
     world = piecewise([[0.5, None, None], [None, 0.2, None], [None, None, 0.9]], [7, 5, 8])
@@ -446,7 +456,6 @@ def test_arms_that_are_not_there_are_not_played() -> None:
         coming_and_going(2, 100, seed=1, at_once=3)
 
 
-@pytest.mark.interpreted
 def test_belman_with_drift_is_drift() -> None:
     """One thing by two spellings: in Python, as plain data, in an agent and in its state file."""
     assert belman.BelMan(drift=True) == Drift()

@@ -15,6 +15,8 @@ from belman.families import Bernoulli, BoundedExponential, Gaussian
 from belman.policies.evidence import phi
 from belman.problems import random_problem
 
+pytestmark = pytest.mark.interpreted  # but for many turns, or many arms
+
 
 def mean_regret(player, problem, horizon, runs, seed=5):
     result = belman.simulate({"player": player}, problem, horizon, runs, seed, progress=False)
@@ -126,6 +128,7 @@ def test_counts_of_a_billion_give_finite_indices_and_the_right_order():
     )
 
 
+@pytest.mark.compiled
 def test_a_thousand_arms():
     """More arms than turns: it does not try them all, and loses less than half of what Thompson
     loses. Error rate below 1e-6.
@@ -137,6 +140,7 @@ def test_a_thousand_arms():
     assert ours < 0.5 * thompson
 
 
+@pytest.mark.compiled
 def test_who_knows_when_play_ends_loses_less_by_then():
     """Measured at 0.942 of the default's regret with a paired standard error of 0.015: error rate
     near 1e-4.
@@ -167,6 +171,7 @@ def test_arms_without_a_mean_come_first():
         assert sorted(seen) == list(range(5))
 
 
+@pytest.mark.compiled
 def test_less_than_thompson_on_ten_arms_of_any_family():
     """300 runs each, ratio measured at 0.75 to 0.85 with a standard error near 0.03: error rate
     below 1e-5.

@@ -34,6 +34,8 @@ from belman.policies import (
 from belman.policies.elimination import ACCEPTED, IN_PLAY, REJECTED
 from tests.policies.test_index_policies import Table, blank
 
+pytestmark = pytest.mark.interpreted  # but for bounds, which take many runs
+
 Streams = NDArray[np.float64]
 LEVEL = 1e-6
 
@@ -176,6 +178,7 @@ def test_what_is_only_imagined_rejects_nobody() -> None:
     assert (agent._memory.standing == IN_PLAY).all()
 
 
+@pytest.mark.compiled
 def test_successive_rejects_keeps_the_bound_of_its_authors() -> None:
     """P(error) ≤ K(K − 1)/2 exp(−(T − K)/(c H₂)) with H₂ = max_i i/Δ_i² (Audibert et al., Theorem
     2).
@@ -262,6 +265,7 @@ def chernoff(mean: float, other: float) -> float:
     return d(x, mean)
 
 
+@pytest.mark.compiled
 def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
     """With its proven rate: wrong with chance δ at most, in turns of the order H* ln(k₁K(H*)^α/δ)
     (Theorems 2 and 4, constant 4α).
@@ -283,6 +287,7 @@ def test_kl_lucb_keeps_the_bounds_of_its_authors() -> None:
     assert float(found.turns.mean()) <= 4 * 1.1 * hardness * (x + math.log(x))
 
 
+@pytest.mark.compiled  # as these bounds are nowhere else
 def test_lucb_has_the_bounds_of_hoeffding() -> None:
     table, mind = Table(LUCB(delta=0.1), Bernoulli(), blank(Bernoulli(), 3)), chance.generator(1)
     table.ledger.plays[:], table.ledger.sums[:] = [40.0, 90.0, 30.0], [24.0, 45.0, 12.0]

@@ -108,6 +108,7 @@ def test_alarms_are_rare_where_nothing_changes() -> None:
     assert sum(alarm is not None for alarm in alarms) <= 4
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("scope", ["global", "local"])
 def test_restarts_forget_the_arm_or_all(scope) -> None:
     policy = Restarting(belman.Thompson(), GLRTest(delta=0.01, every=1), scope, 0.0)
@@ -128,6 +129,7 @@ def test_restarts_forget_the_arm_or_all(scope) -> None:
     assert agent.belief("b") == again.belief("b")
 
 
+@pytest.mark.interpreted
 def test_a_share_of_turns_goes_round() -> None:
     policy = Restarting(belman.Greedy(), WindowTest(last=10, bar=100.0), "global", 0.2)
     agent = Agent(["a", "b"], policy=policy, seed=1)

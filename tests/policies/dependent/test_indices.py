@@ -30,6 +30,8 @@ from belman.policies.dependent import (
 )
 from tests.policies.dependent.seen import bound, indices, seen
 
+pytestmark = pytest.mark.interpreted
+
 
 def marginals(at):
     eta = at.features @ at.belief.mean[0]
