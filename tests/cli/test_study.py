@@ -18,8 +18,13 @@ from tests.waiting import wait_until
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    """Runs a command on a storage of its own, and gives what it printed."""
+def study(tmp_path, tmp_path_factory, monkeypatch):
+    """Runs a command on a storage of its own, and gives what it printed.
+
+    It is run in an empty folder: were the variable not heeded, the default storage would lie
+    there, where the test does not look and no other test finds it.
+    """
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     monkeypatch.setenv("BELMAN_STORAGE", f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
 
     def invoke(*words: object) -> str:
