@@ -105,6 +105,7 @@ def test_a_life_from_the_shell(study, tmp_path):
         (["exposure", "button", "konstant"], errors.ExposureError),
         (["exposure", "button", "two-phase"], errors.ExposureError),
         (["retire-arm", "button", "bleu"], errors.ArmError),
+        (["add-arm", "button", "red", "--prior", "1e-13,1"], errors.PriorError),
         (["tell", "button", "1-aaaaaa", "1"], errors.UnknownTicketError),
     ],
 )
