@@ -154,6 +154,11 @@ CALLS = {
         PriorError,
         r"prior \(0.0, 1.0\) is not proper: bounded needs \(soft, alpha, beta\), alpha and",
     ),
+    "add with a prior that says next to nothing": (
+        lambda agent: agent.add_arm("pink", prior=(1.0, 1e-13)),
+        PriorError,
+        r"says too little: beta is 1e-13, and that of a bounded prior must be at least 1e-12$",
+    ),
     "add with a long prior": (
         lambda agent: agent.add_arm("pink", prior=(1, 1, 1, 1)),
         PriorError,
@@ -350,6 +355,16 @@ MAKES = {
         lambda: Agent(ARMS, prior=(-1, 1)),
         PriorError,
         r"prior \(-1, 1\) is not proper",
+    ),
+    "prior that says next to nothing": (
+        lambda: Agent(ARMS, prior=(1e-13, 1)),
+        PriorError,
+        r"^prior \(1e-13, 1\) says too little: alpha is 1e-13, .* must be at least 1e-12$",
+    ),
+    "prior of one arm that says next to nothing": (
+        lambda: Agent(ARMS, priors={ARMS[0]: (1, 5e-324)}),
+        PriorError,
+        r"^prior \(1, 5e-324\) says too little: beta is 4.94066e-324, .* must be at least 1e-12$",
     ),
     "infinite prior": (
         lambda: Agent(ARMS, prior=(1, math.inf)),

@@ -15,7 +15,7 @@ from tests.attack.harness import Attack, Trials
 from tests.studies.samples.write import HERE
 
 #: What a version may be that this belman does not know.
-STRANGE = ("9999", "0005x", "", "-1", "none", "0003 ", "4", "0" * 30, "'", "é")
+STRANGE = ("9999", "0006x", "", "-1", "none", "0003 ", "4", "0" * 30, "'", "é")
 #: What a stranger may have done to tables of our version.
 DAMAGE = (
     "DROP TABLE belman_{table}",
@@ -24,7 +24,7 @@ DAMAGE = (
     "INSERT INTO belman_version (version_num) VALUES ('9999')",
     "DELETE FROM belman_version",
 )
-TABLES = ("studies", "events", "snapshots", "keys")
+TABLES = ("studies", "events", "snapshots", "keys", "deletions")
 
 
 def run(trials: Trials) -> None:

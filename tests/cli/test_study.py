@@ -20,8 +20,13 @@ pytestmark = pytest.mark.interpreted  # a few turns from the shell
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    """Runs a command on a storage of its own, and gives what it printed."""
+def study(tmp_path, tmp_path_factory, monkeypatch):
+    """Runs a command on a storage of its own, and gives what it printed.
+
+    It is run in an empty folder: were the variable not heeded, the default storage would lie
+    there, where the test does not look and no other test finds it.
+    """
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     monkeypatch.setenv("BELMAN_STORAGE", f"sqlite:///{tmp_path}/studies.db?synchronous=normal")
 
     def invoke(*words: object) -> str:
@@ -102,6 +107,7 @@ def test_a_life_from_the_shell(study, tmp_path):
         (["exposure", "button", "konstant"], errors.ExposureError),
         (["exposure", "button", "two-phase"], errors.ExposureError),
         (["retire-arm", "button", "bleu"], errors.ArmError),
+        (["add-arm", "button", "red", "--prior", "1e-13,1"], errors.PriorError),
         (["tell", "button", "1-aaaaaa", "1"], errors.UnknownTicketError),
     ],
 )

@@ -496,6 +496,8 @@ def test_a_study_is_archived_brought_back_and_deleted_by_its_name(browser, servi
     tab.click("dialog.ask .danger")
     tab.wait_for_selector("h1:has-text('Studies')")
     assert "old" not in service.storage.names()
+    kept = service.storage.rows("SELECT events FROM belman_deletions ORDER BY time DESC LIMIT 1")
+    assert kept == [(6,)]  # under a key: were its answer lost, it could be sent again
     assert heard == []
     tab.close()
 

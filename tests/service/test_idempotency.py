@@ -93,6 +93,29 @@ def test_keys_belong_to_the_api_key_that_used_them(service, client):
     assert study.ask(key="order-1") == first
 
 
+def test_a_deletion_that_is_sent_again_is_answered_as_the_first_was(service, client):
+    client.create("gone", ["blue", "red"]).ask()
+    admin, path = service.keys[Role.ADMIN], "/api/studies/gone/delete"
+
+    def deletion(key, idempotency_key="mine", confirm="gone"):
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        return service.send("POST", path, {"confirm": confirm}, key=key, headers=headers)
+
+    assert deletion(admin, confirm="gnoe").status == 422
+    first = deletion(admin)
+    assert (first.status, first.json) == (200, {"deleted": 2})
+    assert deletion(admin).json == first.json
+    other = Keys(service.storage).add("another", Role.ADMIN)
+    for stranger in (deletion(other), deletion(admin, "yours"), deletion(admin, None)):
+        assert stranger.status == 404
+        assert "sqlite" not in stranger.json["detail"]
+    assert deletion(service.keys[Role.PLAY]).status == 403
+    assert deletion(admin, "x" * 201).status == 422
+    anew = client.create("gone", ["blue", "red"])
+    assert deletion(admin).json == first.json
+    assert anew.status()["events"] == 1
+
+
 @pytest.mark.parametrize("key", ["Bestellung № 7", "50%", " a ", "x" * 200])
 def test_any_text_is_a_key(client, key):
     study = client.create("texts", ["blue", "red"])

@@ -171,6 +171,7 @@ def test_studies_of_a_world_that_changes(service, setting, value):
         ("arms", '{"arm": null}'),
         ("arms", '{"arm": "x", "prior": [-1, 2]}'),
         ("arms", '{"arm": "x", "prior": [1]}'),
+        ("arms", '{"arm": "x", "prior": [1, 1e-13]}'),
         ("arms", '{"arm": 1e400}'),
     ],
 )
@@ -234,6 +235,7 @@ DEEP = {"name": "belman", "exposure": DEEP}
         ("expired_reward", 0),
         ("seed", -1),
         ("prior", [0, 0]),
+        ("prior", [1, 1e-13]),
         ("arms", ["a", "a"]),
         ("arms", []),
     ],

@@ -26,7 +26,8 @@ def url(request, tmp_path) -> str:
         return f"sqlite:///{tmp_path}/studies.db?synchronous=normal"
     server = request.getfixturevalue("postgres")
     storage = Storage(server.url)
-    storage.execute("TRUNCATE belman_studies, belman_events, belman_snapshots RESTART IDENTITY")
+    tables = "belman_studies, belman_events, belman_snapshots, belman_deletions"
+    storage.execute(f"TRUNCATE {tables} RESTART IDENTITY")
     storage.close()
     return server.url
 

@@ -122,7 +122,8 @@ LAYOUT = {
             FROM information_schema.columns WHERE table_schema = 'public'
             ORDER BY 1, ordinal_position""",
         "indices": """SELECT indexdef FROM pg_indexes WHERE tablename IN
-            ('belman_studies', 'belman_events', 'belman_snapshots', 'belman_keys') ORDER BY 1""",
+            ('belman_studies', 'belman_events', 'belman_snapshots', 'belman_keys',
+             'belman_deletions') ORDER BY 1""",
         "references": """SELECT pg_get_constraintdef(oid) FROM pg_constraint
             WHERE contype IN ('f', 'p', 'u') AND connamespace = 'public'::regnamespace
             ORDER BY 1""",

@@ -119,7 +119,7 @@ class Agent:
             family = "bernoulli" if range is None else "bounded"
         base = family_named(family)
         if prior is not None:
-            base = replace(base, prior=base.check_belief(prior))
+            base = replace(base, prior=base.check_prior(prior))
         self._scale = scale(base, range, minimise, clip)
         self._clipped, self._time = 0, 0.0
         self._family: Family = Mirror(base) if self._scale.minimise else base
@@ -132,7 +132,7 @@ class Agent:
         own = doors.check_priors(priors)
         for arm in own:
             self._place(arm)
-        self._priors = np.array([base.check_belief(own.get(arm, base.prior)) for arm in self._arms])
+        self._priors = np.array([base.check_prior(own.get(arm, base.prior)) for arm in self._arms])
         self._told, self._all_tried = 0, False
         self._tells = np.zeros(len(self._arms), dtype=np.int64)
         self._pending = np.zeros(len(self._arms), dtype=np.int64)
@@ -382,7 +382,7 @@ class Agent:
         doors.check_new(arm, self._places)
         if learnt is None:
             learnt = Learnt.nothing(
-                self._family.check_belief(self._family.prior if prior is None else prior)
+                self._family.check_prior(self._family.prior if prior is None else prior)
             )
         self._arms.append(arm)
         self._priors = np.vstack([self._priors, learnt.prior])

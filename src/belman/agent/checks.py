@@ -7,7 +7,7 @@ policy uses as a whole number is within its `whole_numbers`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,12 +54,21 @@ def wholes(values: Any, count: int, what: str, most: int = MOST) -> list[int]:
     return [whole(value, what, 0, most) for value in values]
 
 
+def priors(content: Any, like: Floats, family: Family) -> Floats:
+    """Beliefs of a family to begin with, one an arm."""
+    return _checked(content, like, family.check_prior, "priors")
+
+
 def beliefs(content: Any, like: Floats, family: Family, what: str) -> Floats:
     """Proper beliefs of a family, one an arm."""
+    return _checked(content, like, family.check_belief, what)
+
+
+def _checked(content: Any, like: Floats, check: Callable[[Floats], object], what: str) -> Floats:
     rows = numbers(content, like, what)
     for row in rows:
         try:
-            family.check_belief(row)
+            check(row)
         except PriorError as error:
             raise StateError(f"{what} hold no belief: {error}") from None
     return rows

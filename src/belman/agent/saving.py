@@ -117,7 +117,7 @@ def _rebuilt(
         agent.stop_when = spec.build(content["stop_when"], StopRule, trust="imported")
     agent._told = checks.whole(content["told"], "told")
     agent._tells[:] = checks.wholes(content["tells"], count, "tells")
-    agent._priors[:] = checks.beliefs(content["priors"], agent._priors, agent._family, "priors")
+    agent._priors[:] = checks.priors(content["priors"], agent._priors, agent._family)
     agent._mind[:] = checks.words(content["mind"])
     _fill(agent._truth, checks.ledger(content["truth"], agent._truth, agent._family, "truth"))
     agent._pending[:] = checks.wholes(content["pending"], count, "pending", checks.MOST_PENDING)

@@ -21,7 +21,7 @@ from .messages import (
     understood,
 )
 from .prefetched import MOST, Prefetched
-from .refusals import BelmanError, UnknownStudyError
+from .refusals import BelmanError
 from .remote_edge import RemoteEdge
 
 if TYPE_CHECKING:
@@ -273,16 +273,12 @@ class RemoteStudy(RemoteEdge):
         """List it again; it stays paused until it is resumed."""
         self.client.call("POST", f"{self._path}/restore", {})
 
-    def delete(self, confirm: str) -> int:
+    def delete(self, confirm: str, *, key: str | None = None) -> int:
         """Delete the study with its whole log for good, where `confirm` is its name; gives the
         count of events.
         """
-        events = self.client.call("GET", self._path).count("events")
-        try:
-            found = self.client.call("POST", f"{self._path}/delete", {"confirm": confirm})
-        except UnknownStudyError:  # it was there: the answer to a first attempt was lost
-            return events
-        return found.count("deleted")
+        body = {"confirm": confirm}
+        return self.client.call("POST", f"{self._path}/delete", body, key=key).count("deleted")
 
     def _rows(self, what: str) -> Rows:
         columns, _ = self._columns(what)

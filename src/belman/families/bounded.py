@@ -11,9 +11,15 @@ from numpy.typing import ArrayLike
 from belman.errors import FamilyError, RewardError
 from belman.families import atoms as tables
 from belman.families import bounded_atoms, two_moments
-from belman.families.family import Family, FamilyKernels, Floats
+from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
 
 FEWEST, MOST = 9, tables.ATOMS  # atoms of a grid
+_ROUNDED = 1e-6  # the share by which sums of very many rewards may be off
+
+
+def _softest(alpha: float, beta: float) -> float:
+    """The sum of x(1 − x) of rewards that are all the same, with those of x and 1 − x."""
+    return alpha * beta / (alpha + beta)
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,22 @@ class Bounded(Family):
         if self.atoms:
             return super().proper(belief)
         soft, alpha, beta = belief
-        return alpha > 0.0 and beta > 0.0 and -alpha * beta < soft < alpha * beta / (alpha + beta)
+        if not (alpha > 0.0 and beta > 0.0):
+            return False
+        return -alpha * beta < soft <= _softest(alpha, beta) * (1.0 + _ROUNDED)
+
+    def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
+        """Refuses also what says that rewards do not vary: sums of many may, by rounding alone."""
+        values = super().check_prior(prior)
+        if not self.atoms and not values[0] < _softest(*values[1:]):
+            raise self._refused(prior, "is not proper")
+        return values
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        if self.atoms:
+            return (LEAST * bounded_atoms.GRAIN,) * self.atoms
+        return (ANY, LEAST, LEAST)
 
     def _proper_words(self) -> str:
         if self.atoms:

@@ -14,7 +14,7 @@ from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
 from belman.families.exponential import reward as uncut_reward
-from belman.families.family import SUM_REACH, Family, FamilyKernels
+from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels
 from belman.families.gamma_known_shape import rate_quantile
 from belman.families.gamma_known_shape import sample as sample_rate
 from belman.special import digamma_gap, gamma_survival, log_excess, log_gamma, trigamma
@@ -242,6 +242,10 @@ class BoundedExponential(Family):
     def reach(self) -> tuple[float, ...]:
         """The sum of rewards has a scale of its own, and only must not overflow."""
         return SUM_REACH
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return SUM_LEAST
 
     def supports(self, reward: float) -> bool:
         return 0.0 <= reward <= self.bound

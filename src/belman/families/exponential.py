@@ -9,7 +9,7 @@ import numpy as np
 
 from belman.engine import kernel
 from belman.families import gamma_known_shape as shaped
-from belman.families.family import SUM_REACH, Family, Floats
+from belman.families.family import SUM_LEAST, SUM_REACH, Family, Floats
 
 
 @kernel
@@ -48,6 +48,10 @@ class Exponential(Family):
     def reach(self) -> tuple[float, ...]:
         """The sum of rewards has a scale of its own, and only must not overflow."""
         return SUM_REACH
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return SUM_LEAST
 
     def supports(self, reward: float) -> bool:
         return reward >= 0.0

@@ -37,6 +37,12 @@ LARGEST = 1e15
 LARGEST_REWARD = 1e100
 #: The reach of a belief that counts rewards and adds them up.
 SUM_REACH = (LARGEST, LARGEST_REWARD * LARGEST)
+#: The least count of a prior: beside a few rewards, less than that is lost in rounding.
+LEAST = 1e-12
+#: The least prior of a belief that counts rewards and adds them up.
+SUM_LEAST = (LEAST, LEAST / LARGEST_REWARD)
+#: For a coordinate of a prior that may be anything.
+ANY = -math.inf
 
 
 @dataclass(frozen=True)
@@ -230,7 +236,7 @@ class Family(ABC):
         given: Any = self.prior  # a tuple, but people give lists and arrays
         if given is None or (isinstance(given, (tuple, list)) and not given):
             object.__setattr__(self, "prior", self.default_prior())
-        object.__setattr__(self, "prior", self.check_belief(self.prior))
+        object.__setattr__(self, "prior", self.check_prior(self.prior))
 
     @abstractmethod
     def default_prior(self) -> tuple[float, ...]:
@@ -260,6 +266,19 @@ class Family(ABC):
         ((1000000000000000.0, 1000000000000000.0), (1e+16, 10000000000000.0))
         """
         return (LARGEST,) * self.dimension
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        """The least of each coordinate of a prior, such as of what counts rewards.
+
+        Where a family says itself what is proper, and nothing of this, all are taken.
+
+        >>> from belman.families import Bernoulli, Gaussian
+        >>> Bernoulli().least, Gaussian(sigma=10.0).least
+        ((1e-12, 1e-12), (-inf, 1e-14))
+        """
+        all_positive = type(self).proper is Family.proper
+        return (LEAST if all_positive else ANY,) * self.dimension
 
     @property
     def law(self) -> Floats:
@@ -336,6 +355,26 @@ class Family(ABC):
         if (why := self.beyond_reach(values)) is not None:
             raise PriorError(f"prior {reprlib.repr(belief)} learns nothing: {why}")
         return values
+
+    def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
+        """The coordinates of a belief to begin with, whose counts are not lost beside rewards."""
+        values = self.check_belief(prior)
+        if (why := self.too_weak(values)) is not None:
+            raise PriorError(f"prior {reprlib.repr(prior)} says too little: {why}")
+        return values
+
+    def too_weak(self, prior: Sequence[float]) -> str | None:
+        """Which coordinate of a proper prior is too small to be kept beside rewards, or None.
+
+        >>> from belman.families import Bernoulli
+        >>> Bernoulli().too_weak((1.0, 1e-13))
+        'beta is 1e-13, and that of a bernoulli prior must be at least 1e-12'
+        """
+        for name, value, least in zip(self.coordinates, prior, self.least, strict=True):
+            if value < least:
+                whose = f"that of {_article(self.name)} prior"
+                return f"{name} is {value:g}, and {whose} must be at least {least:g}"
+        return None
 
     def _refused(self, belief: ArrayLike, why: str) -> PriorError:
         wanted = f"{self.name} needs ({', '.join(self.coordinates)}), {self._proper_words()}"

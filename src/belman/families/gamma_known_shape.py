@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import gamma
 from belman.engine import kernel
-from belman.families.family import SUM_REACH, Family, FamilyKernels
+from belman.families.family import SUM_LEAST, SUM_REACH, Family, FamilyKernels
 from belman.special import gamma_quantile, gamma_survival, gamma_upper_quantile, ratio_excess
 
 
@@ -132,6 +132,10 @@ class GammaKnownShape(Family):
     def reach(self) -> tuple[float, ...]:
         """The sum of rewards has a scale of its own, and only must not overflow."""
         return SUM_REACH
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return SUM_LEAST
 
     def supports(self, reward: float) -> bool:
         return reward >= 0.0

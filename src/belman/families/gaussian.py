@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal
 from belman.engine import kernel
-from belman.families.family import LARGEST, Family, FamilyKernels
+from belman.families.family import ANY, LARGEST, LEAST, Family, FamilyKernels
 from belman.special import normal_cdf, normal_quantile
 
 
@@ -126,6 +126,10 @@ class Gaussian(Family):
     @property
     def reach(self) -> tuple[float, ...]:
         return (LARGEST * self.sigma, LARGEST / self.sigma**2)
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return (ANY, LEAST / self.sigma**2)
 
     def proper(self, belief: Sequence[float]) -> bool:
         return belief[1] > 0.0

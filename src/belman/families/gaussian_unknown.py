@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from belman import chance
 from belman.beliefs import normal_gamma
 from belman.engine import kernel
-from belman.families.family import LARGEST, LARGEST_REWARD, Family, FamilyKernels
+from belman.families.family import ANY, LARGEST, LARGEST_REWARD, LEAST, Family, FamilyKernels
 from belman.families.gaussian import Gaussian
 from belman.special import normal_quantile, student_cdf, student_quantile
 
@@ -202,6 +202,10 @@ class GaussianUnknown(Family):
     def reach(self) -> tuple[float, ...]:
         """Its scale is learnt, so a mean may be large; squares of rewards must not overflow."""
         return (LARGEST_REWARD, LARGEST, LARGEST, LARGEST_REWARD**2 * LARGEST)
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return (ANY, LEAST, LEAST, LEAST / LARGEST_REWARD**2)
 
     def proper(self, belief: Sequence[float]) -> bool:
         return all(value > 0.0 for value in belief[1:])

@@ -59,7 +59,7 @@ from belman.beliefs.mesh import (
 from belman.beliefs.quadrature import RewardLaw, quadrature
 from belman.engine import allocating_kernel, factory, kernel
 from belman.families.common_mean import searched
-from belman.families.family import Family, FamilyKernels, Floats
+from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
 
 _STEPS = 60
 
@@ -224,6 +224,10 @@ class OneParameter(Family):
         chi, nu = belief
         low, high = self.statistic_range
         return nu > 0.0 and low * nu < chi < high * nu
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return (ANY, LEAST)
 
     def _proper_words(self) -> str:
         low, high = self.statistic_range

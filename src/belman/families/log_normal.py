@@ -18,7 +18,7 @@ from belman.beliefs.stretched import STEP, gamma_fall, gamma_reach, half_length,
 from belman.engine import factory, kernel
 from belman.families import gaussian_unknown
 from belman.families.common_mean import searched
-from belman.families.family import Family, FamilyKernels
+from belman.families.family import ANY, LEAST, Family, FamilyKernels
 from belman.families.quantile_search import searched_quantile
 from belman.special import log_excess, log_ratio, normal_cdf, normal_quantile
 
@@ -199,6 +199,10 @@ class LogNormal(Family):
 
     def _proper_words(self) -> str:
         return "the last three positive"
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return (ANY, LEAST, LEAST, LEAST)
 
     def supports(self, reward: float) -> bool:
         return reward > 0.0

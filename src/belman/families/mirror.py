@@ -172,6 +172,10 @@ class Mirror(Family):
         return self.of.reach
 
     @property
+    def least(self) -> tuple[float, ...]:
+        return self.of.least
+
+    @property
     def law(self) -> Floats:
         return self.of.law
 
@@ -200,6 +204,9 @@ class Mirror(Family):
 
     def proper(self, belief: Sequence[float]) -> bool:
         return self.of.proper(belief)
+
+    def check_prior(self, prior: ArrayLike) -> tuple[float, ...]:
+        return self.of.check_prior(prior)
 
     def _proper_words(self) -> str:
         return self.of._proper_words()

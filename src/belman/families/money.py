@@ -22,10 +22,10 @@ from belman.engine import allocating_kernel, factory, kernel
 from belman.errors import FamilyError, unknown
 from belman.families import gamma_known_shape, log_normal, positive
 from belman.families.common_mean import searched
-from belman.families.family import Family, FamilyKernels, Floats
+from belman.families.family import LEAST, Family, FamilyKernels, Floats
 from belman.families.gamma_known_shape import GammaKnownShape
 from belman.families.log_normal import LogNormal
-from belman.families.positive import Positive
+from belman.families.positive import FAR, Positive
 from belman.families.quantile_search import searched_quantile
 from belman.special import log_ratio
 
@@ -49,6 +49,8 @@ def log_cosh(x):
 @kernel
 def _weight(mean, spread):
     """4μ²/s²."""
+    if mean > FAR:
+        return 4.0 / max(spread / mean / mean, 1e-12)
     return 4.0 * mean * mean / max(spread, 1e-12 * mean * mean + 1e-300)
 
 
@@ -284,6 +286,10 @@ class Money(Family):
 
     def proper(self, belief: Sequence[float]) -> bool:
         return belief[0] > 0.0 and belief[1] > 0.0 and self.amount.proper(belief[2:])
+
+    @property
+    def least(self) -> tuple[float, ...]:
+        return (LEAST, LEAST, *self.amount.least)
 
     def _proper_words(self) -> str:
         return f"the first two positive, and of the rest {self.amount._proper_words()}"

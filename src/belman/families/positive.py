@@ -29,6 +29,8 @@ from belman.special import normal_quantile, ratio_excess
 PRIOR_SHAPE, PRIOR_RATE, PRIOR_WEIGHT = 1.0, 3.0, 0.15
 
 _LARGEST_ERROR = 4.0  # times the rewards so far: after a tiny first reward every other is huge
+#: The largest mean whose square is far from overflow.
+FAR = 1e150
 _FARTHEST = 200.0  # a larger ratio of a reward to the average counts as e to this power
 
 
@@ -104,6 +106,8 @@ def reward(law, theta, uniform):
 
 @kernel
 def _shape(mean, spread):
+    if mean > FAR:
+        return 1.0 / max(spread / mean / mean, 1e-12)
     return mean * mean / max(spread, 1e-12 * mean * mean + 1e-300)
 
 

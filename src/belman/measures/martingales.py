@@ -163,12 +163,14 @@ def _of_unknown_variance(
     gain = family.log_partition(belief) - family.log_partition(prior)
     sign = -1.0 if mirrored else 1.0
 
-    def log(mean: float) -> float:
-        around = (within + plays * (sign * mean - average) ** 2) / plays
-        return gain + 0.5 * plays * (1.0 + math.log(around)) if around > 0.0 else -math.inf
-
     # one reward, or equal ones, are infinitely likely at their own value: nothing is known yet
     known = plays > 1.5 and within > 1e-12 * plays * (average * average + _TINY)
+    deviation = math.sqrt(within / plays) if known else 0.0
+
+    def log(mean: float) -> float:
+        around = math.hypot(deviation, sign * mean - average)  # √(Q/n), whose square may overflow
+        return gain + plays * (0.5 + math.log(around))
+
     return Mixture(sign * average, (-math.inf, math.inf), log if known else lambda mean: -math.inf)
 
 

@@ -110,10 +110,11 @@ def save(
     `figure.savefig` draws what was ever laid out a second time, unseen. SVG and PDF hold lines and
     words as such, and bands as pixels: thousands of corners each would make megabytes.
     """
+    if format == "png" and dpi is not None:
+        figure.set_dpi(dpi)  # first: letters are as wide as its dots allow
     lay_out(figure)
     figure.set_layout_engine("none")
     if format == "png":
-        figure.set_dpi(figure.dpi if dpi is None else dpi)
         FigureCanvasAgg(figure).print_png(path, metadata=metadata)
     else:
         _make_light(figure)

@@ -222,7 +222,7 @@ def queue(
     single, rates = _rates(services, positive=service_law != "bernoulli")
     family: Family = SERVICE_LAWS[service_law]()
     if prior is not None:
-        family = SERVICE_LAWS[service_law](prior=family.check_belief(prior))
+        family = SERVICE_LAWS[service_law](prior=family.check_prior(prior))
     holds = service_law != "bernoulli"
     if holds and serves_empty:
         what = f"serves_empty=True is not valid with {service_law} job sizes"

@@ -75,7 +75,7 @@ class RandomStationary(Problem):
         if not whole or self.number < 1:
             what = f"arms={self.number!r} is not valid"
             raise SettingError(f"{what}: it must be a whole number from 1 up")
-        object.__setattr__(self, "prior", self.family.check_belief(self.prior))
+        object.__setattr__(self, "prior", self.family.check_prior(self.prior))
         if self.between is not None:
             low, high = self.between
             if not self.family.coin or not 0.0 <= low < high <= 1.0:
@@ -183,7 +183,7 @@ def random_problem(
     between: tuple[float, float] | None = None,
 ) -> RandomStationary:
     """New arms in every run, from `prior`, else from the family's own, which players believe."""
-    drawn_from = family.prior if prior is None else family.check_belief(prior)
+    drawn_from = family.prior if prior is None else family.check_prior(prior)
     return RandomStationary(family, arms, drawn_from, between)
 
 
@@ -227,4 +227,4 @@ def random_gaussian(
 
 
 def _with_prior(family: Family, prior: ArrayLike | None) -> Family:
-    return family if prior is None else replace(family, prior=family.check_belief(prior))
+    return family if prior is None else replace(family, prior=family.check_prior(prior))

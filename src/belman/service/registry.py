@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from belman.errors import UnknownStudyError, listing, nearest
@@ -17,7 +18,7 @@ from belman.service.limits import Limits
 from belman.service.metrics import Metrics
 from belman.service.shared_read import Kept, SharedReads
 from belman.service.streams import Streams
-from belman.studies import Storage, Study
+from belman.studies import Storage, Study, delete
 
 T = TypeVar("T")
 
@@ -123,6 +124,15 @@ class Registry:
         self._read.move_to_end(name)
         return found
 
+    async def delete(self, name: str, confirm: str, key: str | None) -> int:
+        """Delete a study with its log: how many events it had."""
+        try:
+            found = await self.change(partial(delete, self.storage, name, confirm, key=key))
+        except UnknownStudyError:
+            raise await self.change(self._unknown, name) from None
+        self.forget(name)
+        return found
+
     def forget(self, name: str) -> None:
         """Open a study anew at its next use: it was deleted, and another may have its name."""
         self._open.pop(name, None)
@@ -148,9 +158,13 @@ class Registry:
             watch = self.metrics.changes.inc
             return Study(name, self.storage, limits=self.limits.of_studies, watch=watch)
         except UnknownStudyError:
-            names = self.storage.names()
-            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"
-            raise UnknownStudyError(f"no study {name!r}: there {there}") from None
+            raise self._unknown(name) from None
+
+    def _unknown(self, name: str) -> UnknownStudyError:
+        """What is wrong with a name that no study has; where studies are kept is not said."""
+        names = self.storage.names()
+        there = f"are {listing(names)}{nearest(name, names)}" if names else "is none yet"
+        return UnknownStudyError(f"no study {name!r}: there {there}")
 
     # Keys
 

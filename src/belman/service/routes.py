@@ -19,7 +19,7 @@ from belman.service.export_response import ExportResponse
 from belman.service.keys import Role
 from belman.service.problems import status_of
 from belman.service.registry import Registry
-from belman.studies import Study, archive, delete, restore
+from belman.studies import Study, archive, restore
 
 router = role_router(prefix="/api/studies", tags=["studies"])
 
@@ -346,11 +346,12 @@ async def restore_study(request: Request, study: Decider, body: models.EmptyBody
 
 @router.post("/{name}/delete", response_model=answers.DeletedOut, **requires(Role.ADMIN))
 async def delete_study(request: Request, name: StudyName, body: models.DeleteBody) -> Response:
-    """Delete a study with its whole log, for good: its name is to be given once more."""
-    registry = registry_of(request)
-    deleted = await registry.change(delete, registry.storage, name, body.confirm)
-    registry.forget(name)
-    return json_response({"deleted": deleted})
+    """Delete a study with its whole log, for good: its name is to be given once more.
+
+    Sent again with its idempotency key, it has the same answer for a week.
+    """
+    key = idempotency_key(request.scope)
+    return json_response({"deleted": await registry_of(request).delete(name, body.confirm, key)})
 
 
 async def _changed(request: Request, study: Study, change: Any, *arguments: Any) -> Response:

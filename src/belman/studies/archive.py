@@ -8,9 +8,12 @@ back: so its name has to be given twice.
 from __future__ import annotations
 
 from belman.errors import SettingError, StudyError
+from belman.studies.log.change_keys import used_for_another
+from belman.studies.log.deletions import deleted_before, remember
 from belman.studies.log.event_log import LOCK
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.study import Study
+from belman.studies.unit_of_work import check_key
 
 
 def archive(study: Study, reason: str = "", *, key: str | None = None) -> None:
@@ -34,22 +37,43 @@ def _mark(storage: Storage, name: str, time: float | None) -> None:
     storage.execute("UPDATE belman_studies SET archived = ? WHERE name = ?", time, name)
 
 
-def delete(storage: Storage, name: str, confirm: object) -> int:
+def delete(storage: Storage, name: str, confirm: object, *, key: str | None = None) -> int:
     """Delete a study and its whole log, for which its name is to be given once more as `confirm`;
     gives the count of events. Whoever has it open finds that it is gone.
+
+    Under the same idempotency `key` the answer is the same again, for a week, whatever has that
+    name by then.
     """
-    storage.find(name)
     if confirm != name:
+        storage.find(name)
         given = repr(confirm)[:80]
         raise SettingError(f"study {name!r} is deleted if confirm is its name, and it is {given}")
+    if key is not None:
+        check_key(key)
 
-    def work(transaction: Transaction) -> int:
-        gone = 0
-        for (study,) in transaction.rows("SELECT id FROM belman_studies WHERE name = ?", name):
-            transaction.rows_locked(LOCK, "SELECT 1 FROM belman_studies WHERE id = ?", study)
-            transaction.execute("DELETE FROM belman_snapshots WHERE study = ?", study)
-            gone = transaction.execute("DELETE FROM belman_events WHERE study = ?", study)
-            transaction.execute("DELETE FROM belman_studies WHERE id = ?", study)
-        return gone
+    def work(transaction: Transaction) -> int | None:
+        there = "SELECT id FROM belman_studies WHERE {} = ?"
+        found = transaction.rows(there.format("name"), name)
+        if found:  # it may be gone once nobody else writes to it
+            found = transaction.rows_locked(LOCK, there.format("id"), found[0][0])
+        if key is not None and (gone := deleted_before(transaction, name, key)) is not None:
+            return gone
+        return _delete(transaction, found[0][0], name, key) if found else None
 
-    return storage.run(work)
+    events = storage.run(work)
+    if events is None:
+        raise storage.unknown(name)
+    return events
+
+
+def _delete(transaction: Transaction, study: int, name: str, key: str | None) -> int:
+    if key is not None:
+        keyed = "SELECT kind FROM belman_events WHERE study = ? AND key = ?"
+        for (kind,) in transaction.rows(keyed, study, f"{key}/change"):
+            raise used_for_another(key, kind)
+    transaction.execute("DELETE FROM belman_snapshots WHERE study = ?", study)
+    events = transaction.execute("DELETE FROM belman_events WHERE study = ?", study)
+    transaction.execute("DELETE FROM belman_studies WHERE id = ?", study)
+    if key is not None:
+        remember(transaction, name, key, events)
+    return events

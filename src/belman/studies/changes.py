@@ -27,7 +27,7 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
         remedy = "features=[names] without arms makes a study of candidates that come and go"
         raise ArmError(f"arm {arm!r} cannot come to a study with contexts: {remedy}")
     family = state.agent.family
-    belief = family.check_belief(family.prior if prior is None else prior)
+    belief = family.check_prior(family.prior if prior is None else prior)
     state.agent.policy.check(family, len(state.agent.arms) + 1)
     rule, arms = state.settings, (*state.agent.arms, arm)
     floors.check_sum(floors.shares(arms, rule.floor, rule.control, rule.control_share))

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from belman.errors import BelmanError, StateError, UnknownStudyError
+from belman.errors import BelmanError, PriorError, StateError, StudyError, UnknownStudyError
 from belman.studies.log.chain import Head
 from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import EventLog, Kind
@@ -99,11 +99,14 @@ class Replica:
         return cast("T", result)
 
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
-        """The state with all that is committed; StateError where the log is not the one it was, and
-        UnknownStudyError where the study was deleted.
+        """The state with all that is committed; StateError where the log is not the one it was,
+        UnknownStudyError where the study was deleted, and StudyError where an older belman wrote
+        down a prior that is none any more.
         """
         try:
             return self._followed(transaction, lock)
+        except PriorError as error:
+            raise StudyError(f"this study cannot be opened here: {error}") from None
         except StateError:
             there = "SELECT 1 FROM belman_studies WHERE id = ? AND secret = ?"
             if transaction.rows(there, self.id, self.secret):

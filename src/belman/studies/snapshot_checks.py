@@ -126,8 +126,8 @@ def _check_early(early: EarlyLearning, state: State) -> None:
 
 def _check_learnt(place: int, learnt: Learnt, state: State) -> None:
     try:
-        for belief in (learnt.prior, learnt.belief):
-            state.agent.family.check_belief(belief)
+        state.agent.family.check_prior(learnt.prior)
+        state.agent.family.check_belief(learnt.belief)
     except BelmanError as error:
         raise StateError(f"retired arm {state.register[place]!r}: {error}") from None
     checks.whole(learnt.tells, "tells of a retired arm")

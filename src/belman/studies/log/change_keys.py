@@ -29,10 +29,15 @@ def made_before(
     """The event of the same change under the same key; SettingError where it was another one."""
     before = None if key is None else unit.log.keyed(f"{key}/change")
     if before is not None and json.loads(before.body or "{}")["request"] != _digest(kind, request):
-        what = Kind(before.kind).name.lower().replace("_", " ")
-        remedy = "and is now given with another: use a new key"
-        raise SettingError(f"key={key!r} was given with a change before ({what}), {remedy}")
+        raise used_for_another(key, before.kind)
     return before
+
+
+def used_for_another(key: str | None, kind: int) -> SettingError:
+    """What is wrong with a key under which a change of that kind was made."""
+    what = Kind(kind).name.lower().replace("_", " ")
+    remedy = "and is now given with another: use a new key"
+    return SettingError(f"key={key!r} was given with a change before ({what}), {remedy}")
 
 
 def _digest(kind: Kind, request: tuple[Any, ...]) -> str:

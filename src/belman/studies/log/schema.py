@@ -1,4 +1,4 @@
-"""The tables of a storage as numbered steps: studies, their events and snapshots, service keys.
+"""The tables of a storage as numbered steps: studies, their events and snapshots, keys.
 
 An event is never changed and never removed. Two indices make promises that no program can break:
 of two writers who saw the same log only one can go on with it, since both would give their events
@@ -74,6 +74,13 @@ STEPS = {
     # when a study was archived
     "0005": """
         ALTER TABLE belman_studies ADD COLUMN archived FLOAT""",
+    # a deletion is known by a digest of its key, for a while
+    "0006": """
+        CREATE TABLE belman_deletions (
+            request TEXT NOT NULL PRIMARY KEY,
+            time FLOAT NOT NULL,
+            events BIGINT NOT NULL
+        )""",
 }
 #: The version of the tables that this code reads and writes.
 HEAD = max(STEPS)

@@ -216,11 +216,15 @@ class Storage:
         """The id and the secret of a study."""
         found = self.rows("SELECT id, secret FROM belman_studies WHERE name = ?", name)
         if not found:
-            names = self.names()
-            there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
-            remedy = "(give arms=[…] to create it)"
-            raise UnknownStudyError(f"no study {name!r} in {self}: there {there} {remedy}")
+            raise self.unknown(name)
         return found[0]
+
+    def unknown(self, name: str) -> UnknownStudyError:
+        """What is wrong with a name that no study has."""
+        names = self.names()
+        there = f"are {listing(names)}{nearest(name, names)}" if names else "is none"
+        remedy = "(give arms=[…] to create it)"
+        return UnknownStudyError(f"no study {name!r} in {self}: there {there} {remedy}")
 
 
 def migrate(url: str) -> str:

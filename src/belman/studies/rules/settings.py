@@ -232,7 +232,7 @@ def settings(
         raise ArmError("a study needs arms, or names of features for candidates")
     base = family_named(ledger_family(contexts, range is not None) if family is None else family)
     if prior is not None:
-        base = replace(base, prior=base.check_belief(prior))
+        base = replace(base, prior=base.check_prior(prior))
     kept(base)
     names = tuple(check_arm(arm) for arm in doors.check_names(arms, "arms"))
     own = doors.check_priors(priors)
@@ -267,7 +267,7 @@ def settings(
         names,
         base,
         who,
-        tuple((names.index(arm), base.check_belief(own[arm])) for arm in own),
+        tuple((names.index(arm), base.check_prior(own[arm])) for arm in own),
         agent.scale.range,
         agent.scale.minimise,
         float(fades),

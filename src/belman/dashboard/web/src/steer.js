@@ -35,7 +35,7 @@ export class Steer {
 
   async put(where) {
     const gone = where === "delete";
-    const work = gone ? () => call("POST", `${this.path}/delete`, { confirm: this.name }) : change("POST", `${this.path}/archive`, {});
+    const work = gone ? (_, key) => call("POST", `${this.path}/delete`, { confirm: this.name }, { "Idempotency-Key": key }) : change("POST", `${this.path}/archive`, {});
     const done = await ask({ title: gone ? "Delete this study for good?" : "Archive this study?", typed: this.name, danger: gone, reason: !gone, work,
       verb: gone ? "Delete it" : "Archive it",
       words: gone ? "Its decisions, its rewards and its whole log are gone, and nothing brings them back." : "It decides nothing and is left out of the list. The list of archived studies brings it back." });
