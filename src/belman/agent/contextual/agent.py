@@ -62,7 +62,7 @@ class ContextualAgent(ContextualMind):
 
         >>> agent = ContextualAgent(features=["price", "colour"], model="linear", seed=7)
         >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
-        0
+        1
         """
         if n is not None and top is not None:
             raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
