@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
-import pytest
-
-from belman import BelMan, Dispatcher
-from belman.exposure import Evidence
-from belman.studies.rules.settings import Settings
+from belman import Dispatcher
 from tests.members import interpreted
 
 SAMPLES = Path(__file__).parent / "samples"
-SETTINGS = json.loads((SAMPLES / "settings.json").read_text())
-INFINITE = BelMan(Evidence(pool=math.inf, reach=math.inf))
 
 
 def test_agents_go_on_as_the_release_before_would_have():
@@ -46,13 +39,3 @@ def test_a_dispatcher_goes_on_as_the_release_before_would_have():
         found.append(dispatcher.assign("y"))
         dispatcher.completed(found[-1], time=time)
     assert found == told["choices"]
-
-
-@pytest.mark.parametrize("name", SETTINGS["created"])
-def test_settings_of_a_study_come_back_as_they_were_written(name):
-    text = SETTINGS["created"][name]
-    assert json.loads(Settings.from_json(text).to_json()) == json.loads(text)
-
-
-def test_a_study_that_the_release_before_could_not_open():
-    assert Settings.from_json(SETTINGS["created"]["infinite-pool"]).policy == INFINITE

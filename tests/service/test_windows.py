@@ -54,13 +54,6 @@ def test_corrections_from_afar(service, client):
     assert gone.json["type"] == "urn:belman:unknown-ticket"
 
 
-def test_the_old_pair_leads_to_a_window_over_http(service):
-    body = {"name": "old", "arms": ["a"], "expire_after": 60, "expired_reward": 0}
-    with pytest.warns(FutureWarning, match="lead to window=60"):
-        assert service.send("POST", "/api/studies", body).status == 201
-    assert Study("old", service.storage).settings.window == 60.0
-
-
 def test_early_learning_from_afar(service, client):
     study = client.create("early", ["a", "b"], window=3600.0)
     ticket = study.ask()

@@ -100,6 +100,5 @@ def test_silence_that_cannot_be_learnt_any_more_is_forgotten(storage):
         now[0] = 10.0 * turn
         study.ask()
     now[0] = 100.0
-    study.expire()
     assert (study.outstanding, study.agent().belief("a")) == (0, (6e14 + 1.0, 2.0))
     study.check()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from datetime import timedelta
 
 import numpy as np
@@ -12,8 +11,6 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
-from belman.studies.open_or_create import create
-from belman.studies.rules.settings import settings
 from belman.studies.state import State
 from belman.studies.tickets.corrections import refolded
 from tests.members import BY_QUADRATURE, member, random_rewards
@@ -260,27 +257,6 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     storage.close()
 
 
-def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):
-    storage = Storage(url)
-    pair = {"expire_after": timedelta(hours=1), "expired_reward": 0}
-    for _ in range(2):  # created, and opened again by the same program
-        with pytest.warns(
-            FutureWarning, match=r"window=3600\.0, silence=0: .* look too good"
-        ) as all:
-            study = open_study("new", ["a", "b"], storage=storage, **pair)
-        assert all[0].filename == __file__
-    assert (study.settings.window, study.settings.silence) == (3600.0, 0.0)
-    assert study.settings.expire_after is None
-    create("old", settings(["a", "b"], **pair), storage, clock())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        open_study("old", storage=storage)
-        open_study("old", ["a", "b"], storage=storage, **pair)
-    with pytest.raises(errors.SettingError, match=r"was created with window=None, and now 3600"):
-        open_study("old", storage=storage, window=3600)
-    storage.close()
-
-
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
@@ -295,7 +271,6 @@ def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):
             errors.RewardError,
             "silence=0: reward 0 is not allowed",
         ),
-        ({"window": 1, "expire_after": 1}, errors.SettingError, "two rules for one thing"),
     ],
 )
 def test_bad_windows_create_nothing(tmp_path, given, error, words):

@@ -140,12 +140,6 @@ def create(
     scale: Annotated[
         float | None, typer.Option(help="The prior's standard deviation of coefficients.")
     ] = None,
-    expire_after: Annotated[
-        float | None, typer.Option(help="Replaced by --window.", hidden=True)
-    ] = None,
-    expired_reward: Annotated[
-        float | None, typer.Option(help="Replaced by --silence.", hidden=True)
-    ] = None,
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Create a study."""
@@ -188,8 +182,6 @@ def create(
         pooling=pooling,
         interactions=interactions,
         scale=scale,
-        expire_after=expire_after,
-        expired_reward=expired_reward,
         storage=storage,
     )
     console.print(repr(study), highlight=False)

@@ -40,7 +40,6 @@ Attributes = Annotated[
 ]
 Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
-_OLD = Field(deprecated=True, description="Replaced by window and silence.")
 
 
 class _Model(BaseModel):
@@ -142,8 +141,6 @@ class NewStudy(ContextsIn):
         dict[Name, Annotated[StrictStr, Field(max_length=100)]] | None,
         Field(description="Guard-rails, limits on means of metrics: {'refund': '< 0.05'}."),
     ] = None
-    expire_after: Annotated[Number | None, _OLD] = None
-    expired_reward: Annotated[Number | None, _OLD] = None
 
     def settings(self) -> dict[str, Any]:
         """The same as `open_study` takes them."""

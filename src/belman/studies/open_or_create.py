@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
@@ -25,7 +24,6 @@ from belman.studies.log.storage import Storage, Transaction
 from belman.studies.rules.limits import Limits
 from belman.studies.rules.settings import Settings, settings
 from belman.studies.rules.utility import Utility
-from belman.studies.rules.window_rule import check_seconds
 from belman.studies.study import LIMITS, Study
 
 LONGEST = 200  # characters of a name
@@ -66,8 +64,6 @@ def open_study(
     pooling: str | None = None,
     interactions: str | Iterable[Sequence[str]] | None = None,
     scale: float | None = None,
-    expire_after: float | timedelta | None = None,
-    expired_reward: float | None = None,
     limits: Limits = LIMITS,
     read_only: bool = False,
     clock: Callable[[], float] | None = None,
@@ -92,9 +88,8 @@ def open_study(
     play. With `segments`, names of what a context tells, arms are believed per segment (see
     `belman.SegmentedAgent`); `context`, `features`, `model`, `pooling`, `interactions` and `scale`
     make one belief for all arms, and are those of a `belman.ContextualAgent`; features that are
-    names alone, and no arms, are for candidates that come with every ask. `expire_after` and
-    `expired_reward`, which counted rewards at once and silence later, lead to a window. Time is the
-    storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
+    names alone, and no arms, are for candidates that come with every ask. Time is
+    the storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
     `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a copy to look
     at, and refuses every change.
 
@@ -140,54 +135,17 @@ def open_study(
         "interactions": None if interactions is None else pairs_of(interactions),
         "scale": scale,
     }
-    rule = {"window": window, "silence": silence, "accumulate": accumulate}
-    old = {"expire_after": expire_after, "expired_reward": expired_reward}
-    leads = _leads_to_a_window(window, expire_after, expired_reward)
+    rule: dict[str, Any] = {"window": window, "silence": silence, "accumulate": accumulate}
     if arms is not None or features is not None:
         arms = arms if arms is None or isinstance(arms, (str, bytes)) else list(arms)
         if name not in place.names():
-            chosen = settings(arms, **given, **(leads or rule))
+            chosen = settings(arms, **given, **rule)
             now = place.now() if clock is None else check_time(clock())
             if create(name, chosen, place, now):
-                _warn(leads)
                 return Study(name, place, clock=clock, limits=limits)
     study = Study(name, place, clock=clock, limits=limits)
-    if study.settings.expire_after is not None:
-        _compare(study, arms, {**given, **old}, rule)
-    else:
-        _compare(study, arms, given, leads or rule)
-        _warn(leads)
+    _compare(study, arms, given, rule)
     return study
-
-
-def _leads_to_a_window(
-    window: object, expire_after: float | timedelta | None, expired_reward: float | None
-) -> dict[str, Any]:
-    """The window to which the old pair of settings leads, if it was given."""
-    seconds = check_seconds(expire_after, "expire_after")
-    if expire_after is None and expired_reward is not None:
-        remedy = (
-            "counts for tickets that expire: give expire_after=… too, or rather window and silence"
-        )
-        raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
-    if window is not None and expire_after is not None:
-        both = f"window={window!r} and expire_after={expire_after!r}"
-        raise SettingError(f"{both} are two rules for one thing: leave out expire_after")
-    if seconds is None:
-        return {}
-    return {"window": seconds, "silence": expired_reward, "accumulate": False}
-
-
-def _warn(leads: dict[str, Any]) -> None:
-    """Say why the old pair of settings leads to a window."""
-    if leads:
-        pair = "expire_after and expired_reward lead to"
-        rule = f"window={leads['window']!r}, silence={leads['silence']!r}"
-        why = (
-            "rewards that count at once while silence counts at the end make whatever was shown "
-            "lately look too good, so every ticket now counts when its window closes"
-        )
-        warnings.warn(f"{pair} {rule}: {why}", FutureWarning, stacklevel=3)
 
 
 def is_name(name: object) -> bool:

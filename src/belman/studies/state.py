@@ -41,7 +41,7 @@ from belman.studies.traffic.publishing import Publishing
 FORMAT = 3
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
-_SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED, Kind.RETURNED)
+_SETTLING = (Kind.TOLD, Kind.RECORDED, Kind.RETURNED)
 _OVERTAKING = (
     Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
 )  # fmt: skip

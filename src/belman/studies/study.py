@@ -316,10 +316,6 @@ class Study(Looking):
             lambda unit: row_corrections.correct(unit, given, reason, own)
         )
 
-    def expire(self) -> int:
-        """Let every ticket expire that is due (asks and tells do so too); gives the count."""
-        return self._replica.transact(lambda unit: unit.overdue)
-
     # Changing it while it runs
 
     def pause(self, reason: str = "", *, key: str | None = None) -> None:

@@ -79,8 +79,6 @@ class Settings:
     discount: float
     seed: int
     uniform_share: float
-    expire_after: float | None  # of studies that were created before there were windows
-    expired_reward: float | None
     window: float | None = None
     silence: float | None = None
     accumulate: bool = False
@@ -158,15 +156,13 @@ class Settings:
         if check_then(self.then, self.stop_when) != self.then:
             raise StateError("a study says what follows its stopping rule")
         self._check_floors()
-        for name in ("expire_after", "window"):
-            check_seconds(getattr(self, name), name)
+        check_seconds(self.window, "window")
         for name in ("minimise", "accumulate", "early"):
             check_flag(getattr(self, name), name)
         if self.clip is not None:
             check_flag(self.clip, "clip")
-        for name in ("silence", "expired_reward"):
-            if getattr(self, name) is not None:
-                checks.numbers(getattr(self, name), np.zeros(()), name)
+        if self.silence is not None:
+            checks.numbers(self.silence, np.zeros(()), "silence")
         if not self.arms or any(map(_lost, map(state_file.encode_arm, self.arms))):
             raise StateError("a study has arms, each of a name that a log can keep")
         for place, _ in self.priors:
@@ -195,8 +191,6 @@ def settings(
     last: int | None = None,
     seed: int | None = None,
     uniform_share: float | None = None,
-    expire_after: float | timedelta | None = None,
-    expired_reward: float | None = None,
     window: float | timedelta | None = None,
     silence: float | None = 0,
     accumulate: bool = False,
@@ -242,20 +236,13 @@ def settings(
     who = check_policy(BelMan() if chosen is None else chosen)
     counted_on: dict[str, Any] = {"range": range, "minimise": bool(minimise), "clip": bool(clip)}
     agent = Agent(names, base, who, priors=own, discount=fades, seed=seed, **counted_on)
-    after = check_seconds(expire_after, "expire_after")
     opened = check_seconds(window, "window")
     if opened is None and (silence not in (0, None) or accumulate):
         given = f"accumulate={accumulate!r}" if accumulate else f"silence={silence!r}"
         raise SettingError(f"{given} is for tickets with a window: give window=… too")
     counted = None if opened is None else check_silence(silence, agent.scale)
-    if expired_reward is not None:
-        if after is None:
-            remedy = "counts for tickets that expire: give expire_after=… too"
-            raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
-        agent.scale.inward(expired_reward)
-    if contexts is not None and contexts.model is not None:
-        for silent in {counted, expired_reward} - {None}:
-            contexts.model.check_reward(silent)
+    if contexts is not None and contexts.model is not None and counted is not None:
+        contexts.model.check_reward(counted)
     least = check_floor(floor, names)
     fixed = check_control_share(control_share, check_control(control, names))
     floors.check_sum(floors.shares(names, least, control, fixed))
@@ -273,8 +260,6 @@ def settings(
         float(fades),
         int(drawn),
         check_share(uniform_share),
-        after,
-        None if expired_reward is None else float(expired_reward) + 0.0,
         opened,
         counted,
         check_flag(accumulate, "accumulate"),

@@ -58,14 +58,14 @@ class OpenTickets:
         if kind == Kind.ASKED:
             assert arm is not None
             self._open(event.number, (arm, event.time), mark(event))
-        elif kind == Kind.TOLD or kind == Kind.EXPIRED:
+        elif kind == Kind.TOLD:
             assert arm is not None
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
                 self.marks.pop(event.ticket, None)
-                silent, told = kind == Kind.EXPIRED, told_in(event)
-                counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
+                told = told_in(event)
+                counted.append(Counted(event.ticket, arm, event.reward, event.time, False, told))
             else:
                 assert event.reward is not None
                 self.answer(event.ticket, self.together(event.ticket, event.reward))

@@ -124,10 +124,6 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
         raise unknown(request.ticket, unit.name)
     shown = unit.shown(number)
     check_used([first], shown)
-    if first.kind == Kind.EXPIRED:
-        late = f"its reward {reward:g} comes too late"
-        how = _as(first.reward, "was counted as")
-        raise TicketError(f"ticket {shown!r} expired at {_when(first.time)} and {how}: {late}")
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -302,5 +298,5 @@ def _when(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
 
 
-def _as(reward: float | None, counted: str = "counted as") -> str:
-    return "was forgotten" if reward is None else f"{counted} {reward:g}"
+def _as(reward: float | None) -> str:
+    return "was forgotten" if reward is None else f"counted as {reward:g}"

@@ -171,7 +171,7 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
     found: list[Finding | None] = [counts.sample_ratio(register, published)]
     out, late = [0] * len(register), [0] * len(register)
     settings = state.settings
-    awaited = settings.window is None and settings.expire_after is None
+    awaited = settings.window is None
     for place, time in state.tickets.asks.values():
         out[place] += 1
         late[place] += awaited and time + LATE <= now
