@@ -186,8 +186,8 @@ def test_windows_let_contexts_count_when_they_close(opened, clock):
         study.tell(ticket, 1.0)
         clock.now += 10.0
     state = study._replica._state
-    assert state.contexts.agent.turn == state.told + 1 == 11
-    assert set(state.contexts.open) == set(state.tickets.asks)
+    assert state.contexts.agent.turn == state.tally.told + 1 == 11
+    assert all(one.context is not None for one in state.book.open.values())
     clock.now += 200.0
     assert study.status()["told"] == 20
     study.check()

@@ -57,7 +57,7 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     assert study.status()["changes_noticed"] == 1
     assert not any(finding.alarm for finding in study.report().findings)  # it follows
     state, _ = study.copied()
-    assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
+    assert [change.kind for change in state.tally.course.changes].count(Kind.CHANGE_NOTICED) == 1
     again = open_study("x", storage=url, clock=clock, **given)
     assert again.check() == study.check()
     assert str(again.beliefs()) == str(study.beliefs())

@@ -50,7 +50,7 @@ def test_every_arm_gets_its_floor_and_its_chance_is_logged(opened):
     assert kinds == {Draw.FLOOR, Draw.FLOORED}
     found = {one.question: one for one in study.report().findings}
     assert not found["sample ratio"].alarm
-    assert sum(study._replica.look(lambda state: state.traffic.draws[0][1]).values()) < 800
+    assert sum(study._replica.look(lambda state: state.tally.draws[0][1]).values()) < 800
     assert study.report().floors == {"a": 0.1, "b": 0.05, "c": 0.15}
     assert study.check() == opened(arms=None).check()
 

@@ -33,7 +33,7 @@ def storage(tmp_path):
 def test_what_is_accepted_can_be_shown(family):
     """One reward of any size, and the largest that is accepted over and over."""
     for sign, size in itertools.product((1, -1), SIZES):
-        state = State(settings(["a", "b"], family=family, seed=1))
+        state = State.begin(settings(["a", "b"], family=family, seed=1))
         agent = state.agent
         with contextlib.suppress(RewardError):
             for _ in range(30):
@@ -53,7 +53,7 @@ def test_a_prior_that_is_accepted_can_be_shown(family):
         prior = base.copy()
         prior[place] = (prior[place] or 1.0) * 10.0**power
         try:
-            state = State(settings(["a", "b"], family=family, prior=prior, seed=1))
+            state = State.begin(settings(["a", "b"], family=family, prior=prior, seed=1))
         except PriorError:
             continue
         for told in (False, True):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from belman import assign
 from belman.errors import ArmError, BelmanError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
-from belman.studies.bulk.observed_rows import brought
 from belman.studies.log.event_log import EventLog
+from belman.studies.outcomes.rows import brought
 
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),
@@ -276,7 +276,7 @@ def test_rows_under_a_window_are_their_slow_and_obvious_twin(opened, clock, monk
         assert mine.tells == wanted.tells
         assert mine.belief == pytest.approx(wanted.belief, rel=1e-9)
     assert {one.check() for one in studies} == {opened(arms=None).check()}
-    assigned = studies[0].copied()[0].publishing.assigned
+    assigned = [arm.assigned for arm in studies[0].copied()[0].tally.arms]
     assert sum(assigned) == len(known)
 
 

@@ -95,7 +95,7 @@ def test_asks_of_one_transaction_are_folded_as_one_by_one(opened, rule):
     for count in (1, 40, 7):
         tickets = study.ask(count, attributes={"device": "phone"})
         study.together([Tell(ticket, 1.0) for ticket in tickets[::2]])
-    folded = State(study.settings)
+    folded = State.begin(study.settings)
     for event in study.events():
         folded.fold(event)
     assert study._replica.look(lambda state: state.to_text()) == folded.to_text()

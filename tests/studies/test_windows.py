@@ -11,8 +11,8 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
+from belman.studies.requests.corrections import refolded
 from belman.studies.state import State
-from belman.studies.tickets.corrections import refolded
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
 
@@ -250,7 +250,7 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     for arm in range(3):
         known = state.learnt(arm)
         there = (state.settings, scale, family, arm, known.prior, study.events())
-        anew = refolded(*there, state.tickets.time, {})
+        anew = refolded(*there, state.book.time, {})
         assert anew.tells == known.tells > 0
         for one, other in zip(known[:5], anew[:5], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -351,7 +351,7 @@ def test_tickets_that_were_given_back_are_missing_nowhere(opened, clock, rule):
     clock.now += 2.0 * 86_400.0
     estimate = study.replay(Thompson())
     assert (estimate.used, estimate.earned) == (200, 1.0)
-    course = study.copied()[0].course.steps.values()
+    course = study.copied()[0].tally.course.steps.values()
     assert sum(sum(step.asks.values()) for step in course) == 200
     assert study.status() | {"asked": 200, "told": 200, "outstanding": 0, "expired": 0} == (
         study.status()

@@ -58,7 +58,7 @@ class Snapshot:
     def past(self) -> Past:
         """Who got the traffic, and what it earned, over time."""
         if self._past is None:
-            self._past = Past(self.state.course, len(self.state.register))
+            self._past = Past(self.state.tally.course, len(self.state.register))
         return self._past
 
     @property
@@ -73,8 +73,8 @@ class Snapshot:
 
     def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
-        asks, told = self.state.asks, self.state.traffic.told
-        total = max(sum(asks), 1)
+        arms = self.state.tally.arms
+        total = max(sum(arm.asks for arm in arms), 1)
         rows = []
         for place in places:
             id, columns = self.ids[place], self.table.columns
@@ -86,9 +86,9 @@ class Snapshot:
                     **{name: short(columns[name][place]) for name in ("plays", "low", "high")},
                     "expected": short(columns[self.quantity][place]),
                     "best": columns["P(best)"][place],
-                    "asked": asks[id],
-                    "told": told[id],
-                    "share": short(asks[id] / total),
+                    "asked": arms[id].asks,
+                    "told": arms[id].told,
+                    "share": short(arms[id].asks / total),
                 }
             )
         return rows

@@ -8,7 +8,6 @@ met when the ask is folded, and learnt with the reward when its ticket counts.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +17,6 @@ from belman.agent.contextual.mind import Asking
 from belman.errors import SettingError
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.log.event_log import Event, Kind
 
 #: Candidates of one ask: the log keeps all of them.
 MOST_CANDIDATES = 1_000
@@ -33,10 +31,7 @@ class Open(NamedTuple):
 
 
 class Contexts(ABC):
-    """What was learnt by context, and the contexts of the tickets that are out."""
-
-    def __init__(self) -> None:
-        self.open: dict[int, Open] = {}
+    """What was learnt by context."""
 
     # Deciding
 
@@ -98,42 +93,14 @@ class Contexts(ABC):
     def tables(self) -> dict[str, Any]:
         """What the page shows of it: tables by title, as columns."""
 
-    # The fold of the log
-
-    def ask(self, event: Event) -> None:
+    def expect(self, asking: Asking, place: int) -> None:
         """An ask was given a ticket."""
-        asking, place = self.read(event)
         self.meet(asking)
-        if asking.candidates is not None:  # nothing will be learnt of the others
-            asking, place = Asking(asking.context, [asking.candidates[place]]), 0
-        self.open[event.number] = Open(asking, place)
 
-    def settle(self, ticket: int, reward: float | None) -> None:
+    def settle(self, asking: Asking, place: int, reward: float | None) -> None:
         """A ticket counts as this reward, or is forgotten."""
-        asking, place = self.open.pop(ticket)
         if reward is not None:
             self.learn(asking, place, reward)
-
-    def record(self, event: Event) -> None:
-        """Past data count."""
-        assert event.reward is not None
-        asking, place = self.read(event)
-        self.meet(asking)
-        self.learn(asking, place, event.reward)
-
-    def asked(self, ticket: int | None, event: Event | None) -> Open:
-        """What a ticket that is out was asked with, or else an event."""
-        if ticket is not None:
-            return self.open[ticket]
-        assert event is not None
-        return self.read(event)
-
-    def read(self, event: Event) -> Open:
-        """What an event was asked with, and the place of what was chosen."""
-        asking, body = self.check(*asked_in(event)), json.loads(event.body or "{}")
-        place = body[CHOSEN] if asking.candidates is not None else event.arm
-        assert place is not None
-        return Open(asking, place)
 
     # Copies and snapshots
 
@@ -149,19 +116,6 @@ class Contexts(ABC):
     def take(self, content: Mapping[str, Any]) -> None:
         """Have what `learnt` gave."""
 
-    def to_plain(self) -> dict[str, Any]:
-        """For a snapshot."""
-        rows = [[number, *asking, place] for number, (asking, place) in self.open.items()]
-        return {"learnt": self.learnt(), "open": rows}
-
-    def from_plain(self, content: Mapping[str, Any]) -> None:
-        """Take over what `to_plain` gave."""
-        self.take(content["learnt"])
-        self.open = {
-            number: Open(self.check(context, candidates), place)
-            for number, context, candidates, place in content["open"]
-        }
-
 
 def body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
     """What the event of an ask keeps of it."""
@@ -171,12 +125,6 @@ def body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
     if chosen is not None:
         found[CHOSEN] = chosen
     return found
-
-
-def asked_in(event: Event) -> tuple[Any, Any]:
-    """The context and the candidates that an event keeps."""
-    content = json.loads(event.body or "{}")
-    return content.get(CONTEXT), content.get(CANDIDATES)
 
 
 def check_candidates(candidates: Any) -> Any:
@@ -191,12 +139,3 @@ def check_candidates(candidates: Any) -> Any:
         allowed = f"from 1 to {MOST_CANDIDATES:,} in one ask"
         raise SettingError(f"{len(candidates):,} candidates are not allowed: give {allowed}")
     return candidates
-
-
-def refold(contexts: Contexts, event: Event) -> None:
-    """Let an event happen to contexts alone, but for what its time counts."""
-    if event.kind == Kind.ASKED:
-        contexts.ask(event)
-    elif event.kind == Kind.RETURNED:
-        assert event.ticket is not None
-        contexts.settle(event.ticket, None)

@@ -27,7 +27,6 @@ class FeatureContexts(Contexts):
     """A contextual agent whose asks are those of the log."""
 
     def __init__(self, agent: ContextualAgent) -> None:
-        super().__init__()
         self.agent = agent
 
     def check(self, context: Any, candidates: Any = None) -> Asking:
@@ -86,9 +85,7 @@ class FeatureContexts(Contexts):
         return {"coefficients": dict(self.agent.coefficients(most=MOST_LISTED).columns)}
 
     def copied(self) -> FeatureContexts:
-        other = FeatureContexts(deepcopy(self.agent))
-        other.open = self.open.copy()
-        return other
+        return FeatureContexts(deepcopy(self.agent))
 
     def learnt(self) -> dict[str, Any]:
         self.agent.mind[:] = chance.generator(0)  # every decision forks its own

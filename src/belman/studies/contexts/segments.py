@@ -15,8 +15,7 @@ from belman.agent.contextual.mind import Asking
 from belman.errors import SettingError
 from belman.policies import Policy
 from belman.segments.segment_beliefs import Segment, SegmentBeliefs
-from belman.studies.contexts.context import Contexts, Open
-from belman.studies.log.event_log import Event
+from belman.studies.contexts.context import Contexts
 from belman.studies.rules.written import check_texts
 
 #: Texts that stand in a label as they are: they begin with a letter, and end no other part of it.
@@ -31,7 +30,6 @@ class SegmentContexts(Contexts):
     """What every segment believes, and one agent that decides by it for whichever is asked."""
 
     def __init__(self, names: Sequence[str], agent: Agent) -> None:
-        super().__init__()
         self._agent = agent
         first = {arm: agent.learnt(arm) for arm in agent.arms}
         self.beliefs = SegmentBeliefs(names, agent.family, first)
@@ -69,17 +67,17 @@ class SegmentContexts(Contexts):
         agent.lay_out()
         return agent
 
-    def ask(self, event: Event) -> None:
-        super().ask(event)
-        self._wait(self.open[event.number], 1)
+    def expect(self, asking: Asking, place: int) -> None:
+        super().expect(asking, place)
+        self.wait(asking, place, 1)
 
-    def settle(self, ticket: int, reward: float | None) -> None:
-        self._wait(self.open[ticket], -1)
-        super().settle(ticket, reward)
+    def settle(self, asking: Asking, place: int, reward: float | None) -> None:
+        self.wait(asking, place, -1)
+        super().settle(asking, place, reward)
 
-    def _wait(self, one: Open, change: int) -> None:
+    def wait(self, asking: Asking, place: int, change: int) -> None:
         """One ticket of a segment more that is out, or less."""
-        self._out.setdefault(self.key(one.asking), Counter())[one.place] += change
+        self._out.setdefault(self.key(asking), Counter())[place] += change
 
     def observe(self, rows: Iterable[Sequence[Any]]) -> None:
         """Outcomes in bulk of units that were assigned by the weights of their segments."""
@@ -161,7 +159,7 @@ class SegmentContexts(Contexts):
     def copied(self) -> SegmentContexts:
         other = SegmentContexts(self.beliefs.names, deepcopy(self._agent))
         other.beliefs = deepcopy(self.beliefs)
-        other.open, other._out = self.open.copy(), deepcopy(self._out)
+        other._out = deepcopy(self._out)
         return other
 
     def learnt(self) -> dict[str, Any]:
@@ -169,11 +167,6 @@ class SegmentContexts(Contexts):
 
     def take(self, content: Mapping[str, Any]) -> None:
         self.beliefs.take(content, "the study")
-
-    def from_plain(self, content: Mapping[str, Any]) -> None:
-        super().from_plain(content)
-        for one in self.open.values():
-            self._wait(one, 1)
 
 
 def label(context: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
 from belman.studies.rules.settings import Settings
 from belman.studies.state import State
-from belman.studies.tickets.ticket import Ticket, ticket_of
+from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, report_of
@@ -107,13 +107,12 @@ class Looking:
         """
 
         def read(state: State) -> tuple[int, int, int, int]:
-            tickets, rows = state.tickets, state.rows
-            if tickets.window is None:
-                return state.number, len(tickets.asks), 0, 0
+            if state.book.window is None:
+                return state.number, state.book.tickets, 0, 0
             now = self._replica.now()
-            out = len(tickets.asks) - len(tickets.due(now))
+            out, rows = state.book.waiting(now)
             cell = state.early.law.cell(now) if state.early and out else 0
-            return state.number, out, cell, rows.waiting(now)
+            return state.number, out, cell, rows
 
         return self._replica.look(read)
 
@@ -199,7 +198,9 @@ class Looking:
         that have closed by now are counted; tickets that nobody told have no metrics.
         """
         checked = doors.check_level(level)
-        return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
+        return self._replica.look_now(
+            lambda state: state.tally.metrics.table(state.register, checked)
+        )
 
     def explain(self, *, context: Given | None = None, candidates: Candidates = None) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first; for an ask
@@ -257,8 +258,8 @@ class Looking:
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""
 
-        def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
-            return dict(state.tickets.asks), list(state.register)
+        def read(state: State) -> tuple[set[int], list[Hashable]]:
+            return {key for key in state.book.open if type(key) is int}, list(state.register)
 
         out, register = self._replica.look_now(read)
         asks = self.events(min(out) - 1) if out else ()

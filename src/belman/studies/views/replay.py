@@ -18,6 +18,7 @@ which both agree may hold none, and then show no spread at all.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,12 +34,14 @@ from belman.errors import ReplayError
 from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.bulk.rows_as_asks import BulkRows
+from belman.studies.contexts.context import Contexts, Open
 from belman.studies.contexts.settings import ContextSettings
 from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT
+from belman.studies.outcomes.walk import standing
 from belman.studies.rules.settings import Settings
 from belman.studies.state import State
-from belman.studies.tickets.open_tickets import what_counted
+from belman.studies.views.rows_as_asks import BulkRows
 
 #: The least effective sample size on which an estimate is given.
 LEAST_SIZE = 50.0
@@ -93,11 +96,9 @@ def replay(
     events = list(log)
     bulk = BulkRows(settings, events, now)
     asks = bulk.asks(seed)
-    returned = {event.ticket for event in events if event.kind == Kind.RETURNED}
-    rewards, out = what_counted(settings, events, now)
-    if settings.window is not None:
-        events = [event for event in events if event.number not in out]
-    events = [event for event in events if event.number not in returned]
+    _, rewards, out, returned = standing(settings, events, now)
+    unused = returned if settings.window is None else out | returned
+    events = [event for event in events if event.number not in unused]
     earned = bulk.average_with(rewards.values())
     rewards |= {ask.number: reward for rows in asks.values() for ask, reward in rows}
     events = [one for event in events for one in (event, *_asks_of(event, asks))]
@@ -212,7 +213,7 @@ def _walk(
     seed: int,
 ) -> _Walk:
     """Live along the log."""
-    state = State(_under(settings, policy))
+    state = State.begin(_under(settings, policy))
     words, coin = chance.generator(seed), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
@@ -225,7 +226,7 @@ def _walk(
             continue
         assert event.probability is not None
         assert event.arm is not None
-        asked = None if state.contexts is None else state.contexts.read(event)
+        asked = None if state.contexts is None else _asked(state.contexts, event)
         place = state.choose(words, event.number, None if asked is None else asked.asking)
         logged = event.arm if asked is None else asked.place
         same = place == logged
@@ -261,6 +262,15 @@ def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
     return replace(settings, policy=policy, uniform_share=0.0)
 
 
+def _asked(contexts: Contexts, event: Event) -> Open:
+    """Return what an ask was decided with, all of its candidates included, and what was chosen."""
+    body = json.loads(event.body or "{}")
+    asking = contexts.check(body.get(CONTEXT), body.get(CANDIDATES))
+    place = event.arm if asking.candidates is None else body[CHOSEN]
+    assert place is not None
+    return Open(asking, place)
+
+
 class _Averages:
     """What every arm has earned on average so far, and all of them where one was not tried yet."""
 
@@ -286,9 +296,9 @@ class _Learnt:
         self._contexts = contexts.begin(settings)
 
     def add(self, event: Event, reward: float) -> None:
-        self._contexts.learn(*self._contexts.read(event), reward)
+        self._contexts.learn(*_asked(self._contexts, event), reward)
 
     def of(self, event: Event, *places: int) -> list[float]:
-        asking, _ = self._contexts.read(event)
+        asking, _ = _asked(self._contexts, event)
         self._contexts.meet(asking)
         return [self._contexts.expected(asking, place) for place in places]

@@ -21,12 +21,12 @@ from belman.agent.learnt import Learnt
 from belman.agent.scale import Scale
 from belman.errors import BelmanError, RewardError
 from belman.families import Family
-from belman.studies.contexts.context import Contexts, refold
+from belman.studies.contexts.context import Contexts, Open
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.rules.guards import Guards
-from belman.studies.rules.metrics import Metrics, SumsByArm, together
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, Outcome, asked_in
+from belman.studies.outcomes.walk import walk
+from belman.studies.rules.metrics import Metrics
 from belman.studies.rules.settings import Settings
-from belman.studies.tickets.open_tickets import Counted, OpenTickets
 
 _EPSILON = float(np.finfo(np.float64).eps)
 #: The KL divergence that rounding may cause: a ten-millionth of a belief's standard deviation.
@@ -54,41 +54,6 @@ def body(
     if contexts is not None:
         content["contexts"] = contexts
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
-
-
-def learnt_by_context(event: Event) -> Mapping[str, Any] | None:
-    """What is learnt by context once a correction counts."""
-    found: Mapping[str, Any] | None = json.loads(event.body or "{}").get("contexts")
-    return found
-
-
-def change(event: Event) -> float:
-    """What a correction adds to the sum of rewards."""
-    before = json.loads(event.body or "{}")["before"]
-    return (event.reward or 0.0) - (before or 0.0)
-
-
-def recount_metrics(event: Event, sums: SumsByArm | Guards) -> None:
-    """Let the metrics of a corrected ticket count as they are now, if it counts at all."""
-    content = json.loads(event.body or "{}")
-    assert event.arm is not None
-    if content["before"] is not None:
-        sums.count(event.arm, content.get("metrics_before", {}), -1)
-    sums.count(event.arm, metrics_after(event))
-
-
-def metrics_after(event: Event) -> Metrics:
-    """The metrics with which a corrected ticket counts; none if it is forgotten."""
-    content = json.loads(event.body or "{}")
-    if event.reward is None:
-        return {}
-    return together(content.get("metrics_before", {}), content.get("metrics", {}))
-
-
-def corrected(event: Event, learnt: Learnt) -> Learnt:
-    """What is learnt of an arm by the event of a correction; its open asks stay."""
-    row = json.loads(event.body or "{}")["learnt"]
-    return learnt._replace(**{**row, "belief": tuple(row["belief"])})
 
 
 def swapped(family: Family, learnt: Learnt, old: float | None, new: float | None) -> Learnt | None:
@@ -154,28 +119,22 @@ def refolded(
 
     Every reward that was learnt at its time fades what came before it, be it corrected or not.
     """
-    tickets, learnt, fades = OpenTickets(settings), Learnt.nothing(prior), 0
+    learnt, fades = Learnt.nothing(prior), 0
     retired: set[int | None] = {arm} if arm >= len(settings.arms) else set()  # or not there yet
-
-    def count(found: Iterable[Counted]) -> None:
-        nonlocal learnt, fades
-        for one in found:
-            is_learnt = one.reward is not None and one.arm not in retired
+    for event, _, closed, counted in walk(settings, events, now):
+        for one in (*closed, *counted):
+            is_learnt = one.outcome.reward is not None and one.outcome.arm not in retired
             fades += is_learnt and arm not in retired
-            reward = counts.get(one.ticket, one.reward) if one.arm == arm else None
+            reward = counts.get(one.key, one.outcome.reward) if one.outcome.arm == arm else None
             if reward is not None:
                 learnt = learnt.faded(family, settings.discount**fades)
                 with contextlib.suppress(RewardError):  # as it was forgotten when it counted
                     learnt = learnt.told(family, scale.inward(reward))
                 fades = 0
-
-    for event in events:
-        count(tickets.take(event))
-        if event.kind == Kind.ARM_RETIRED:
+        if event is not None and event.kind == Kind.ARM_RETIRED:
             retired.add(event.arm)
-        elif event.kind == Kind.ARM_ADDED:
+        elif event is not None and event.kind == Kind.ARM_ADDED:
             retired.discard(event.arm)
-    count(tickets.close(now))
     return learnt.faded(family, settings.discount**fades)
 
 
@@ -187,23 +146,34 @@ def refolded_contexts(
 ) -> Contexts:
     """What was learnt by context, from the log alone, where these tickets count as given."""
     assert settings.contexts is not None
-    found, tickets = settings.contexts.begin(settings), OpenTickets(settings)
-
-    def count(counted: Iterable[Counted], event: Event | None) -> None:
-        for one in counted:
-            if one.ticket is not None:
-                reward = counts.get(one.ticket, one.reward)
-                try:
-                    if reward is not None:
-                        found.check_reward(*found.open[one.ticket], reward)
-                except RewardError:  # as it was forgotten when it counted
-                    reward = None
-                found.settle(one.ticket, reward)
-            elif event is not None and one.reward is not None:
-                found.record(event)
-
-    for event in events:
-        count(tickets.take(event), event)
-        refold(found, event)
-    count(tickets.close(now), None)
+    found, out = settings.contexts.begin(settings), dict[int | None, Open]()
+    for event, body, closed, counted in walk(settings, events, now):
+        for one in (*closed, *counted):
+            reward = counts.get(one.key, one.outcome.reward)
+            asked = out.pop(one.key, None) or asked_with(found, one.outcome)
+            if one.key is None:
+                found.meet(asked.asking)
+            try:
+                if reward is not None:
+                    found.check_reward(*asked, reward)
+            except RewardError:  # as it was forgotten when it counted
+                reward = None
+            if one.key is not None:
+                found.settle(*asked, reward)
+            elif reward is not None:
+                found.learn(*asked, reward)
+        if event is not None and event.kind == Kind.ASKED:
+            out[event.number] = asked_with(found, asked_in(event, body))
+            met = found.check(body[CONTEXT], body.get(CANDIDATES))
+            chosen = event.arm if met.candidates is None else body[CHOSEN]
+            assert chosen is not None
+            found.expect(met, chosen)
+        elif event is not None and event.kind == Kind.RETURNED:
+            found.settle(*out.pop(event.ticket), None)
     return found
+
+
+def asked_with(contexts: Contexts, outcome: Outcome) -> Open:
+    """Return what an outcome was decided with, and the place of its arm or candidate in that."""
+    candidate = None if outcome.candidate is None else [outcome.candidate]
+    return Open(contexts.check(outcome.context, candidate), outcome.arm)

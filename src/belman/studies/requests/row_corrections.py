@@ -7,20 +7,17 @@ kept, and what is learnt by it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from belman.agent import doors
+from belman.agent import doors, state_file
 from belman.agent.learnt import Learnt
 from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
-from belman.studies.bulk.assigned_units import check_unit
-from belman.studies.bulk.outcomes import After, Change
-from belman.studies.log import change_keys
 from belman.studies.log.event_log import Kind
+from belman.studies.outcomes.bulk import After, Change
+from belman.studies.requests import corrections
+from belman.studies.requests.assigned_units import Places, Versions, check_unit
 from belman.studies.rules.attributes import Attributes, check_attributes
-from belman.studies.tickets import corrections
-
-if TYPE_CHECKING:
-    from belman.studies.unit_of_work import UnitOfWork
+from belman.studies.unit_of_work import UnitOfWork
 
 Given = Iterable[Sequence[Any] | Mapping[str, Any]]
 
@@ -39,7 +36,7 @@ class RowCorrection(NamedTuple):
 
 
 def brought(given: Given) -> list[RowCorrection]:
-    """What somebody brought."""
+    """Return what somebody brought."""
     found, give = [], "(unit, version, arm, was, reward), or with attributes behind"
     for i, row in enumerate(doors.check_list(given, "rows", give), start=1):
         try:
@@ -56,41 +53,48 @@ def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str |
     if unit.state.contexts is not None:
         why = "it learns by segment, of which the log keeps sums"
         raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
-    if change_keys.made_before(unit, key, Kind.ROWS_CORRECTED, request) is None and rows:
-        unit.dirty = True
-        unit.state.close(unit.now)  # the event that follows has this time
+    if unit.made_before(key, Kind.ROWS_CORRECTED, request) is None and rows:
+        unit.close()  # the event that follows has this time
         learnt: dict[int, Learnt] = {}
-        before = {place: unit.state.learnt(place) for place in range(len(unit.state.register))}
+        totals: dict[int, float] = {}
+        places, versions = unit.state.places, Versions(unit.log)
         for i, row in enumerate(rows, start=1):
             try:
-                place = _place(unit, row)
-                check_attributes(row.attributes, unit.state.attribute_names)
-                learnt[place] = _swapped(unit, row, learnt.get(place, before[place]))
+                _check(unit, row, versions)
+                place = places[row.arm]
+                before = learnt.get(place, unit.state.learnt(place))
+                learnt[place] = _swapped(unit, row, before)
             except BelmanError as error:
                 raise type(error)(f"row {i}: {error}") from None
-        totals = dict.fromkeys(learnt, 0.0)
-        for row in rows:
-            totals[unit.state.places[row.arm]] += (row.reward or 0.0) - row.was
+            totals[place] = totals.get(place, 0.0) + (row.reward or 0.0) - row.was
         changes = [
-            Change(place, now.tells - before[place].tells, totals[place], After.of(now))
+            Change(place, now.tells - unit.state.learnt(place).tells, totals[place], After.of(now))
             for place, now in sorted(learnt.items())
         ]
-        body = {"reason": reason, "rows": rows, "changes": changes}
-        unit.write(
-            Kind.ROWS_CORRECTED, **change_keys.marked(key, Kind.ROWS_CORRECTED, request, body)
-        )
+        kept = [row._replace(arm=state_file.encode_arm(row.arm)) for row in rows]
+        body = {"reason": reason, "rows": kept, "changes": changes}
+        unit.change(Kind.ROWS_CORRECTED, key, request, body)
     return len(rows)
 
 
-def _place(unit: UnitOfWork, row: RowCorrection) -> int:
-    """The arm of a row that may have counted."""
-    check_unit(unit, row.unit, row.version, row.arm)
-    place = unit.state.places[row.arm]
-    if (row.version, row.unit) in unit.state.rows.rows:
+def corrected_in(body: Mapping[str, Any]) -> list[RowCorrection]:
+    """Return the rows that an event corrected."""
+    rows = (RowCorrection(*row) for row in body["rows"])
+    return [row._replace(arm=state_file.decode_arm(row.arm, "the log")) for row in rows]
+
+
+def _check(unit: UnitOfWork, row: RowCorrection, versions: Versions) -> None:
+    """Refuse a row that cannot have counted."""
+    try:
+        _ = Places(unit.state.places, versions)[row.version, row.arm], hash(row.unit)
+    except TypeError as error:
+        raise SettingError(str(error)) from None
+    check_unit(row.unit, row.version, row.arm, versions)
+    if (row.version, row.unit) in unit.state.book.open:
         raise TicketError(f"the window of unit {row.unit!r} is open: observe it once more instead")
-    if not unit.state.publishing.observed[place]:
+    if not unit.state.tally.arms[unit.state.places[row.arm]].observed:
         raise ArmError(f"no outcome of arm {row.arm!r} came in bulk: correct tickets by correct()")
-    return place
+    check_attributes(row.attributes, unit.state.tally.attribute_names)
 
 
 def _swapped(unit: UnitOfWork, row: RowCorrection, now: Learnt) -> Learnt:

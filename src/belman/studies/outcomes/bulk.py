@@ -6,19 +6,14 @@ the event keeps what came of it: who folds the log need not hold a million rows.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from belman.agent.learnt import Learnt
 from belman.errors import RewardError
 from belman.families import Family
 from belman.measures.learnt import learnt as learnt_by
-from belman.studies.bulk.row_attributes import Part
-from belman.studies.log.event_log import Event
-
-if TYPE_CHECKING:
-    from belman.studies.traffic.publishing import Publishing
+from belman.studies.outcomes.row_attributes import Part
 
 
 class After(NamedTuple):
@@ -91,14 +86,20 @@ class Group(NamedTuple):
     squares: float
 
 
-_SELDOM = {"open", "contexts", "by", "values"}  # left out of the log where there are none
+_SELDOM = {
+    "open",
+    "contexts",
+    "by",
+    "values",
+    "counted",
+}  # left out of the log where there are none
 
 
-class Outcomes(NamedTuple):
+class Bulk(NamedTuple):
     """What the event of a batch keeps: groups, (place, n, sum of rewards, what is learnt) of every
     arm, how many units of each arm were assigned by published weights and were meant to be, and the
-    odds against these weights after all; the rows that wait for their window to close; and what is
-    learnt in every segment.
+    odds against these weights after all; the rows that wait for their window to close; what is
+    learnt in every segment; and digests of rows that count at once under a window.
     """
 
     groups: list[Group]
@@ -106,10 +107,11 @@ class Outcomes(NamedTuple):
     assigned: list[tuple[int, int]]
     meant: list[tuple[int, float]]
     log_odds: float
-    open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see open_rows.py
+    open: Sequence[Sequence[Any]] = ()  # rows whose window is open, see book.py
     contexts: Sequence[Sequence[Any]] = ()  # (context, place, n, sums) by segment, inward
     by: Sequence[Part] = ()  # what is learnt in segments, see row_attributes.py
     values: Sequence[Sequence[tuple[float, int]]] = ()  # of every group: rewards, and how often
+    counted: Sequence[int] = ()
 
     @property
     def rows(self) -> int:
@@ -122,22 +124,13 @@ class Outcomes(NamedTuple):
         return {name: part for name, part in content.items() if part or name not in _SELDOM}
 
     @classmethod
-    def of(cls, event: Event) -> Outcomes:
-        """Of an event in the log."""
-        found = json.loads(event.body or "{}")
+    def of(cls, found: Mapping[str, Any]) -> Bulk:
+        """Return what the body of an event keeps."""
         arms = [(place, n, total, After.from_row(row)) for place, n, total, row in found["arms"]]
         groups = [Group(*group) for group in found["groups"]]
         rest = (found["assigned"], found["meant"], found["log_odds"], found.get("open", ()))
         by = [Part(*part) for part in found.get("by", ())]
         return cls(groups, arms, *rest, found.get("contexts", ()), by, found.get("values", ()))
-
-    def add_to(self, publishing: Publishing) -> None:
-        """Add to how the units were assigned."""
-        for place, n in self.assigned:
-            publishing.assigned[place] += n
-        for place, share in self.meant:
-            publishing.meant[place] += share
-        publishing.log_odds = self.log_odds
 
 
 class Change(NamedTuple):
@@ -149,7 +142,9 @@ class Change(NamedTuple):
     after: After
 
 
-def changes_in(event: Event) -> list[Change]:
-    """What an event corrected."""
-    found = json.loads(event.body or "{}")["changes"]
-    return [Change(place, tells, total, After.from_row(row)) for place, tells, total, row in found]
+def changes_in(body: Mapping[str, Any]) -> list[Change]:
+    """Return what an event of corrected rows changes."""
+    return [
+        Change(place, tells, total, After.from_row(row))
+        for place, tells, total, row in body["changes"]
+    ]

@@ -8,8 +8,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from belman.agent import doors, state_file
-from belman.errors import ArmError, PolicyError
+from belman.errors import ArmError, PolicyError, StudyError, listing, nearest
 from belman.policies import Policy
+from belman.studies.consequences import standing
 from belman.studies.contexts.features import FeatureContexts
 from belman.studies.rules import floors
 from belman.studies.state import State
@@ -51,3 +52,25 @@ def retired(state: State, arm: Hashable) -> dict[str, Any]:
     if len(state.agent.arms) == 1:
         raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
     return {"arm": state.places[arm]}
+
+
+def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
+    """What the event of shipping an arm keeps; None is the most likely best."""
+    if state.settings.contexts is not None and state.settings.contexts.has_candidates:
+        raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
+    if state.shipped is not None:
+        now = state.register[state.shipped]
+        raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")
+    chosen = standing(state).leader.arm if arm is None else arm
+    if not isinstance(chosen, Hashable) or chosen not in state.agent.arms:
+        arms = state.agent.arms
+        plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
+        raise ArmError(f"unknown arm {chosen!r}: {plays}")
+    return {"arm": state.places[chosen]}
+
+
+def unshipped(state: State, study: str) -> dict[str, Any]:
+    """What the event of undoing it keeps."""
+    if state.shipped is None:
+        raise StudyError(f"study {study!r} has shipped no arm")
+    return {"arm": state.shipped}

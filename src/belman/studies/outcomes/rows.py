@@ -89,6 +89,11 @@ def count(batch: Rows | Sums) -> int:
     return sum(batch.n) if isinstance(batch, Sums) else len(batch.arm)
 
 
+def have_units(batch: Rows | Sums) -> bool:
+    """Whether every outcome of a batch is of a unit, so that an equal batch is the same one."""
+    return isinstance(batch, Rows) and all(unit is not None for unit in batch.unit)
+
+
 def digest(batch: Rows | Sums) -> str:
     """By which the same batch is known again."""
     found = hashlib.blake2b(digest_size=16)
