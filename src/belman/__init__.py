@@ -13,9 +13,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, models, policies
-from belman.agent import Agent, Choice, ContextualAgent
-from belman.agent.kinds import offer as offer_agent
+from belman.agent import Agent
 from belman.assignment import Weights, assign
+from belman.deciders import Choice
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
 from belman.exposure import two_phase
@@ -119,12 +119,11 @@ if TYPE_CHECKING:
     from belman import plots, problems
     from belman.assignment import LocalDecider
     from belman.bulk_assignment import assign_many
-    from belman.continuous import Box, BoxAgent
+    from belman.deciders.box.box import Box
     from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
     from belman.dispatch.simulation import dispatched, simulate_servers
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
-    from belman.segments import SegmentedAgent
     from belman.service.client import Client
     from belman.studies import Study, open_study
 
@@ -164,7 +163,6 @@ __all__ = [
     "Bounded",
     "BoundedExponential",
     "Box",
-    "BoxAgent",
     "Breaker",
     "BrezziLaiGittins",
     "Bundle",
@@ -172,7 +170,6 @@ __all__ = [
     "Choice",
     "Client",
     "CoinThompson",
-    "ContextualAgent",
     "Dispatcher",
     "Drift",
     "EBTCEpsilon",
@@ -216,7 +213,6 @@ __all__ = [
     "Policy",
     "Positive",
     "Random",
-    "SegmentedAgent",
     "Separated",
     "SequentialHalving",
     "SharedDispatcher",
@@ -264,14 +260,12 @@ __all__ = [
 
 #: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
 _LATE = {
-    "Box": "belman.continuous",
-    "BoxAgent": "belman.continuous",
+    "Box": "belman.deciders.box.box",
     "Breaker": "belman.dispatch",
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
     "LearntSlots": "belman.dispatch",
     "LocalDecider": "belman.assignment",
-    "SegmentedAgent": "belman.segments",
     "SharedDispatcher": "belman.dispatch",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
@@ -316,7 +310,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-offer_agent("segments", "belman segmented agent", lambda: __getattr__("SegmentedAgent"))
-offer_agent("space", "belman box", lambda: __getattr__("BoxAgent"))

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
-from belman.agent import Agent, checks, state_file
+from belman.agent import Agent
+from belman.deciders import checks, state_file
 from belman.dispatch import slots
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job
