@@ -25,7 +25,6 @@ from belman.deciders import (
     validate,
 )
 from belman.deciders.independent import advice, changing
-from belman.deciders.independent.independent import PLAIN
 from belman.deciders.independent.weights import check_least, weights_of
 from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.exposure import Exposure
@@ -44,6 +43,8 @@ if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box import Box
     from belman.deciders.box.box_decider import BoxDecider
 
+#: An ask for one arm, without anything else.
+_NOTHING = (None,) * 5
 Kind = TypeVar("Kind", bound=Decider)
 Given = Mapping[str, Any]
 
@@ -149,7 +150,9 @@ class Agent:
         decider.rng[:] = words
         needs_context = isinstance(decider, (SegmentedDecider, FeaturedDecider))
         self._asks = OpenAsks() if needs_context else None
-        self._last: list[Choice] = []
+        # what the last ask chose: one arm, its turn and its probability, or a list
+        self._one: tuple[Hashable, int, float] | None = None
+        self._many: list[Choice] = []
         self._control: Hashable | None = None
         self._stop_when: StopRule | None = None
 
@@ -198,10 +201,11 @@ class Agent:
         1
         """
         decider = self._decider
-        if self._asks is None and n is None and among is None and top is None:
-            asking = PLAIN if context is None else decider.check(context, candidates)
-            self._last = decider.choose(asking, rng=decider.rng, integrate=False)
-            return self._last[0].arm
+        given = (n, context, candidates, among, top)
+        if given == _NOTHING and isinstance(decider, IndependentDecider):
+            self._one = decider.choose_one()
+            return self._one[0]
+        self._one = None
         if n is not None and top is not None:
             raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
         asking = decider.check(context, candidates)
@@ -213,7 +217,7 @@ class Agent:
             chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
         else:
             chosen = self._ranked(asking, some, most)
-        self._last = chosen
+        self._many = chosen
         if self._asks is not None:
             for choice in chosen:
                 if (lost := self._asks.add(choice)) is not None:
@@ -252,15 +256,18 @@ class Agent:
         >>> agent.last[0].probability
         0.5
         """
-        pairs = zip(self._last, self.probabilities, strict=True)
+        pairs = zip(self._chosen(), self.probabilities, strict=True)
         return [choice._replace(probability=known) for choice, known in pairs]
 
     @property
     def probabilities(self) -> list[float]:
         """The probabilities alone with which the policy made the choices of the last `ask`."""
         if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
-            return self._decider.chances(self._last)
-        return [choice.probability for choice in self._last]
+            return self._decider.chances(self._chosen())
+        return [choice.probability for choice in self._many]
+
+    def _chosen(self) -> list[Choice]:
+        return self._many if self._one is None else [Choice(*self._one)]
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
@@ -326,18 +333,20 @@ class Agent:
         ask of the arm. With a `context` (or, for candidates, with features in place of the arm) it
         may be a reward that nobody asked for.
         """
+        decider = self._decider
         if self._asks is not None:
             self._tell_in_context(arm, reward, context, ticket)
-        elif ticket is not None:
+            return
+        if ticket is not None:
             self._tickets()
-        elif reward is None:
+        if context is not None:
+            decider.check(context)
+        if reward is None:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
-        elif isinstance(self._decider, IndependentDecider):
-            if context is not None:
-                self._decider.check(context)
-            self._decider.tell(arm, reward)
+        if isinstance(decider, IndependentDecider):
+            decider.tell(arm, reward)
         else:
-            self._decider.settle(Choice(arm), reward)
+            decider.settle(Choice(arm), reward)
 
     def _tell_in_context(
         self, arm: Any, reward: float | None, context: Given | None, ticket: int | None
@@ -348,7 +357,9 @@ class Agent:
         decider.inward(reward)
         used = ticket
         if ticket is None and not isinstance(arm, Mapping):
-            where = None if context is None else decider.check(context, self._one()).context
+            where = (
+                None if context is None else decider.check(context, self._any_candidates()).context
+            )
             used = asks.oldest(arm, where)
         if used is None:
             choice = self._unasked(arm, context)
@@ -360,7 +371,7 @@ class Agent:
             decider.settle(choice, reward)
             del asks.open[used]
 
-    def _one(self) -> list[dict[str, Any]] | None:
+    def _any_candidates(self) -> list[dict[str, Any]] | None:
         """Return some candidates where a request needs them, none where it does not."""
         return None if self._decider.arms else [{}]
 

@@ -215,6 +215,22 @@ class IndependentDecider(Decider):
             dice=self._dice,
         )
 
+    def choose_one(self) -> tuple[Hashable, int, float]:
+        """Choose one arm of all, outstanding from now on: its name, the turn, and its probability
+        (NaN where it is to be integrated). This is `choose` for a caller in a hurry.
+        """
+        if self._drawn:
+            self._drawn.clear()
+        if self._waiting and not self._all_tried:
+            choice = self._decide(_NONE_CLOSED, False, 0, Draw.POLICY)
+            return choice.arm, choice.turn, choice.probability
+        turn = self._told + 1
+        row, likely = self._calls.decide(False, turn, self.turn_value(turn))
+        if likely != likely:
+            self._keep_draw(0, row, _NONE_CLOSED)
+        self._waiting += 1
+        return self._arms[row], turn, likely
+
     def _decide(self, closed: NDArray[np.bool_], batch: bool, number: int, draw: Draw) -> Choice:
         """Return the choice of the policy, outstanding from now on."""
         if (batch or self._waiting) and not self._all_tried:
@@ -228,10 +244,14 @@ class IndependentDecider(Decider):
             self._shut[:] = closed
         row, likely = self._calls.decide(limited, turn, self.turn_value(turn))
         if likely != likely:
-            working = Ledger(*(part.copy() for part in self._working))
-            self._drawn[number] = (row, working, self._policy.acting(self._memory), closed)
+            self._keep_draw(number, row, closed)
         self._waiting += 1
         return Choice(self._arms[row], turn, likely, draw)
+
+    def _keep_draw(self, number: int, row: int, closed: NDArray[np.bool_]) -> None:
+        """Keep what the probability of a draw is to be integrated from."""
+        working = Ledger(*(part.copy() for part in self._working))
+        self._drawn[number] = (row, working, self._policy.acting(self._memory), closed)
 
     def turn_value(self, turn: int) -> float:
         """Return what changes with the turn alone."""
