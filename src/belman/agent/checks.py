@@ -114,22 +114,11 @@ def words(content: Any) -> chance.Words:
     return found if found.any() else chance.generator(0)
 
 
-#: Parts of memories that have grown since files were first written: how long they were.
-_SHORTER = {"pool": 5, "judged": 3}
-
-
-def _as_long(content: Any, name: str, part: Floats) -> Any:
-    """What was saved of a part, with zeros for what it has grown by since."""
-    if isinstance(content, list) and len(content) == _SHORTER.get(name.rpartition("_")[2]):
-        return content + np.zeros((len(part) - len(content), *part.shape[1:])).tolist()
-    return content
-
-
 def fill_memory(memory: Any, content: Mapping[str, Any], policy: Policy, arms: int) -> None:
     """Fill a memory with what was saved of it, each part as the policy allows."""
     allowed = policy.whole_numbers(arms)
     for name, part in lasting(memory).items():
-        found = numbers(_as_long(content[name], name, part), part, f"{name} of the memory")
+        found = numbers(content[name], part, f"{name} of the memory")
         if name in allowed:
             least, most = allowed[name]
             if ((found != np.rint(found)) | (found < least) | (found > most)).any():

@@ -81,7 +81,7 @@ def _rebuilt(kind: type[ContextualAgent], content: dict[str, Any], source: str) 
         pooling=content["pooling"],
         interactions=content["interactions"],
         scale=content["scale"],
-        minimise=content.get("minimise", False),
+        minimise=content["minimise"],
         seed=0,
     )
     agent._learnt.context, agent._learnt.features = context, features
