@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, models, policies
@@ -277,30 +276,10 @@ _LATE = {
     "simulate": "belman.lab",
     "simulate_servers": "belman.dispatch.simulation",
 }
-_LATE_ROOMS = ("environments", "lab", "plots", "problems")
-#: What was here before it moved to `belman.problems`.
-_MOVED = (
-    "bernoulli",
-    "exponential",
-    "gamma",
-    "gaussian",
-    "geometric",
-    "poisson",
-    "problem",
-    "queue",
-    "random_bernoulli",
-    "random_exponential",
-    "random_gaussian",
-    "random_poisson",
-    "random_problem",
-)
+_LATE_ROOMS = ("lab", "plots", "problems")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        words = f"belman.{name} is now belman.problems.{name}"
-        warnings.warn(words, DeprecationWarning, stacklevel=2)
-        return getattr(importlib.import_module("belman.problems"), name)
     if name in _LATE_ROOMS:
         return importlib.import_module(f"belman.{name}")
     if name not in _LATE:

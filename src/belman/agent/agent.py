@@ -43,8 +43,6 @@ if TYPE_CHECKING:  # it takes a while to import
     from belman.deciders.box.box import Box
     from belman.deciders.box.box_decider import BoxDecider
 
-#: An ask for one arm, without anything else.
-_NOTHING = (None,) * 5
 Kind = TypeVar("Kind", bound=Decider)
 Given = Mapping[str, Any]
 
@@ -201,8 +199,8 @@ class Agent:
         1
         """
         decider = self._decider
-        given = (n, context, candidates, among, top)
-        if given == _NOTHING and isinstance(decider, IndependentDecider):
+        plain = n is None and context is None and candidates is None and among is None
+        if plain and top is None and isinstance(decider, IndependentDecider):
             self._one = decider.choose_one()
             return self._one[0]
         self._one = None

@@ -8,7 +8,7 @@ import typer
 
 from belman import spec
 from belman.cli import parse, study_contexts, study_values
-from belman.cli.show import console
+from belman.cli.output import console
 from belman.cli.study import DEFAULT_STORAGE, Name, StorageOption, app
 from belman.families import Family
 from belman.policies import Policy

@@ -18,7 +18,7 @@ from belman.models import Model
 from belman.policies import Drift, Forgetting, Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.contexts.settings import NAMES
-from belman.studies.log.chain import NO_MARK, Head
+from belman.studies.log.chain import Head
 from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction
@@ -211,15 +211,15 @@ def check_name(name: object) -> str:
 
 def create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=chosen.to_json()), NO_MARK)
+    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=chosen.to_json()))
 
     insert = (
-        "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "
+        "INSERT INTO belman_studies (name, secret, created, last, link) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (name) DO NOTHING RETURNING id"
     )
 
     def work(transaction: Transaction) -> bool:
-        created = transaction.rows(insert, name, secrets.token_hex(16), now)
+        created = transaction.rows(insert, name, secrets.token_hex(16), now, 1, first.link)
         for (study,) in created:
             EventLog(study).append(transaction, [first])
         return bool(created)

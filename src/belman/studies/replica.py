@@ -100,8 +100,8 @@ class Replica:
 
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
         """The state with all that is committed; StateError where the log is not the one it was,
-        UnknownStudyError where the study was deleted, and StudyError where an older belman wrote
-        down a prior that is none any more.
+        UnknownStudyError where the study was deleted, and StudyError where the log holds a prior
+        that is none.
         """
         try:
             return self._followed(transaction, lock)

@@ -23,7 +23,7 @@ from belman.studies import consequences
 from belman.studies.contexts import context as contexts
 from belman.studies.contexts.context import Open
 from belman.studies.log import change_keys
-from belman.studies.log.chain import NO_MARK, Head, mark
+from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import FIRST_CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
@@ -296,8 +296,8 @@ class UnitOfWork:
         """Let an event that is no ask happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
-        own = event.ticket and self.mark_of(event.ticket)
-        event, self.head = self.head.joined(event, own or NO_MARK)
+        own = None if event.ticket is None else self.mark_of(event.ticket)
+        event, self.head = self.head.joined(event, own)
         self.state.fold(event)
         self.log.add([event])
         self.changes += kind == Kind.CHANGE_NOTICED
@@ -336,13 +336,13 @@ class UnitOfWork:
 
     def shown(self, number: int) -> str:
         """The id of the ticket of an ask."""
-        return ticket_id(number, self.secret, self.mark_of(number) or NO_MARK)
+        return ticket_id(number, self.secret, self.mark_of(number) or b"")
 
     def mark_of(self, number: int) -> bytes | None:
         """The mark of a ticket that was given, by the number of its ask."""
         tickets = self.state.tickets
         if number in tickets.asks:
-            return tickets.marks.get(number, NO_MARK)
+            return tickets.marks[number]
         ask = self.log.event(number)
         return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from belman.studies.log.chain import NO_MARK, mark
+from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.metrics import Metrics, check_metrics, together, told_in
 from belman.studies.rules.settings import Settings
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
     time: float
     silent: bool
     metrics: Metrics = {}  # noqa: RUF012 (nobody changes it)
-    mark: bytes = NO_MARK
+    mark: bytes = b""
 
 
 class OpenTickets:
@@ -43,7 +43,7 @@ class OpenTickets:
         self.window, self.silence = settings.window, settings.silence
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
-        self.marks: dict[int, bytes] = {}  # of those that have one, as their events bear it
+        self.marks: dict[int, bytes] = {}  # as their events bear them
         self.answers: dict[int, float] = {}  # what was told so far, under a window
         self.adds_rewards = settings.accumulate and settings.reward is None
         self.metrics: dict[int, Metrics] = {}  # what was told so far of those with an answer
@@ -63,7 +63,7 @@ class OpenTickets:
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
-                self.marks.pop(event.ticket, None)
+                del self.marks[event.ticket]
                 silent, told = kind == Kind.EXPIRED, told_in(event)
                 counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
             else:
@@ -75,7 +75,7 @@ class OpenTickets:
             assert arm is not None
             assert event.ticket is not None
             del self.asks[event.ticket]
-            self.marks.pop(event.ticket, None)
+            del self.marks[event.ticket]
             self.silent.get(arm, {}).pop(event.ticket, None)
         elif kind == Kind.RECORDED:
             assert arm is not None
@@ -91,8 +91,7 @@ class OpenTickets:
 
     def _open(self, number: int, ask: tuple[int, float], mark: bytes) -> None:
         self.asks[number] = ask
-        if mark != NO_MARK:
-            self.marks[number] = mark
+        self.marks[number] = mark
         if self.window is not None:
             self.silent.setdefault(ask[0], {})[number] = ask[1]
 
@@ -132,7 +131,7 @@ class OpenTickets:
                 time + window,
                 number not in self.answers,
                 self.metrics.get(number, {}),
-                self.marks.get(number, NO_MARK),
+                self.marks[number],
             )
             for number, (arm, time) in self.closing(now)
         ]
@@ -143,7 +142,7 @@ class OpenTickets:
         for one in closed:
             assert one.ticket is not None
             del self.asks[one.ticket]
-            self.marks.pop(one.ticket, None)
+            del self.marks[one.ticket]
             if one.silent:
                 del self.silent[one.arm][one.ticket]
             else:
@@ -165,7 +164,7 @@ class OpenTickets:
     def to_plain(self) -> dict[str, Any]:
         """For a snapshot; without a window just what is out."""
         steps = (number - i for i, number in enumerate(self.asks))
-        marks = (self.marks.get(number, NO_MARK).hex() for number in self.asks)
+        marks = (self.marks[number].hex() for number in self.asks)
         asks: dict[str, Any] = {
             "outstanding": {
                 "numbers": runs(steps),  # each less its place, so that neighbours are alike
