@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from belman.studies.log.chain import NO_MARK, mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.metrics import Metrics, check_metrics, together, told_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.tickets.runs import run_out, runs
 
 
@@ -39,8 +39,8 @@ class Counted(NamedTuple):
 class OpenTickets:
     """Tickets in the order of their asks, which is that in which their windows close."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.window, self.silence = settings.window, settings.silence
+    def __init__(self, settings: StudySettings) -> None:
+        self.window, self.silence = settings.window, settings.silent_reward
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
         self.marks: dict[int, bytes] = {}  # of those that have one, as their events bear it
@@ -195,7 +195,7 @@ class OpenTickets:
 
 
 def what_counted(
-    settings: Settings, events: Iterable[Event], now: float
+    settings: StudySettings, events: Iterable[Event], now: float
 ) -> tuple[dict[int, float], set[int]]:
     """What every ticket of a log counts as, corrections included, and which tickets are out."""
     tickets, rewards = OpenTickets(settings), dict[int, float | None]()
@@ -209,7 +209,7 @@ def what_counted(
 
 
 def counted_between(
-    settings: Settings, events: Iterable[Event], after: int, now: float
+    settings: StudySettings, events: Iterable[Event], after: int, now: float
 ) -> Iterator[Event | Counted]:
     """The events that follow a number, and in their midst what tickets counted as, up to now.
 

@@ -13,7 +13,7 @@ from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
-from belman.studies.rules.settings import check_control
+from belman.studies.rules.floors import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.counts import LATE
