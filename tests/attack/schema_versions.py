@@ -1,9 +1,8 @@
-"""Tables of other versions: old ones are brought up to date whole, others are left as they are."""
+"""Tables of other versions, and damaged ones, are left as they are."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator

@@ -114,8 +114,7 @@ def replay(
 ) -> None:
     """Estimate what another policy would have earned (off-policy evaluation)."""
     study = opened(name, storage, read_only)
-    contexts = study.settings.contexts
-    read = parse.dependent_policy if contexts and contexts.agent else parse.policy
+    read = parse.dependent_policy if study.settings.has_features else parse.policy
     estimate = study.replay(read(policy, horizon=10_000))
     show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
 

@@ -98,7 +98,6 @@ class UnitOfWork:
         self._before = state.number
         self.changes = 0  # of the world that were written down
         self._looks = shipping.looks(state.told)
-        self.overdue = self._expire()
         self.dirty = False  # whether anything was done that a refusal must undo
 
     # Requests
@@ -313,20 +312,6 @@ class UnitOfWork:
         self.log.write()
         if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
             self.log.keep_snapshot(self.head, self.state.to_text())
-
-    def _expire(self) -> int:
-        """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
-        rule = self.state.settings
-        if rule.expire_after is None:
-            return 0
-        count = 0
-        while out := next(iter(self.state.tickets.asks.items()), None):
-            number, (place, asked) = out
-            if asked + rule.expire_after > self.now:
-                break
-            self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
-            count += 1
-        return count
 
     # Tickets
 

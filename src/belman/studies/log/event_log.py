@@ -19,7 +19,6 @@ class Kind(IntEnum):
     CREATED = 1  # body: the settings
     ASKED = 2  # arm, draw, probability, key; body: attributes
     TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
-    EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
     RECORDED = 5  # arm, reward: past data, not asked for; body: attributes
     PAUSED = 6  # body: the reason, as in all below
     RESUMED = 7

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.metrics import Metrics, check_metrics, together, told_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.tickets.runs import run_out, runs
 
 
@@ -39,8 +39,8 @@ class Counted(NamedTuple):
 class OpenTickets:
     """Tickets in the order of their asks, which is that in which their windows close."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.window, self.silence = settings.window, settings.silence
+    def __init__(self, settings: StudySettings) -> None:
+        self.window, self.silence = settings.window, settings.silent_reward
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
         self.marks: dict[int, bytes] = {}  # as their events bear them
@@ -58,14 +58,14 @@ class OpenTickets:
         if kind == Kind.ASKED:
             assert arm is not None
             self._open(event.number, (arm, event.time), mark(event))
-        elif kind == Kind.TOLD or kind == Kind.EXPIRED:
+        elif kind == Kind.TOLD:
             assert arm is not None
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
                 del self.marks[event.ticket]
-                silent, told = kind == Kind.EXPIRED, told_in(event)
-                counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
+                told = told_in(event)
+                counted.append(Counted(event.ticket, arm, event.reward, event.time, False, told))
             else:
                 assert event.reward is not None
                 self.answer(event.ticket, self.together(event.ticket, event.reward))
@@ -194,7 +194,7 @@ class OpenTickets:
 
 
 def what_counted(
-    settings: Settings, events: Iterable[Event], now: float
+    settings: StudySettings, events: Iterable[Event], now: float
 ) -> tuple[dict[int, float], set[int]]:
     """What every ticket of a log counts as, corrections included, and which tickets are out."""
     tickets, rewards = OpenTickets(settings), dict[int, float | None]()
@@ -208,7 +208,7 @@ def what_counted(
 
 
 def counted_between(
-    settings: Settings, events: Iterable[Event], after: int, now: float
+    settings: StudySettings, events: Iterable[Event], after: int, now: float
 ) -> Iterator[Event | Counted]:
     """The events that follow a number, and in their midst what tickets counted as, up to now.
 
