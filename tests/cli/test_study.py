@@ -136,7 +136,7 @@ def test_studies_of_a_world_that_changes(study, words, policy):
 
 
 def test_a_window_and_a_correction_from_the_shell(study):
-    study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "none")
+    study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "forget")
     ticket = study("ask", "mail").split("\t")[0]
     assert study("create", "shop", "--arms", "only", "--family", "poisson").startswith("Study(")
     told = study("ask", "shop").split("\t")[0]

@@ -11,10 +11,10 @@ from belman.studies import Study
 
 
 def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(service, client):
-    rule = {"window": timedelta(hours=1), "silence": None, "accumulate": True}
+    rule = {"window": timedelta(hours=1), "silence": "forget", "accumulate": True}
     study = client.create("sums", ["a", "b"], family="poisson", **rule)
     near = Study("sums", service.storage)
-    assert (near.settings.window, near.settings.silence) == (3600.0, None)
+    assert (near.settings.window, near.settings.silence) == (3600.0, "forget")
     ticket = study.ask()
     assert study.tell(ticket, 2) is True
     assert study.tell(ticket, 2) is True  # another purchase of two
@@ -26,7 +26,7 @@ def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(s
     assert sent == [{"news": True}, {"news": False}]
     assert near._replica.look(lambda state: [one.reward for one in state.book.open.values()]) == [10.0]
     status = study.status()
-    assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, None, True)
+    assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, "forget", True)
     with pytest.raises(TicketError, match="is open until"):
         study.correct(ticket, 0, "refund")
 

@@ -156,10 +156,10 @@ def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
     study = open_study("x", ["a", "b"], policy=policy, storage=url, clock=clock, seed=1)
     play(study, clock, 30, {"a": 0.9, "b": 0.5})
     state, _ = study.copied()
-    before = state.agent._memory.own.plays.copy()
+    before = state.decider._memory.own.plays.copy()
     assert before.sum() == 5.0
     again = State.from_text(state.to_text())
-    assert again.agent._memory.own.plays.tolist() == before.tolist()
+    assert again.decider._memory.own.plays.tolist() == before.tolist()
     study.check()
     study.storage.close()
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 import belman
 from belman import errors
+from belman.agent.agent import agent_of
 from belman.measures.limits import Limit, log_odds
 from belman.measures.martingales import Betting
 from belman.studies import Draw, Kind
@@ -262,7 +263,7 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     assert study.register[event.arm] == "b"
     assert json.loads(event.body)["by"] == "rule"
     assert study.verdict().decided
-    before = study._replica.folded(until=event.number - 2).agent
+    before = agent_of(study._replica.folded(until=event.number - 2).decider)
     before.stop_when = rule
     assert not before.verdict().decided  # and it shipped as soon as it could
     play(says, 60)

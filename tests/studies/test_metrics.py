@@ -257,7 +257,7 @@ def test_a_study_without_metrics_is_written_as_ever(opened, clock, tmp_path):
     created, *_, told, corrected = study.events()
     assert "reward" not in json.loads(created.body)
     assert told.body is None
-    assert set(json.loads(corrected.body)) == {"reason", "before", "learnt"}
+    assert set(json.loads(corrected.body)) == {"reason", "before", "patch"}
     study.export(tmp_path / "log.csv")
     head = (tmp_path / "log.csv").read_text().splitlines()[0]
     assert head == "number,time,event,ticket,arm,draw,probability,reward,reason"
@@ -313,7 +313,7 @@ class Slip:
     def counts(self, silence):
         if self.corrections:
             return self.corrections[-1][0]
-        return bool(self.told) or silence is not None
+        return bool(self.told) or silence not in (None, "forget")
 
 
 TELLING = st.dictionaries(
@@ -330,7 +330,7 @@ STEPS = st.lists(
 )
 RULES = [
     {},
-    {"window": 5, "silence": None},
+    {"window": 5, "silence": "forget"},
     {"window": 5, "accumulate": True},
     {"window": 5, "reward": "margin - 0.2*latency", "accumulate": True},
     {"window": 5, "reward": "margin - 0.2*latency"},

@@ -256,7 +256,7 @@ def test_rewards_beyond_the_range(opened):
     for reward in (11.0, -3.0, 5.0):
         clipping.tell(clipping.ask().id, reward)
     assert clipping.status()["clipped"] == 2
-    assert sum(clipping.agent().learnt(arm).sum for arm in "ab") == pytest.approx(1.5)
+    assert sum(clipping.copied()[0].decider.learnt(arm).sum for arm in "ab") == pytest.approx(1.5)
     again = opened(name="clipped", arms=None)
     assert again.settings.clip is True
     assert again.check() == clipping.check()

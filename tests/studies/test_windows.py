@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
-from belman.studies.requests.corrections import refolded
+from belman.studies.requests.telling import _refolded_arm
 from belman.studies.state import State
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
@@ -45,7 +46,7 @@ def test_a_ticket_counts_when_its_window_closes_with_what_was_told_last(opened, 
 
 
 def test_silence_may_be_forgotten(opened, clock):
-    study = opened(arms=["only"], window=60, silence=None, clock=clock)
+    study = opened(arms=["only"], window=60, silence="forget", clock=clock)
     told, _ = study.ask(2)
     study.tell(told, 1)
     clock.now += 60.0
@@ -227,7 +228,9 @@ def test_a_decision_knows_what_has_closed_since_the_last_event(opened, clock):
     assert {ticket.arm for ticket in study.ask(10)} == {"good"}
 
 
-@pytest.mark.parametrize("given", [{}, {"window": 10, "silence": None}], ids=["at once", "window"])
+@pytest.mark.parametrize(
+    "given", [{}, {"window": 10, "silence": "forget"}], ids=["at once", "window"]
+)
 def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     """Under a discount, with arms that come and go: rewards of a retired arm fade nothing, and
     nothing fades it.
@@ -246,11 +249,9 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
                 turn // 10 - 1
             ]()
     state = study._replica.look(State.copied)
-    scale, family = state.agent.scale, state.agent.family
     for arm in range(3):
         known = state.learnt(arm)
-        there = (state.settings, scale, family, arm, known.prior, study.events())
-        anew = refolded(*there, state.book.time, {})
+        anew = study._replica.transact(partial(_refolded_arm, arm=arm, counts={}))
         assert anew.tells == known.tells > 0
         for one, other in zip(known[:5], anew[:5], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -265,7 +266,7 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
         ({"silence": 1}, errors.SettingError, "give window=… too"),
         ({"accumulate": True}, errors.SettingError, "give window=… too"),
         ({"window": 1, "accumulate": 1}, errors.SettingError, "neither True nor False"),
-        ({"window": 1, "silence": 2}, errors.RewardError, "silence=None to forget"),
+        ({"window": 1, "silence": 2}, errors.RewardError, "silence='forget' to forget"),
         (
             {"window": 1, "range": (10, 20)},
             errors.RewardError,
@@ -281,14 +282,18 @@ def test_bad_windows_create_nothing(tmp_path, given, error, words):
     storage.close()
 
 
-def test_a_window_is_compared_as_a_whole_when_a_study_is_opened(opened):
-    opened(window=60, silence=None, range=(10.0, 20.0))
-    opened(window=60, silence=None)
+def test_what_is_given_of_a_window_is_compared_when_a_study_is_opened(opened):
+    opened(window=60, silence="forget", range=(10.0, 20.0))
+    opened(window=60, silence="forget")
+    opened(window=60)
+    opened(silence="forget", accumulate=False)
     opened(arms=None)
-    with pytest.raises(errors.RewardError, match="silence=0"):
-        opened(window=60)
-    with pytest.raises(errors.SettingError, match=r"created with silence=None, and now 12\.0"):
-        opened(window=60, silence=12)
+    with pytest.raises(errors.SettingError, match=r"created with silence='forget', and now 12\.0"):
+        opened(silence=12)
+    with pytest.raises(errors.SettingError, match=r"created with window=60\.0, and now 61\.0"):
+        opened(window=61, silence=12)
+    with pytest.raises(errors.SettingError, match="created with accumulate=False"):
+        opened(accumulate=True)
 
 
 def test_an_export_says_what_counted_and_when_and_is_past_data(opened, clock, tmp_path):
@@ -370,7 +375,7 @@ def normal_gamma(x):
 LIVES = {
     "no reward": ({"window": 10}, bernoulli, (0.0, 1.0, 0.25)),
     "early": ({"window": 10}, bernoulli, (0.0, 1.0)),
-    "forgotten": ({"window": 10, "silence": None}, bernoulli, (0.0, 1.0)),
+    "forgotten": ({"window": 10, "silence": "forget"}, bernoulli, (0.0, 1.0)),
     "sums": (
         {"window": 10, "accumulate": True, "family": "poisson"},
         lambda x: np.array([x, 1.0]),
@@ -382,7 +387,7 @@ LIVES = {
         (0.5, -1.25, 40.0, 1e9),
     ),
     "fading": (
-        {"window": 10, "silence": None, "family": GaussianUnknown(), "discount": 0.9},
+        {"window": 10, "silence": "forget", "family": GaussianUnknown(), "discount": 0.9},
         normal_gamma,
         (0.5, -1.25, 40.0),
     ),
@@ -488,7 +493,7 @@ def compare(study, twin, clock, statistic, family):
     agent = study.agent()
     for arm in agent.arms:
         prior = family.natural(family.prior)
-        found = family.natural(agent.learnt(arm).belief)
+        found = family.natural(study.copied()[0].decider.learnt(arm).belief)
         np.testing.assert_allclose(
             found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )

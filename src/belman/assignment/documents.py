@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .allotment import POINTS, Cut, counts_of, in_points, lay_out, move_as_few
-from .hashing import prefix_of
 from .refusals import BelmanError, WeightsError
 
 FORMAT = "belman-weights/1"
@@ -31,6 +30,11 @@ class Assignment(NamedTuple):
     arm: Arm
     chance: float
     version: int
+
+
+def prefix_of(salt: str) -> bytes:
+    """What stands before the name of a unit when it is hashed."""
+    return salt.encode() + b"\0"
 
 
 @dataclass(frozen=True)

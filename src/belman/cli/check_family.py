@@ -5,27 +5,30 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
 
-from belman.cli.picture import write_picture
-from belman.cli.show import console
+from belman.cli.commands import app, command
+from belman.cli.output import say, write_picture
 from belman.errors import SettingError, listing, nearest
 from belman.families import check
 
+#: The help of options for a file of rewards.
+OF_A_FILE = {
+    "column": "The column of the rewards.",
+    "arm": "The column of the arms, where there are several.",
+    "plot": "Also draw a picture into this PNG, SVG or PDF file.",
+}
 
+
+@command(app, data="A CSV file with a header.", **OF_A_FILE)
 def check_family(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
-    column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
-    arm: Annotated[
-        str | None, typer.Option(help="The column of the arms, where there are several.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw a picture into this PNG, SVG or PDF file.")
-    ] = None,
+    data: Path,
+    *,
+    column: str = "reward",
+    arm: str | None = None,
+    as_json: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Say which family fits your rewards: how each predicts, whether its intervals hold."""
     rewards, arms = columns(data, column, arm)
@@ -33,8 +36,8 @@ def check_family(
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        console.print(f"{found.rewards:,} rewards of {data.name}\n", highlight=False)
-        console.print(str(found), soft_wrap=True, markup=False, highlight=False)
+        say(f"{found.rewards:,} rewards of {data.name}\n")
+        say(str(found))
     if plot is not None:
         from belman import plots
 

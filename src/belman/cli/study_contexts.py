@@ -5,23 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from belman.cli import parse
 from belman.errors import SettingError, listing
 
 Values = dict[str, Any]
-
-ContextOption = Annotated[
-    list[str] | None,
-    typer.Option("--context", help="A value of the context, such as country=FR; may be repeated."),
-]
-CandidatesOption = Annotated[
-    str | None,
-    typer.Option(help="The candidates: a .json or .csv file, or JSON: '[{\"price\": 5}]'."),
-]
 
 
 def context(pairs: list[str] | None) -> Values | None:

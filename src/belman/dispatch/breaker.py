@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from belman.agent import checks
+from belman.deciders import checks
 from belman.errors import SettingError, StateError
 from belman.special.beta_law import beta_survival
 

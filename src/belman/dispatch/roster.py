@@ -202,7 +202,7 @@ class Roster:
             remedy = "let its job end, or pause it so that it gets no other"
             raise ServerError(f"server {server!r} is busy: {remedy}")
         for agent in self.agents.values():
-            agent.remove_arm(server)
+            agent.retire_arm(server, forget=True)
         for kept in (self.completed, self.failed, self.expired, self.seconds, self.slots):
             del kept[server]
         self.records.pop(server, None)

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
-from belman.agent import Agent, checks, state_file
+from belman.agent import Agent
+from belman.deciders import checks, state_file
 from belman.dispatch import slots
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job
@@ -51,7 +52,7 @@ def write(roster: Roster, now: float) -> str:
 
 
 def read(text: str, source: str, policy: Policy | None, now: float) -> Roster:
-    """The roster of such a text, at this time; what lacks in an older one is as it was then."""
+    """Read the roster of a text that `write` gave, as it is at this time."""
     content = state_file.read(text, source, FORMAT)
     rebuild = partial(_rebuilt, content, source, policy, now)
     return state_file.trusted(rebuild, source, FORMAT)
@@ -64,11 +65,9 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
         return [state_file.decode_arm(name, source) for name in part]
 
     servers, queues = names(content["servers"]), names(content["queues"])
-    since = ("time_limit", "breaker") if "sent" in content else ()
-    same = {name: content[name] for name in ("learns", "limit", "penalty", *since)}
-    if (rules := same.get("breaker")) is not None:
-        same["breaker"] = Breaker(**rules)
-    made = Roster(servers, queues=queues, **same)
+    same = {name: content[name] for name in ("learns", "limit", "penalty", "time_limit")}
+    rules = None if content["breaker"] is None else Breaker(**content["breaker"])
+    made = Roster(servers, queues=queues, breaker=rules, **same)
     rebuild = partial(Agent.from_json, source=source, policy=policy)
     made.agents = dict(zip(queues, map(rebuild, content["agents"]), strict=True))
     unit, made.spent = content["unit"], checks.size(content["spent"], "spent")
@@ -76,14 +75,9 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
         raise StateError(f"unit is {unit}, and {LEAST:g} is the least")
     made.unit = unit
     _read_counts(made, content, servers)
-    services = content["services"]
-    if "sent" in content:
-        _read_rest(made, content, servers, now)
-    else:  # of the time when a server had one job at most
-        made.sent = len(services)
-        services = [[*service, place, False] for place, service in enumerate(services, 1)]
+    _read_servers(made, content, servers, now)
     made.paused = {made.known(server) for server in names(content["paused"])}
-    for server, queue, ago, *rest in services:
+    for server, queue, ago, *rest in content["services"]:
         key, whose = names([server, queue])
         made.jobs.add(_job(made, [key, whose, now - checks.size(ago, "services"), *rest]))
     _check_agents(made, source)
@@ -92,13 +86,14 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
 
 def _read_counts(made: Roster, content: dict[str, Any], servers: list[Hashable]) -> None:
     for name in _COUNTS:
-        given = content.get(name, [0] * len(servers)) if name == "expired" else content[name]
-        counts = checks.wholes(given, len(servers), name)
+        counts = checks.wholes(content[name], len(servers), name)
         setattr(made, name, dict(zip(servers, counts, strict=True)))
 
 
-def _read_rest(made: Roster, content: dict[str, Any], servers: list[Hashable], now: float) -> None:
-    """What files have since servers have slots and breakers."""
+def _read_servers(
+    made: Roster, content: dict[str, Any], servers: list[Hashable], now: float
+) -> None:
+    """Read the times, slots and records of failures of the servers."""
     made.sent = checks.whole(content["sent"], "sent")
     made.mind = checks.words(content["mind"])
     seconds = [checks.size(value, "seconds") for value in content["seconds"]]

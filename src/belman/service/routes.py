@@ -17,6 +17,7 @@ from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.context_models import looked_at
 from belman.service.export_response import ExportResponse
 from belman.service.keys import Role
+from belman.service.new_study import NewStudy
 from belman.service.problems import status_of
 from belman.service.registry import Registry
 from belman.studies import Study, archive, restore
@@ -87,7 +88,7 @@ async def list_studies(
 
 
 @router.post("", response_model=answers.StatusOut, status_code=201, **requires(Role.ADMIN, 409))
-async def create_study(request: Request, new: models.NewStudy) -> Response:
+async def create_study(request: Request, new: NewStudy) -> Response:
     """Create a study; one that is there already with these settings is as good."""
     registry = registry_of(request)
     study = await registry.change(views.create, new, registry.storage)

@@ -7,10 +7,10 @@ from belman.studies.open_or_create import open_study
 from belman.studies.requests.asking import Ask
 from belman.studies.requests.telling import Tell
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.study import Study
 from belman.studies.ticket import Ticket
 from belman.studies.views.replay import Estimate
 
-__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Settings", "Storage", "Study"]
-__all__ += ["Tell", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]
+__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Storage", "Study", "Tell"]
+__all__ += ["StudySettings", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]

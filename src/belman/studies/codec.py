@@ -18,7 +18,7 @@ from functools import cache
 from itertools import groupby
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.errors import StateError
 
 T = TypeVar("T")
@@ -57,18 +57,21 @@ DERIVED = {"derived": True}
 
 def write(value: Any, hint: Any = None) -> Any:
     """Return a value as plain data."""
-    return form(type(value) if hint is None else hint).write(value)
+    kind: Any = type(value) if hint is None else hint
+    return form(kind).write(value)
 
 
 def read(hint: type[T], content: Any, scope: Scope) -> T:
     """Return the value of a type that plain data stand for; StateError where there is none."""
-    found: T = form(hint).read(content, scope)
+    kind: Any = hint
+    found: T = form(kind).read(content, scope)
     return found
 
 
 def copied(value: T, hint: Any = None) -> T:
     """Return an equal value that shares nothing that can change."""
-    copy = form(type(value) if hint is None else hint).copy
+    kind: Any = type(value) if hint is None else hint
+    copy = form(kind).copy
     return value if copy is None else copy(value)
 
 
@@ -136,7 +139,8 @@ def _annotated(hint: Any, mark: Any) -> Form:
             state_file.encode_arm, lambda text, _: state_file.decode_arm(text, "a snapshot")
         )
     if mark == COLUMNS:
-        return _columns(*map(form, typing.get_args(hint)), kind=typing.get_args(hint)[1])
+        key, kind = typing.get_args(hint)
+        return _columns(form(key), kind)
     check = mark
 
     def read_checked(content: Any, scope: Scope) -> Any:
@@ -253,7 +257,7 @@ def _part(kind: Any) -> Form:
 # Columns, which keep what is alike short
 
 
-def _columns(key: Form, value: Form, kind: Any) -> Form:
+def _columns(key: Form, kind: Any) -> Form:
     hints = typing.get_type_hints(kind, include_extras=True)
     forms = [key, *(form(hints[name]) for name in kind._fields)]
     names = ("key", *kind._fields)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from belman.agent import reporting
+from belman.deciders import IndependentDecider
 from belman.measures.report import Report, report
 from belman.measures.stop_rules import Verdict
 from belman.studies.log.event_log import Kind
@@ -34,14 +34,21 @@ def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
         crossed = None if place in state.retired else state.guards.crossed(place)
         if crossed is not None:
             what = f"{crossed.metric} of {state.register[place]} is not {crossed.limit.text}"
-            kind = Kind.PAUSED if len(state.agent.arms) == 1 else Kind.ARM_RETIRED
+            kind = Kind.PAUSED if len(state.arms) == 1 else Kind.ARM_RETIRED
             body = {"reason": f"guard: {what}", "guard": crossed.metric}
             yield Consequence(kind, place, body)
-    while news := state.agent.changes_since(state.noticed):
+    while news := _changes_since(state):
         yield _noticed(state, *news[0])
     if is_look and (verdict := decided(state)):
         body = {"reason": verdict.sentence, "by": "rule"}
         yield Consequence(Kind.SHIPPED, state.places[verdict.arm], body)
+
+
+def _changes_since(state: State) -> list[Any]:
+    """Return the changes of the world that are not written down yet."""
+    if not isinstance(state.decider, IndependentDecider) or not state.decider.policy.learns:
+        return []
+    return [one for one in state.decider.changes() if one[1].number > state.noticed]
 
 
 def _noticed(state: State, arm: Any, change: Any) -> Consequence:
@@ -62,12 +69,12 @@ def _noticed(state: State, arm: Any, change: Any) -> Consequence:
 
 def standing(state: State) -> Report:
     """What is known now, without intervals."""
-    return report(reporting.known(state.agent), None, 0.95, state.settings.stop_when, most=0)
+    return report(state.decider.known(), None, 0.95, state.settings.stop_when, most=0)
 
 
 def decided(state: State) -> Verdict | None:
     """What the rule says, where it lets the study ship now."""
-    if not state.ships_itself or state.shipped is not None or len(state.agent.arms) < 2:
+    if not state.ships_itself or state.shipped is not None or len(state.arms) < 2:
         return None
     verdict = standing(state).verdict
     return verdict if verdict.decided else None

@@ -6,11 +6,10 @@ It is a decider (who chooses, and what is believed), a book (outcomes that are o
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, methodcaller
 from typing import Annotated, Any
@@ -18,26 +17,30 @@ from typing import Annotated, Any
 import numpy as np
 
 from belman import chance
-from belman.agent import Agent, state_file
-from belman.agent.contextual.mind import Asking
-from belman.agent.learnt import Learnt
+from belman.deciders import (
+    Asking,
+    Choice,
+    Draw,
+    IndependentDecider,
+    Learnt,
+    decider_named,
+    state_file,
+)
 from belman.delays import DelayLaw
 from belman.delays.estimate import PRIOR
 from belman.engine import LATER, entry
-from belman.errors import BelmanError, RewardError, SettingError, StateError
+from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies import codec
 from belman.studies.codec import DERIVED, Arm, Count, Form, Place
-from belman.studies.contexts.context import Open
-from belman.studies.contexts.segments import SegmentContexts
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, Book, Counted, Outcome
-from belman.studies.outcomes.bulk import Bulk, changes_in
+from belman.studies.outcomes.book import CANDIDATES, CONTEXT, Book, Counted, Outcome
+from belman.studies.outcomes.bulk import Bulk
 from belman.studies.outcomes.early import EarlyLearning
 from belman.studies.rules.guards import Guards
-from belman.studies.rules.settings import Settings, given_back
-from belman.studies.traffic.deciding import Deciding, Decision
+from belman.studies.rules.written import check_texts, given_back
+from belman.studies.settings import StudySettings
 from belman.studies.traffic.publishing import Publishing
 from belman.studies.traffic.tally import ArmTally, Tally
 
@@ -54,30 +57,27 @@ _OVERTAKING = (
 
 _SETTINGS = Form(
     lambda settings: json.loads(settings.to_json()),
-    lambda content, _: Settings.from_json(json.dumps(content)),
+    lambda content, _: StudySettings.from_json(json.dumps(content)),
 )
-_AGENT = Form(
-    lambda agent: json.loads(agent.to_json()),
-    lambda content, _: Agent.from_json(json.dumps(content), source="a snapshot"),
-    copy.deepcopy,
+_DECIDER = Form(
+    lambda decider: {"kind": decider.kind, "state": state_file.plain(decider.state())},
+    lambda content, _: decider_named(content["kind"]).restore(content["state"], "a snapshot"),
+    methodcaller("copy"),
 )
-_CONTEXTS = Form(methodcaller("learnt"), lambda content, _: content, methodcaller("copied"))
 
 
 @dataclass
 class State:
-    """The agent, the register of all arms there ever were, and the tickets that are out.
+    """What decides, the register of all arms there ever were, the book and the tally.
 
     The same events give the same state to the last bit, whoever folds them: an ask holds the arm
     that was chosen, so that nothing is decided anew, and every decision draws from a generator of
     its own, forked from the seed by its number.
     """
 
-    settings: Annotated[Settings, _SETTINGS]
-    agent: Annotated[Agent, _AGENT]
-    contexts: Annotated[Any, _CONTEXTS] | None
+    settings: Annotated[StudySettings, _SETTINGS]
+    decider: Annotated[Any, _DECIDER]
     register: list[Arm]
-    retired: dict[Place, Learnt]
     book: Book
     early: EarlyLearning | None
     tally: Tally
@@ -89,18 +89,20 @@ class State:
     paused: bool = False
     number: Count = 0
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
-    deciding: Any = field(default=None, metadata=DERIVED)
+    #: What tickets count as that a correction is about, while a log is folded for it.
+    corrected: Any = field(default_factory=dict, metadata=DERIVED)
+    _words: Any = field(default=None, metadata=DERIVED)  # from which every decision's are forked
+    _own: Any = field(default=None, metadata=DERIVED)  # of one decision
+    _chances: Any = field(default_factory=dict, metadata=DERIVED)
 
     @classmethod
-    def begin(cls, settings: Settings) -> State:
+    def begin(cls, settings: StudySettings) -> State:
         """Return the state of a study of which nothing is known but its settings."""
         arms = len(settings.arms)
         return cls(
             settings,
-            settings.agent(),
-            None if settings.contexts is None else settings.contexts.begin(settings),
+            settings.decider(),
             list(settings.arms),
-            {},
             Book(),
             EarlyLearning(DelayLaw(settings.window or 0.0, arms)) if settings.early else None,
             Tally([ArmTally() for _ in range(arms)]),
@@ -110,58 +112,80 @@ class State:
     def __post_init__(self) -> None:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.book.under(self.settings)
-        self.guards.limits = dict(self.settings.guard or ())
-        self.deciding = Deciding(self.settings)
-        if isinstance(self.contexts, dict):  # of a snapshot
-            assert self.settings.contexts is not None
-            learnt, self.contexts = self.contexts, self.settings.contexts.begin(self.settings)
-            self.contexts.take(learnt)
-            for outcome in self.book.open.values():
-                asked = self.asked(outcome)
-                self.contexts.check(*asked.asking)
-                if isinstance(self.contexts, SegmentContexts):
-                    self.contexts.wait(*asked, 1)
+        self.guards.limits = dict(self.settings.guard or {})
+        self._words, self._own = self.settings.words(), chance.generator(0)
 
     # Deciding
 
-    def choose(self, words: chance.Words, number: int, asking: Asking | None = None) -> int:
-        """The place of the arm (or candidate) that the policy chooses, with its `number`-th fork of
-        `words`.
-        """
-        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
-        if self.contexts is None or asking is None:
-            return self.places[self.agent.ask()]
-        among = [self.places[arm] for arm in self.agent.arms]
-        chosen: int = self.contexts.choose(asking, 1, among, self.agent.mind)[0][0]
-        return chosen
+    @property
+    def arms(self) -> Sequence[Hashable]:
+        """The arms in play; one for all candidates, where these are the arms."""
+        return self.decider.arms or self.register
 
-    def rank(self, asking: Asking) -> list[int]:
-        """The places of the arms that are played, or of candidates, the largest index first."""
-        assert self.contexts is not None
-        found: list[int] = self.contexts.rank(asking, [self.places[arm] for arm in self.agent.arms])
+    @property
+    def retired(self) -> list[int]:
+        """The places of the arms that are not in play any more."""
+        gone = self.decider.retired
+        return [place for place, arm in enumerate(self.register) if arm in gone]
+
+    def check_asking(self, context: Any, candidates: Any) -> Asking:
+        """Return a context and candidates as the log keeps them; nothing is changed."""
+        if not self.settings.has_contexts and (context is not None or candidates is not None):
+            what = "context was" if candidates is None else "candidates were"
+            how = "open_study(…, context=[…]), features=… or segments=… make one"
+            raise SettingError(f"{what} given to a study that decides without: {how}")
+        found: Asking = self.decider.check(context, candidates)
+        for values in (found.context or {}, *(found.candidates or ())):
+            check_texts(values)
         return found
 
-    def check_asking(self, context: Any, candidates: Any) -> Asking | None:
-        """A context and candidates as the log keeps them, in a study that has contexts."""
-        if self.contexts is not None:
-            found: Asking = self.contexts.check(context, candidates)
+    def choose(self, words: chance.Words, number: int, asking: Asking) -> Choice:
+        """Return what the policy chooses, outstanding from now on, by the `number`-th fork of
+        `words`; its probability is not worked out.
+        """
+        rng = self._fork(words, number)
+        found: Choice = self.decider.choose(asking, rng=rng, integrate=False)[0]
+        return found
+
+    def _fork(self, words: chance.Words, number: int) -> chance.Words:
+        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
+        found: chance.Words = self._own
+        return found
+
+    def decide(self, count: int, asking: Asking) -> list[Choice]:
+        """Decide the next `count` asks, which are outstanding from now on."""
+        if self.shipped is None:
+            self.decider.lay_out()
+            rng = self._fork(self._words, self.number + 1)
+            found: list[Choice] = self.decider.choose(
+                asking, count, shares=self.settings.shares, rng=rng
+            )
             return found
-        if context is not None or candidates is not None:
-            what = "context" if candidates is None else "candidates"
-            how = "open_study(…, context=[…]), features=… or segments=… make one"
-            raise SettingError(f"{what} were given to a study that decides without: {how}")
-        return None
+        choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)
+        for _ in range(count):
+            self.decider.meet(asking)
+        self.decider.expect(choice, count)
+        return [choice] * count
 
-    def decide(self, count: int, asking: Asking | None = None) -> Iterable[Decision]:
-        """How the next `count` asks are decided, outstanding from now on."""
-        return self.deciding.decide(self, count, asking)  # type: ignore[no-any-return]
+    def choice(self, outcome: Outcome) -> Choice:
+        """Return the decision that an outcome is of."""
+        arm = self.register[outcome.arm]
+        return Choice(arm, context=outcome.context, candidate=outcome.candidate)
 
-    @staticmethod
-    def asked(outcome: Outcome) -> Open:
-        """What an outcome was decided with, and the place of its arm or candidate in that."""
-        candidate = outcome.candidate
-        asking = Asking(outcome.context or {}, None if candidate is None else [candidate])
-        return Open(asking, outcome.arm)
+    def _drawn(self, draw: int | None) -> dict[int, float] | None:
+        """Return the chance of every arm in play in a draw of this kind, by place, where no policy
+        had a say.
+        """
+        if draw not in (Draw.UNIFORM, Draw.FLOOR):
+            return None
+        if draw not in self._chances:
+            own = dict.fromkeys(self.arms, 1.0)
+            if draw == Draw.FLOOR:
+                own = self.settings.shares.of(self.arms)
+            total = sum(own.values())
+            self._chances[draw] = {self.places[arm]: share / total for arm, share in own.items()}
+        found: dict[int, float] = self._chances[draw]
+        return found
 
     # Folding
 
@@ -176,31 +200,30 @@ class State:
             self.early.take(event, outcome)
         for counted in book.take(event, body):
             self._count(counted)
-        self.agent.time = event.time
+        self.decider.time = event.time
         if kind == Kind.ASKED:
             assert event.arm is not None
             tally.ask(event.arm, event.time)
-            if self.contexts is not None:
-                self._meet(event, body)
-            if chances := self.deciding.chances(self, event.draw or 0):
+            if chances := self._drawn(event.draw):
                 tally.drawn(event.arm, chances)
             if not decided:
-                self.agent.expect(self.register[event.arm])
+                self.decider.meet(Asking(body.get(CONTEXT), body.get(CANDIDATES)))
+                self.decider.expect(self.choice(book.open[event.number]))
         elif kind == Kind.RETURNED:
             assert outcome is not None
             tally.ask(outcome.arm, outcome.time, -1)
-            self._forget(outcome)
+            self.decider.settle(self.choice(outcome), None)
         elif kind == Kind.CORRECTED:
             self._correct(event, body)
         elif kind == Kind.PUBLISHED:
             self.publishing.publish(body)
-            if self.contexts is not None:
-                self.contexts.meet(self.contexts.check(body[CONTEXT]))
+            self.decider.meet(Asking(body.get(CONTEXT)))
         elif kind == Kind.OBSERVED:
             self._observe(event, body)
         elif kind == Kind.ROWS_CORRECTED:
-            for place, n, total, after in changes_in(body):
-                self._relearn(place, after.after(self.learnt(place)))
+            for patch in body["patches"]:
+                self.decider.take(patch)
+            for place, n, total in body["changes"]:
                 tally.correct(place, event.time, n, total, in_bulk=True)
         elif kind in _CHANGING:
             self._change(event, body)
@@ -218,7 +241,7 @@ class State:
         """Apply asks of one moment, with one body but for what was chosen, that are already counted
         as outstanding: as folding one by one does, and faster.
         """
-        single = 1 if self.early is None and self.contexts is None else len(events)
+        single = len(events) if self.early is not None or self.settings.has_contexts else 1
         for event in events[:single]:
             self.fold(event, decided=True)
         if not (rest := events[single:]):
@@ -227,7 +250,7 @@ class State:
         for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), rest)).items():
             assert arm is not None
             self.tally.ask(arm, rest[0].time, count)
-            if chances := self.deciding.chances(self, draw or 0):
+            if chances := self._drawn(draw):
                 self.tally.drawn(arm, chances, count)
         self.number = events[-1].number
 
@@ -246,23 +269,18 @@ class State:
         """
         if self.early is None:
             return
-        played = [self.places[arm] for arm in self.agent.arms]
+        played = [self.places[arm] for arm in self.arms]
         beliefs = np.ones((len(self.register), 2))
-        beliefs[played] = self.agent.settled
+        beliefs[played] = self.decider.settled
         count = self.early.look if looking else self.early.counts
-        self.agent.count_provisionally(count(max(now, self.book.time), beliefs)[played])
+        self.decider.count_provisionally(count(max(now, self.book.time), beliefs)[played])
 
     def copied(self) -> State:
         """Return an equal state that goes its own way."""
         other = codec.copied(self)
-        other.deciding = Deciding(self.settings)
+        other._own = chance.generator(0)
+        other._chances = {}
         return other
-
-    def _meet(self, event: Event, body: Mapping[str, Any]) -> None:
-        """An ask with its context and candidates is outstanding."""
-        assert self.contexts is not None
-        asking = self.contexts.check(body[CONTEXT], body.get(CANDIDATES))
-        self.contexts.expect(asking, event.arm if asking.candidates is None else body[CHOSEN])
 
     def _count(self, counted: Counted) -> None:
         """An outcome counts now: of a ticket, of a row, or of past data.
@@ -271,116 +289,80 @@ class State:
         that counts as much, over and over), it is forgotten: time cannot be refused.
         """
         outcome, is_ticket = counted.outcome, type(counted.key) is int
+        choice, reward = self.choice(outcome), outcome.reward
+        if counted.key in self.corrected:
+            reward = self.corrected[counted.key]
         self.tally.expired += counted.silent
-        self.agent.time = counted.time
-        if not is_ticket:
-            self._await(outcome.arm, 1)
+        self.decider.time = counted.time
         try:
-            if outcome.reward is None:
-                raise RewardError("nothing was told")
-            if self.contexts is not None and outcome.context is not None:
-                self.contexts.check_reward(*self.asked(outcome), outcome.reward)
-            self._learn(outcome.arm, outcome.reward)
+            if is_ticket:
+                self.decider.settle(choice, reward)
+            elif reward is not None:
+                self.decider.record(choice, reward)
         except RewardError:
-            self._forget(outcome, is_ticket)
+            reward = None
+            if is_ticket:
+                self.decider.settle(choice, None)
+        if reward is None:
             self.tally.arms[outcome.arm].forgotten += is_ticket
             return
-        if self.contexts is not None and is_ticket:
-            self.contexts.settle(*self.asked(outcome), outcome.reward)
-        elif self.contexts is not None and outcome.context is not None:
-            asked = self.asked(outcome)
-            self.contexts.meet(asked.asking)
-            self.contexts.learn(*asked, outcome.reward)
+        kept, clipped = self.kept(reward)
+        counted = counted._replace(outcome=outcome._replace(reward=kept))
+        self.tally.clipped += clipped
         self.tally.count(counted, lambda: self.learnt(outcome.arm))
         self.guards.count(outcome.arm, outcome.metrics or {})
 
-    def _forget(self, outcome: Outcome, is_ticket: bool = True) -> None:
-        """An outcome that was awaited does not count."""
-        self._await(outcome.arm, -1)
-        if self.contexts is not None and is_ticket:
-            self.contexts.settle(*self.asked(outcome), None)
-
-    def _await(self, place: int, change: int) -> None:
-        """One reward more (1) or less (-1) that is still to come."""
-        if place in self.retired:
-            learnt = self.retired[place]
-            self.retired[place] = learnt._replace(pending=learnt.pending + change)
-        else:
-            (self.agent.expect if change > 0 else self.agent.cancel)(self.register[place])
-
-    def _learn(self, place: int, reward: float) -> None:
-        if place in self.retired:
-            value = self.agent.scale.inward(reward)
-            self.retired[place] = self.retired[place].told(self.agent.family, value)
-        else:
-            self.agent.tell(self.register[place], reward)
-
-    def check_reward(self, outcome: Outcome, reward: float) -> None:
-        """Raise RewardError where the belief about an arm would leave its reach, or what is known
-        by context, in a study that has contexts, cannot learn it.
-        """
-        learnt = self.learnt(outcome.arm)
-        self.agent.family.update(learnt.belief, self.agent.scale.inward(reward))
-        if self.contexts is not None:
-            self.contexts.check_reward(*self.asked(outcome), reward)
+    def kept(self, reward: float) -> tuple[float, bool]:
+        """Return a reward as it counts, and whether it was clipped to the range."""
+        if not self.settings.clip:
+            return reward, False
+        found = float(self.decider.scale.nearest(reward))
+        return found, found != reward
 
     def learnt(self, place: int) -> Learnt:
-        """All that was learnt of an arm, played or retired."""
-        if place in self.retired:
-            return self.retired[place]
-        return self.agent.learnt(self.register[place])
-
-    def _relearn(self, place: int, learnt: Learnt) -> None:
-        """All that is known of an arm is this from now on."""
-        if place in self.retired:
-            self.retired[place] = learnt
-        else:
-            self.agent.relearn(self.register[place], learnt, heard=self.agent.policy.learns)
+        """All that was learnt of an arm, in play or retired."""
+        found: Learnt = self.decider.learnt(self.register[place])
+        return found
 
     def _correct(self, event: Event, body: Mapping[str, Any]) -> None:
         """A ticket that counted counts otherwise."""
         assert event.arm is not None
-        place, before, row = event.arm, self.learnt(event.arm), body["learnt"]
-        after = before._replace(**{**row, "belief": tuple(row["belief"])})
-        was, now = body["before"], event.reward
-        n = after.tells - before.tells
-        self.tally.correct(place, event.time, n, (now or 0.0) - (was or 0.0), in_bulk=False)
+        place, was, now = event.arm, body["before"], event.reward
+        old_reward, _ = self.kept(was or 0.0)
+        new_reward, _ = self.kept(now or 0.0)
+        n, total = (now is not None) - (was is not None), new_reward - old_reward
+        self.tally.correct(place, event.time, n, total, in_bulk=False)
         old = {} if was is None else body.get("metrics_before", {})
         new = {**body.get("metrics_before", {}), **body.get("metrics", {})}
         for sums in (self.tally.metrics, self.guards):
             sums.count(place, old, -1)
             sums.count(place, {} if now is None else dict(sorted(new.items())))
-        self._relearn(place, after)
-        if self.contexts is not None and body.get("contexts") is not None:
-            self.contexts.take(body["contexts"])
+        if body["patch"] is not None:
+            self.decider.take(body["patch"])
 
     def _observe(self, event: Event, body: Mapping[str, Any]) -> None:
-        """Outcomes in bulk were observed, those that count at once."""
-        found = Bulk.of(body)
-        for place, n, total, after in found.arms:
-            learnt = after.after(self.learnt(place))
-            if place in self.retired:
-                self.retired[place] = learnt
-            else:
-                self.agent.learn_many(self.register[place], n, learnt)
-            self.tally.observe(place, event.time, n, total, lambda: learnt)  # noqa: B023
+        """Outcomes in bulk were observed: those that count at once are learnt."""
+        found, tally = Bulk.of(body), self.tally
+        for patch in found.patches:
+            self.decider.take(patch)
+        for place, n, total in found.arms:
+            tally.observe(place, event.time, n, total, lambda at=place: self.learnt(at))  # type: ignore[misc]
         for place, n in found.assigned:
-            self.tally.arms[place].assigned += n
+            tally.arms[place].assigned += n
         for place, share in found.meant:
-            self.tally.arms[place].meant += share
-        self.tally.log_odds = found.log_odds
-        self.tally.attribute_names.update(part.name for part in found.by)
+            tally.arms[place].meant += share
+        tally.log_odds = found.log_odds
+        tally.clipped += found.clipped
+        tally.attribute_names.update(part.name for part in found.by)
         for row in found.open:
-            self.tally.attribute_names.update(row[5] or ())
-        if isinstance(self.contexts, SegmentContexts):
-            self.contexts.observe(found.contexts)
+            tally.attribute_names.update(row[5] or ())
 
     def _change(self, event: Event, body: Mapping[str, Any]) -> None:
         kind = event.kind
         if event.arm is not None and kind in (Kind.PAUSED, Kind.ARM_RETIRED, Kind.ARM_ADDED):
             self.guards.stop(event.arm, body.get("guard"))
         if kind in (Kind.ARM_ADDED, Kind.ARM_RETIRED):
-            self.deciding.forget()
+            self._chances = {}
         if kind in _OVERTAKING:
             self.publishing.overtake()
         if kind in (Kind.PAUSED, Kind.RESUMED):
@@ -390,35 +372,38 @@ class State:
         elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
             self.shipped = event.arm if kind == Kind.SHIPPED else None
             self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
-        elif kind == Kind.ARM_ADDED and event.arm in self.retired:
-            self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
+        elif kind == Kind.ARM_ADDED and "name" not in body:
+            assert event.arm is not None
+            self.decider.add(self.register[event.arm])
         elif kind == Kind.ARM_ADDED:
             arm = state_file.decode_arm(body["name"], "the log")
-            self.agent.add_arm(arm, body["prior"])
+            self.decider.add(arm, body["prior"])
             self.places[arm] = len(self.register)
             self.register.append(arm)
             self.tally.arms.append(ArmTally())
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
-            self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
+            self.decider.retire(self.register[event.arm])
             if event.arm == self.shipped:
                 self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
-            self.agent.policy = given_back(body["policy"], Policy)
-            if isinstance(self.contexts, SegmentContexts):
-                self.contexts.set_policy(self.agent.policy)
+            kinds = DependentPolicy if self.settings.has_features else Policy
+            self.decider.set_policy(given_back(body["policy"], kinds))
             self.noticed = 0
         elif kind == Kind.CHANGE_NOTICED:
             self.noticed = body["noticed"]
 
     # Looking
 
-    @property
-    def policy(self) -> Policy | DependentPolicy:
-        """Who chooses."""
-        if self.contexts is None:
-            return self.agent.policy
-        found: Policy | DependentPolicy = self.contexts.policy
+    def averages(self) -> IndependentDecider:
+        """Return a decider that believes what was learnt of every arm in play over all contexts."""
+        if isinstance(self.decider, IndependentDecider):
+            return self.decider.copy()
+        rule = self.settings
+        scale: dict[str, Any] = {"range": rule.range, "clip": rule.clip, "minimise": rule.minimise}
+        found = IndependentDecider(self.arms, rule.family, **scale)
+        for arm in self.arms:
+            found.relearn(arm, self.decider.learnt(arm))
         return found
 
     def status(self) -> dict[str, Any]:
@@ -426,8 +411,8 @@ class State:
         rule, book, tally = self.settings, self.book, self.tally
         counts: dict[str, Any] = {
             "family": rule.family.name,
-            "policy": repr(self.policy),
-            "arms": len(self.agent.arms),
+            "policy": repr(self.decider.policy),
+            "arms": len(self.arms),
             "retired": len(self.retired),
             "paused": self.paused,
             "events": self.number,
@@ -437,14 +422,16 @@ class State:
             "expired": tally.expired,
             "reward": tally.reward,
         }
-        if self.contexts is not None:
-            counts |= self.contexts.status()
+        if rule.segments is not None:
+            counts |= {"segments": list(rule.segments), "seen": len(self.decider.segments.own)}
+        elif rule.has_features:
+            counts |= {"model": self.decider.model.name, "context": self.decider.context_names}
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
         if self.noticed:
             counts["changes_noticed"] = self.noticed
         if rule.clip:
-            counts["clipped"] = self.agent.clipped
+            counts["clipped"] = tally.clipped
         if observed := sum(arm.observed for arm in tally.arms):
             counts["observed"] = observed
         if book.rows:
@@ -464,9 +451,7 @@ class State:
 
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
-        # leaves what was learnt, and nothing of how it was worked with
-        self.agent.lay_out()
-        self.agent.mind[:] = 0
+        self.decider.lay_out()  # leaves what was learnt, and nothing of how it was worked with
         text = json.dumps(self._plain(), ensure_ascii=False, separators=(",", ":"))
         return f"{_digest(text)}\n{text}"
 
@@ -489,39 +474,33 @@ class State:
         state = codec.read(cls, content, {"last arm": last, "number": content["number"]})
         state.check()
         again = {name: part for name, part in state._plain().items() if name != "format"}
-        apart = ("settings", "agent")
+        apart = ("settings", "decider")  # which check themselves
         said = {name: part for name, part in content.items() if name not in apart}
-        for name in apart:
-            again.pop(name)
-        state_file.check_kept(said, json.dumps(state_file.plain(again)))
+        state_file.check_kept(said, {name: part for name, part in again.items() if name in said})
         return state
 
     def check(self) -> None:
         """Raise StateError where parts of a state contradict one another."""
-        playing = [arm for place, arm in enumerate(self.register) if place not in self.retired]
-        if len(self.places) != len(self.register) or set(playing) != set(self.agent.arms):
+        known = {*self.decider.arms, *self.decider.retired} or set(self.register)
+        if len(self.places) != len(self.register) or set(self.register) != known:
             raise StateError("a snapshot plays other arms than its register says")
         if len(self.tally.arms) != len(self.register):
             raise StateError("a snapshot does not say what became of its traffic")
-        family = self.agent.family
-        for place, learnt in self.retired.items():
-            try:
-                family.check_prior(learnt.prior)
-                family.check_belief(learnt.belief)
-            except BelmanError as error:
-                raise StateError(f"retired arm {self.register[place]!r}: {error}") from None
+        if self.decider.kind != self.settings.decider().kind:
+            raise StateError("a snapshot decides by other means than its settings say")
         for cut in (cut for arm in self.tally.arms for cut in arm.cuts.values()):
-            if len(cut.belief) != family.dimension:
+            if len(cut.belief) != self.decider.family.dimension:
                 raise StateError("a snapshot keeps of an arm's past what is not a belief")
         if self.shipped in self.retired:
             raise StateError("a snapshot has shipped an arm that it does not play")
+        for outcome in self.book.open.values():
+            self.decider.recall(self.register[outcome.arm], outcome.context, outcome.candidate)
         tickets = {key: one for key, one in self.book.open.items() if type(key) is int}
         times = [one.time for one in tickets.values()]
         if list(tickets) != sorted(tickets) or times != sorted(times):
             raise StateError("the tickets of a snapshot are not in the order of their asks")
-        pending = {self.places[arm]: count for arm, count in self.agent.outstanding.items()}
-        pending |= {place: one.pending for place, one in self.retired.items() if one.pending}
-        if pending != Counter(one.arm for one in tickets.values()):
+        waiting = Counter(one.arm for one in tickets.values())
+        if any(self.learnt(place).pending != waiting[place] for place in self.places.values()):
             raise StateError("a snapshot waits for other rewards than those of its tickets")
         if not self.tally.metrics.names >= {name for _, name in self.tally.metrics.sums}:
             raise StateError("a snapshot sums up metrics that it does not name")

@@ -11,8 +11,8 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
-from belman.agent import doors
 from belman.assignment import SigningKey, Weights
+from belman.deciders import validate
 from belman.errors import PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
@@ -29,7 +29,7 @@ from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.telling import Tell, correct, give_back, tell
 from belman.studies.requests.together import Answer, SpoiltError, answers, batches
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import check_arm, check_policy, kept
+from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.ticket import Ticket
 from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
@@ -109,7 +109,7 @@ class Study(Looking):
         ticket ranks so many of them. A request that may be sent again carries an idempotency `key`
         of its own: the same key gives the same tickets.
         """
-        count = 1 if n is None else doors.check_count(n)
+        count = 1 if n is None else validate.check_count(n)
         request = Ask(count, key, attributes, context, candidates, top)
         tickets = self._replica.transact(lambda unit: ask(unit, request))
         return tickets[0] if n is None else tickets
@@ -161,7 +161,7 @@ class Study(Looking):
         asked for; those that have expired are left alone, and one that was told raises
         TicketError, and then none goes.
         """
-        given = doors.check_list(tickets, "tickets", "those that asks gave")
+        given = validate.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
@@ -200,7 +200,7 @@ class Study(Looking):
         if isinstance(rewards, (str, os.PathLike)):
             rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
-            rows = doors.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
+            rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
         return self._replica.transact(lambda unit: record(unit, rows, reason, key))
 
     # Deciding elsewhere, by published weights
@@ -353,10 +353,10 @@ class Study(Looking):
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state)
-            policy = state.agent.policy
+            policy = state.decider.policy
             if "exposure" not in {field.name for field in fields(policy)}:
                 raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
-            return {"policy": kept(replace(policy, exposure=given))}  # type: ignore[call-arg]
+            return {"policy": kept(replace(policy, exposure=given))}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
@@ -366,7 +366,7 @@ class Study(Looking):
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state, chosen)
-            doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
+            validate.check_policy(chosen, state.decider.family, len(state.arms))
             return {"policy": kept(chosen)}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)

@@ -11,7 +11,7 @@ from typing import Any
 
 from belman.errors import PausedError, SettingError
 from belman.studies.consequences import consequences
-from belman.studies.log.chain import NO_MARK, Head, mark
+from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
@@ -55,8 +55,8 @@ class UnitOfWork:
         """Let an event that is no ask happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
-        own = event.ticket and self.mark_of(event.ticket)
-        event, self.head = self.head.joined(event, own or NO_MARK)
+        own = None if event.ticket is None else self.mark_of(event.ticket)
+        event, self.head = self.head.joined(event, own)
         self.state.fold(event)
         self.log.add([event])
         self.changes += kind == Kind.CHANGE_NOTICED
@@ -136,7 +136,7 @@ class UnitOfWork:
 
     def check_reward(self, reward: Any) -> float:
         """A reward of the study's family as the log keeps it."""
-        self.state.agent.scale.inward(reward)
+        self.state.decider.inward(reward)
         return float(reward) + 0.0  # a log has one zero
 
     def check_metrics(self, given: object) -> Metrics:
@@ -155,7 +155,7 @@ class UnitOfWork:
 
     def shown(self, number: int) -> str:
         """The id of the ticket of an ask."""
-        return ticket_id(number, self.secret, self.mark_of(number) or NO_MARK)
+        return ticket_id(number, self.secret, self.mark_of(number) or b"")
 
     def mark_of(self, number: int) -> bytes | None:
         """The mark of a ticket that was given, by the number of its ask."""

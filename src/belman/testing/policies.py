@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from belman.agent import Agent, state_file
+from belman.agent import Agent
+from belman.deciders import state_file
 from belman.engine import named_leaves
 from belman.engine.tiers import interpreted
 from belman.errors import BelmanError

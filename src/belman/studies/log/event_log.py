@@ -58,7 +58,7 @@ class Event(NamedTuple):
     reward: float | None = None
     key: str | None = None
     body: str | None = None
-    link: bytes | None = None  # to the event before it, see chain.py
+    link: bytes = b""  # to the event before it, see chain.py
 
 
 _COLUMNS = ", ".join(Event._fields)
@@ -142,7 +142,7 @@ class EventLog:
             values = chain.from_iterable(zip(repeat(self.study), *kept.values()))
             transaction.execute(_append(tuple(kept), len(rows)), *values)
         first, last = new[0], new[-1]
-        if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY or first.number == 1:
+        if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY:
             note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
             transaction.execute(note, last.number, last.link, self.study)
 
@@ -151,7 +151,7 @@ class EventLog:
         rows = transaction.rows("SELECT last, link FROM belman_studies WHERE id = ?", self.study)
         return rows[0] if rows else (0, b"")
 
-    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes | None, str] | None:
+    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes, str] | None:
         """The number and the link of the event that the last snapshot follows, and its text."""
         newest = "WHERE study = ? ORDER BY number DESC LIMIT 1"
         what = f"SELECT number, link, content FROM belman_snapshots {newest}"
@@ -159,7 +159,7 @@ class EventLog:
         return rows[0] if rows else None
 
     def keep_snapshot(
-        self, transaction: Transaction, number: int, link: bytes | None, content: str
+        self, transaction: Transaction, number: int, link: bytes, content: str
     ) -> None:
         """Write down a snapshot that follows an event, and drop those before it."""
         drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"

@@ -19,12 +19,12 @@ from typing import Annotated, Any, NamedTuple
 
 from belman.errors import StateError
 from belman.studies.codec import COLUMNS, DERIVED, Form, Place, Scope
-from belman.studies.log.chain import NO_MARK, mark
+from belman.studies.log.chain import mark
 from belman.studies.log.clocks import is_time
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.attributes import Attributes
 from belman.studies.rules.metrics import Metrics, are_metrics, together
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 
 CONTEXT, CANDIDATES, CHOSEN, RANKING = "context", "candidates", "chosen", "ranking"
 Time = Annotated[float, is_time]
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
     arm: Place
     time: Time
-    mark: bytes = NO_MARK
+    mark: bytes = b""
     reward: float | None = None
     metrics: Annotated[Metrics, are_metrics] | None = None
     context: dict[str, Any] | None = None
@@ -97,9 +97,9 @@ class Book:
     _ends: list[tuple[float, int, Any]] = field(default_factory=list, metadata=DERIVED)  # a heap
     _order: int = field(default=0, metadata=DERIVED)
 
-    def under(self, settings: Settings) -> Book:
+    def under(self, settings: StudySettings) -> Book:
         """Follow the rule of a window that settings have."""
-        self.window, self.silence = settings.window, settings.silence
+        self.window, self.silence = settings.window, settings.silent_reward
         self.accumulate = settings.accumulate
         self.adds_rewards = settings.accumulate and settings.reward is None
         opened, self.open = self.open, {}

@@ -6,74 +6,10 @@ the event keeps what came of it: who folds the log need not hold a million rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from belman.agent.learnt import Learnt
-from belman.errors import RewardError
-from belman.families import Family
-from belman.measures.learnt import learnt as learnt_by
 from belman.studies.outcomes.row_attributes import Part
-
-
-class After(NamedTuple):
-    """What is learnt of an arm once its outcomes have counted."""
-
-    belief: tuple[float, ...]
-    plays: float
-    sum: float
-    squares: float
-    tells: int
-
-    @classmethod
-    def of(cls, learnt: Learnt) -> After:
-        """What is learnt, of all that is known of an arm."""
-        return cls(*(getattr(learnt, name) for name in cls._fields))
-
-    @classmethod
-    def from_row(cls, row: Iterable[Any]) -> After:
-        """From the log."""
-        belief, *rest = row
-        return cls(tuple(belief), *rest)
-
-    def after(self, before: Learnt) -> Learnt:
-        """The same; its prior and its open asks stay."""
-        return before._replace(**self._asdict())
-
-
-class Side(NamedTuple):
-    """What came of one arm: how many, their sum, and their sums (and values) for the family."""
-
-    n: int
-    total: float
-    inward: float
-    squares: float
-    values: list[float] | None  # None where only sums are known
-
-    def joined(self, other: Side) -> Side:
-        """The sums of both."""
-        total, inward = self.total + other.total, self.inward + other.inward
-        return Side(self.n + other.n, total, inward, self.squares + other.squares, None)
-
-
-def learn(family: Family, before: Learnt, side: Side, arm: Hashable) -> After:
-    """What is learnt of an arm by all of its outcomes."""
-    try:
-        if side.values is None or family.summed:
-            belief = family.update_many(before.belief, side.n, side.inward, side.squares)
-        else:
-            belief = learnt_by(family, before.belief, side.values)
-            if (why := family.beyond_reach(belief)) is not None:
-                raise RewardError(why)
-    except RewardError as error:
-        raise RewardError(f"the outcomes of arm {arm!r} cannot be learnt: {error}") from None
-    return After(
-        tuple(map(float, belief)),
-        before.plays + side.n,
-        before.sum + side.inward,
-        before.squares + side.squares,
-        before.tells + side.n,
-    )
 
 
 class Group(NamedTuple):
@@ -86,24 +22,20 @@ class Group(NamedTuple):
     squares: float
 
 
-_SELDOM = {
-    "open",
-    "contexts",
-    "by",
-    "values",
-    "counted",
-}  # left out of the log where there are none
+#: Left out of the log where there are none.
+_SELDOM = {"open", "contexts", "by", "values", "counted", "clipped"}
 
 
 class Bulk(NamedTuple):
-    """What the event of a batch keeps: groups, (place, n, sum of rewards, what is learnt) of every
-    arm, how many units of each arm were assigned by published weights and were meant to be, and the
-    odds against these weights after all; the rows that wait for their window to close; what is
-    learnt in every segment; and digests of rows that count at once under a window.
+    """What the event of a batch keeps: groups, (place, n, sum of rewards) of every arm, the patches
+    by which they are learnt, how many units of each arm were assigned by published weights and were
+    meant to be, and the odds against these weights after all; the rows that wait for their window
+    to close; what is learnt in every segment; and digests of rows that count under a window.
     """
 
     groups: list[Group]
-    arms: list[tuple[int, int, float, After]]
+    arms: list[tuple[int, int, float]]
+    patches: Sequence[Mapping[str, Any]]
     assigned: list[tuple[int, int]]
     meant: list[tuple[int, float]]
     log_odds: float
@@ -112,6 +44,7 @@ class Bulk(NamedTuple):
     by: Sequence[Part] = ()  # what is learnt in segments, see row_attributes.py
     values: Sequence[Sequence[tuple[float, int]]] = ()  # of every group: rewards, and how often
     counted: Sequence[int] = ()
+    clipped: int = 0  # rewards that lay beyond the range
 
     @property
     def rows(self) -> int:
@@ -126,25 +59,10 @@ class Bulk(NamedTuple):
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Bulk:
         """Return what the body of an event keeps."""
-        arms = [(place, n, total, After.from_row(row)) for place, n, total, row in found["arms"]]
+        arms = [(place, n, total) for place, n, total in found["arms"]]
         groups = [Group(*group) for group in found["groups"]]
-        rest = (found["assigned"], found["meant"], found["log_odds"], found.get("open", ()))
         by = [Part(*part) for part in found.get("by", ())]
-        return cls(groups, arms, *rest, found.get("contexts", ()), by, found.get("values", ()))
-
-
-class Change(NamedTuple):
-    """What corrections make of an arm: so many more rewards, their sum, and what is learnt."""
-
-    arm: int
-    tells: int
-    total: float
-    after: After
-
-
-def changes_in(body: Mapping[str, Any]) -> list[Change]:
-    """Return what an event of corrected rows changes."""
-    return [
-        Change(place, tells, total, After.from_row(row))
-        for place, tells, total, row in body["changes"]
-    ]
+        rest = ("patches", "assigned", "meant", "log_odds")
+        kept = cls(groups, arms, *(found[name] for name in rest))
+        more = {name: found[name] for name in ("open", "contexts", "values") if name in found}
+        return kept._replace(by=by, clipped=found.get("clipped", 0), **more)

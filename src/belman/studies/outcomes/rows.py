@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from belman.agent import doors
+from belman.deciders import validate
 from belman.errors import SettingError, listing, nearest, needing
 from belman.studies.rules.arm_texts import ArmTexts
 
@@ -72,7 +72,7 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
     if isinstance(given, Mapping):
         return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
     give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
-    rows = doors.check_list(given, "outcomes", give)
+    rows = validate.check_list(given, "outcomes", give)
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _kind(_transposed(rows), "the rows")
     return _of_tuples(rows)
@@ -81,7 +81,7 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
 def _listed(column: Any) -> list[Any]:
     """A column as a list of Python's own numbers."""
     given = column.tolist() if hasattr(column, "tolist") else column
-    return doors.check_list(given, "a column of outcomes", "one value a row")
+    return validate.check_list(given, "a column of outcomes", "one value a row")
 
 
 def count(batch: Rows | Sums) -> int:

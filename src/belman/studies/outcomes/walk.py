@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Book, Counted
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 
 _ABOUT_TICKETS = (Kind.TOLD, Kind.RETURNED)
 
@@ -28,7 +28,9 @@ class Step(NamedTuple):
     counted: list[Counted]
 
 
-def walk(settings: Settings, events: Iterable[Event], now: float, after: int = 0) -> Iterator[Step]:
+def walk(
+    settings: StudySettings, events: Iterable[Event], now: float, after: int = 0
+) -> Iterator[Step]:
     """Yield the events of a log, each with what counted, and at last what has closed by now.
 
     A log may be read from its middle: steps up to the event `after` are left out, and so is what
@@ -56,7 +58,7 @@ class Standing(NamedTuple):
     returned: set[int]
 
 
-def standing(settings: Settings, events: Iterable[Event], now: float) -> Standing:
+def standing(settings: StudySettings, events: Iterable[Event], now: float) -> Standing:
     """Return what stands at the end of a log."""
     found = Standing({}, {}, set(), set())
     for event, body, closed, own in walk(settings, events, now):

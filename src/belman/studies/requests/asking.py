@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from belman.agent import doors
-from belman.agent.contextual.mind import Asking
+from belman.deciders import Asking, validate
 from belman.errors import ArmError, RewardError, SettingError, listing, nearest
 from belman.studies.log.event_log import FIRST_CHUNK, Kind
 from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING, Outcome
@@ -31,13 +30,14 @@ class Ask(NamedTuple):
 
 def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
     """Return tickets for the arms to try now, or those that the same key was given before."""
-    doors.check_count(request.tickets)
+    validate.check_count(request.tickets)
     state = unit.state
     attributes = check_attributes(request.attributes, state.tally.attribute_names)
     asking = state.check_asking(request.context, request.candidates)
-    _check_top(request, asking)
+    if request.top is not None:
+        _check_top(request.top, asking)
     body: dict[str, Any] = {"attributes": attributes} if attributes else {}
-    body |= {} if asking is None else _body(asking)
+    body |= _body(asking)
     if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
         return given
     unit.check_playing()
@@ -49,37 +49,36 @@ def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
 
 
 def _rows(
-    unit: UnitOfWork, request: Ask, asking: Asking | None, body: dict[str, Any]
+    unit: UnitOfWork, request: Ask, asking: Asking, body: dict[str, Any]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the asks of a request as the log keeps them, but for their links."""
     state = unit.state
-    ranking = None if request.top is None or asking is None else state.rank(asking)
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
-    first = state.number + 1
-    decisions = state.decide(request.tickets, asking)
-    for i, (place, draw, probability, candidate) in enumerate(decisions):
+    first, places = state.number + 1, state.places
+    ranking = None if request.top is None else state.decider.rank(asking)
+    for i, (arm, _, likely, draw, context, candidate) in enumerate(
+        state.decide(request.tickets, asking)
+    ):
         if request.key is not None:
             key = f"{request.key}/{i}"
-        if asking is not None:
-            text = _chosen(body, place, candidate, ranking, request.top)
-        yield first + i, kind, now, place, draw, probability, None, None, key, text
+        if context is not None:
+            text = _text(body | _chosen(arm, candidate is not None, ranking, request.top, places))
+        place = 0 if candidate is not None else places[arm]
+        yield first + i, kind, now, place, int(draw), likely, None, None, key, text
 
 
-def _check_room(unit: UnitOfWork, request: Ask, asking: Asking | None) -> None:
+def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
     """Refuse more tickets than may be, and what a context brings that there is no room for."""
     out, _ = unit.state.book.waiting(unit.now)
-    candidates = 1 if asking is None or asking.candidates is None else len(asking.candidates)
+    candidates = 1 if asking.candidates is None else len(asking.candidates)
     unit.limits.check(request.tickets, out, unit.name, candidates)
-    if asking is not None and unit.state.contexts is not None:
-        unit.state.contexts.check_room(asking, request.tickets)
+    unit.state.decider.check_room(asking, request.tickets)
 
 
-def _check_top(request: Ask, asking: Asking | None) -> None:
-    if request.top is None:
-        return
-    if asking is None:
+def _check_top(top: int, asking: Asking) -> None:
+    if asking.context is None:
         raise SettingError("top=… ranks arms in a context: this study decides without")
-    doors.check_count(request.top, f"top={request.top!r}")
+    validate.check_count(top, f"top={top!r}")
 
 
 def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
@@ -106,6 +105,8 @@ def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> li
 
 def _body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
     """Return what the event of an ask keeps of it."""
+    if asking.context is None:
+        return {}
     found: dict[str, Any] = {CONTEXT: asking.context}
     if asking.candidates is not None:
         found[CANDIDATES] = asking.candidates
@@ -115,19 +116,18 @@ def _body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
 
 
 def _chosen(
-    body: dict[str, Any],
-    place: int,
-    candidate: int | None,
-    ranking: list[int] | None,
+    arm: Any,
+    is_candidate: bool,
+    ranking: list[Any] | None,
     top: int | None,
-) -> str | None:
-    """Return the body of an ask in a context, with what was chosen."""
-    own = body if candidate is None else {**body, CHOSEN: candidate}
-    if ranking is not None:
-        chosen = place if candidate is None else candidate
-        rest = [place for place in ranking if place != chosen]
-        own = {**own, RANKING: [chosen, *rest][:top]}
-    return _text(own)
+    places: Mapping[Hashable, int],
+) -> dict[str, Any]:
+    """Return what the body of an ask in a context keeps of its choice."""
+    own: dict[str, Any] = {CHOSEN: arm} if is_candidate else {}
+    if ranking is None:
+        return own
+    order = [arm, *(one for one in ranking if one != arm)][:top]
+    return {**own, RANKING: order if is_candidate else [places[one] for one in order]}
 
 
 def _text(body: dict[str, Any]) -> str | None:
@@ -151,7 +151,7 @@ def record(
     for i, (outcome, body) in enumerate(checked):
         assert outcome.reward is not None
         try:
-            unit.state.check_reward(outcome, outcome.reward)
+            unit.state.decider.check_reward(unit.state.choice(outcome), outcome.reward)
         except RewardError as error:
             raise RewardError(f"row {i + 1}: {error}") from None
         own = {"arm": outcome.arm, "reward": outcome.reward}
@@ -168,7 +168,7 @@ def _checked(
 ) -> tuple[Outcome, dict[str, Any]]:
     """Return a row of past data as an outcome, and the body of its event."""
     state = unit.state
-    known, in_contexts = state.places, state.contexts is not None
+    known, in_contexts = state.places, state.settings.has_contexts
     try:
         arm, reward, *rest = row
         (more,) = rest or (None,)
@@ -190,7 +190,6 @@ def _checked(
         asking = state.check_asking(more, candidate)
     except (RewardError, SettingError) as error:
         raise type(error)(f"row {i}: {error}") from None
-    assert asking is not None
     own = None if asking.candidates is None else asking.candidates[0]
     body = _body(asking, None if candidate is None else 0)
     return outcome._replace(context=asking.context, candidate=own), body

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.agent.scale import Scale
 from belman.assignment import Weights
+from belman.deciders import Choice
+from belman.deciders import Sums as Taught
+from belman.deciders.scale import Scale
 from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
-from belman.studies.outcomes.bulk import Bulk, Group, Side, learn
+from belman.studies.outcomes.bulk import Bulk, Group
 from belman.studies.outcomes.row_attributes import checked, parts
 from belman.studies.outcomes.rows import Rows, Sums, in_row
 from belman.studies.requests.assigned_units import Places, Versions, check_times, check_units
 from belman.studies.rules.attributes import Attributes
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.unit_of_work import UnitOfWork
 
 #: Rewards of a version and an arm of which a batch keeps how often each came, if there are no more.
@@ -38,40 +40,71 @@ def observe(
         if unit.state.book.is_due(unit.now):
             unit.close()  # the event that follows has this time
         versions = Versions(unit.log)
-        is_sums = isinstance(batch, Sums)
-        found = _of_sums(unit, batch, versions) if is_sums else _of_rows(unit, batch, versions)  # type: ignore[arg-type]
-        found = _with_odds(unit, found, versions)
-        if unit.state.contexts is not None:
-            found = _by_segment(unit, found, versions)
-        unit.change(Kind.OBSERVED, key, request, found.body(reason))
+        if isinstance(batch, Sums):
+            found = _of_sums(unit, batch, versions)
+        else:
+            found = _of_rows(unit, batch, versions)
+        unit.change(Kind.OBSERVED, key, request, _with_odds(unit, found, versions).body(reason))
 
 
 def _check_study(unit: UnitOfWork) -> None:
-    settings, policy = unit.state.settings, unit.state.agent.policy
+    settings, policy = unit.state.settings, unit.state.decider.policy
     why = None
-    if settings.discount != 1.0:
+    if settings.has_features:
+        why = "it learns along features, each reward in its context"
+    elif settings.discount != 1.0:
         why = f"its beliefs fade at every reward (discount={settings.discount:g})"
     elif settings.reward is not None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
-    elif not policy.learns_sums(unit.state.agent.family):
+    elif not policy.learns_sums(unit.state.decider.family):
         why = f"{policy.name} follows rewards one by one"
-    elif settings.contexts is not None and settings.window is not None:
+    elif settings.has_contexts and settings.window is not None:
         why = "it learns by segment when windows close"
-    elif settings.contexts is not None and not unit.state.agent.family.summed:
+    elif settings.has_contexts and not unit.state.decider.family.summed:
         why = f"it learns by segment, and {settings.family.name} rewards one by one"
     if why is not None:
         remedy = "tell the rewards of tickets instead"
         raise StudyError(f"study {unit.name!r} takes no outcomes in bulk: {why}; {remedy}")
 
 
-def _learnt(unit: UnitOfWork, groups: list[Group], sides: dict[int, Side], **more: Any) -> Bulk:
-    """Return what the event of a batch keeps, with what is learnt of every arm."""
+class _Side(NamedTuple):
+    """Rewards of one arm, by its place, on the scale of the family; in a segment, where beliefs are
+    apart.
+    """
+
+    arm: int
+    sums: Taught
+    context: dict[str, Any] | None = None
+
+
+def _learnt(unit: UnitOfWork, groups: list[Group], sides: list[_Side], **more: Any) -> Bulk:
+    """Return what the event of a batch keeps, with the patches by which it is learnt."""
+    state = unit.state
+    apart = len({side.arm for side in sides}) == len(sides)
+    decider = state.decider if apart else state.decider.copy()
+    patches, rows = [], []
+    for place, sums, context in sides:
+        patch = decider.taught(Choice(state.register[place], context=context), sums)
+        patches.append(patch)
+        if not apart:
+            decider.take(patch)
+        if context is not None:
+            rows.append((context, place, sums.n, sums.total, sums.squares))
     arms = []
-    for place, side in sorted(sides.items()):
-        arm = unit.state.register[place]
-        after = learn(unit.state.agent.family, unit.state.learnt(place), side, arm)
-        arms.append((place, side.n, side.total, after))
-    return Bulk(groups, arms, [], [], 0.0, **more)
+    for place in sorted({group.arm for group in groups}):
+        own = [group for group in groups if group.arm == place]
+        arms.append((place, sum(one.n for one in own), math.fsum(one.sum for one in own)))
+    return Bulk(groups, arms, patches, [], [], 0.0, contexts=rows, **more)
+
+
+def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[str, Any] | None:
+    """Return the segment that a version is of, in a study that learns by segment."""
+    if not unit.state.settings.has_contexts:
+        return None
+    if version is None:
+        why = "it learns by segment: give the version that a unit was assigned by"
+        raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
+    return versions.contexts[version]
 
 
 # Rows
@@ -92,7 +125,7 @@ class _Inward(dict[float, float]):
 def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
     """Return what rows teach that count now, and those that wait for their window to close."""
     state, settings = unit.state, unit.state.settings
-    places, inward = Places(state.places, versions), _Inward(state.agent.scale)
+    places, inward = Places(state.places, versions), _Inward(state.decider.scale)
     seen = 0
     try:
         which, values = [], []
@@ -111,26 +144,29 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
         arms_of = [places.groups[code][1] for code in which]
         counts, more = _under_window(unit, rows, arms_of, attributes, rewards)
         values = [inward[reward] for reward in rewards]
+    if settings.clip:
+        clipped = [state.kept(reward) for reward in rewards]
+        rewards = [reward for reward, _ in clipped]
+        more["clipped"] = sum(clipped[i][1] for i in counts)
     codes, inside = np.array(which)[counts], np.array(values, dtype=np.float64)[counts]
     given = np.array(rewards)[counts]
-    groups, every = [], list[Values]()
+    groups, every, sides = [], list[Values](), list[_Side]()
     for code, own in _split(codes, given):
         version, place = places.groups[code]
         groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
         every.append(_values(own, settings))
     arms = np.array([place for _, place in places.groups])[codes]
-    totals = {place: math.fsum(own) for place, own in _split(arms, given)}
-    sides = {
-        place: Side(len(own), totals[place], math.fsum(own), _squares(own), own)
-        for place, own in _split(arms, inside)
-    }
+    for code, own in _split(codes if settings.has_contexts else arms, inside):
+        sums = Taught(len(own), math.fsum(own), _squares(own), own)
+        version, place = places.groups[code] if settings.has_contexts else (None, code)
+        sides.append(_Side(place, sums, _context(unit, version, versions)))
     known = [attributes[i] for i in counts]
-    family = state.agent.family
+    family = state.decider.family
     by = parts(known, arms, inside, family, lambda place: state.learnt(place).prior)
     return _learnt(unit, groups, sides, by=by, values=every if any(every) else (), **more)
 
 
-def _values(rewards: list[float], settings: Settings) -> Values:
+def _values(rewards: list[float], settings: StudySettings) -> Values:
     """Return the rewards of a group and how often each came: none where they are many, or where
     sums tell as much, since every one is a side of a coin.
     """
@@ -215,9 +251,9 @@ def _of_sums(unit: UnitOfWork, sums: Sums, versions: Versions) -> Bulk:
     if unit.state.settings.window is not None:
         words = "when each unit was assigned has to be known"
         raise StudyError(f"study {unit.name!r} has a window: {words}, so that sums cannot do")
-    places, scale = Places(unit.state.places, versions), unit.state.agent.scale
+    places, scale = Places(unit.state.places, versions), unit.state.decider.scale
     groups: list[Group] = []
-    sides: dict[int, Side] = {}
+    sides: dict[Any, _Side] = {}
     columns = (sums.version, sums.segment, sums.arm, sums.n, sums.sum, sums.squares)
     for i, (version, segment, arm, n, total, squares) in enumerate(
         zip(*columns, strict=True), start=1
@@ -227,12 +263,21 @@ def _of_sums(unit: UnitOfWork, sums: Sums, versions: Versions) -> Bulk:
             if version is not None and segment is not None:
                 _check_segment(versions[version], segment)
             group = Group(version, place, n, total, squares)
-            side = _inward_sums(group, scale)
+            own = inward_sums(group, scale)
         except (SettingError, ArmError, RewardError, TypeError) as error:
             raise in_row(i, error) from None
         groups.append(group)
-        sides[place] = side if place not in sides else sides[place].joined(side)
-    return _learnt(unit, groups, sides)
+        context = _context(unit, version, versions)
+        key = place if context is None else (version, place)
+        if key in sides:
+            own = _joined(own, sides[key].sums)
+        sides[key] = _Side(place, own, context)
+    return _learnt(unit, groups, list(sides.values()))
+
+
+def _joined(one: Taught, other: Taught) -> Taught:
+    squares = one.squares + other.squares
+    return Taught(one.n + other.n, one.total + other.total, squares)
 
 
 def _check_segment(weights: Weights, segment: object) -> None:
@@ -241,31 +286,38 @@ def _check_segment(weights: Weights, segment: object) -> None:
         raise SettingError(f"version {weights.version} {of}, and {segment!r} is given")
 
 
-def _inward_sums(group: Group, scale: Scale) -> Side:
+def inward_sums(group: Group, scale: Scale) -> Taught:
     """Return sums on the scale of the family; RewardError where no rewards have them."""
     low, high = scale.range or (0.0, 1.0)
     width, n, total = high - low, group.n, group.sum
     inward = (total - n * low) / width
     squares = (group.squares - 2.0 * low * total + n * low * low) / (width * width)
+    slack = 1e-9 * max(n, abs(inward), squares)
+    least, most = scale.base.mean_range
+    ends = scale.base.reward_range
+    why = None
+    if not n * least - slack <= inward <= n * most + slack:
+        raise RewardError(f"{n} rewards cannot have the sum {total!r}")
     if squares < inward * inward / n * (1.0 - 1e-9) - 1e-9:
-        raise RewardError(f"{n} rewards of sum {total!r} cannot have the squares {group.squares!r}")
-    return Side(n, total, -inward if scale.minimise else inward, max(squares, 0.0), None)
+        why = "squares are at least what equal rewards have"
+    elif (
+        ends is not None and squares > (ends[0] + ends[1]) * inward - n * ends[0] * ends[1] + slack
+    ):
+        why = "squares are at most what rewards at the ends of the range have"
+    elif _is_coin(scale) and abs(squares - inward) > slack:
+        why = "rewards are 0 or 1, so that their squares add up to their sum"
+    if why is not None:
+        words = f"{n} rewards of sum {total!r} cannot have the squares {group.squares!r}"
+        raise RewardError(f"{words}: {why}")
+    return Taught(n, -inward if scale.minimise else inward, max(squares, 0.0))
+
+
+def _is_coin(scale: Scale) -> bool:
+    """Whether the family takes no reward between 0 and 1."""
+    return scale.base.reward_range == (0.0, 1.0) and not scale.base.supports(0.5)
 
 
 # What goes with both
-
-
-def _by_segment(unit: UnitOfWork, found: Bulk, versions: Versions) -> Bulk:
-    """Return the same, with what came of every arm in every segment."""
-    rows = []
-    for group in found.groups:
-        if group.version is None:
-            why = "it learns by segment: give the version that a unit was assigned by"
-            raise StudyError(f"study {unit.name!r} takes no outcomes without weights: {why}")
-        side = _inward_sums(group, unit.state.agent.scale)
-        context = versions.contexts[group.version]
-        rows.append((context, group.arm, side.n, side.inward, side.squares))
-    return found._replace(contexts=rows)
 
 
 def _with_odds(unit: UnitOfWork, found: Bulk, versions: Versions) -> Bulk:

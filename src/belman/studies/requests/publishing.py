@@ -2,79 +2,56 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import secrets
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from belman.agent import Agent
-from belman.agent.contextual.mind import Asking
 from belman.assignment import SigningKey, Weights
 from belman.assignment.signatures import derived
+from belman.deciders import Asking, SegmentedDecider
+from belman.deciders.segmented.segmented import label
 from belman.errors import SettingError, StudyError, listing
-from belman.studies.contexts.segments import SegmentContexts, label
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import CONTEXT
-from belman.studies.rules import floors
 from belman.studies.state import State
 from belman.studies.traffic.publishing import MOST_SEGMENTS, Plan, check_segment, version_in
 from belman.studies.unit_of_work import UnitOfWork
 
 
-def segment_in(state: State, segment: object) -> tuple[str | None, Asking | None]:
+def segment_in(state: State, segment: object) -> tuple[str | None, Asking]:
     """The name of a segment, and the context that it is in a study which learns by segment."""
-    contexts = state.contexts
-    if isinstance(contexts, SegmentContexts):
+    decider = state.decider
+    if isinstance(decider, SegmentedDecider):
         if not isinstance(segment, Mapping):
-            names = listing(contexts.beliefs.names)
-            known = contexts.named(segment)
+            known = decider.labelled(segment)
             if known is None:
-                give = "give its context, such as segment={'country': 'fr'}"
-                raise SettingError(
-                    f"segment={str(segment)[:80]!r} is not a segment by {names}: {give}"
-                )
+                names, give = listing(decider.names), "give its context, such as {'country': 'fr'}"
+                shown = str(segment)[:80]
+                raise SettingError(f"segment={shown!r} is not a segment by {names}: {give}")
             return check_segment(segment), known
-        asking = contexts.check(segment)
-        return check_segment(label(asking.context)), asking
-    if contexts is not None:
+        asking = decider.check(segment)
+        return check_segment(label(asking.context or {})), asking
+    if state.settings.has_contexts:
         words = "a study along features decides with every ask, and has no weights to publish"
         raise StudyError(f"{words}; one with segments=… has")
-    return check_segment(segment), None
-
-
-def _agent_in(state: State, asking: Asking | None) -> Agent:
-    """The agent that decides for all, or for one segment."""
-    if asking is None:
-        return state.agent
-    assert isinstance(state.contexts, SegmentContexts)
-    found = copy.deepcopy(state.contexts.agent_in(asking))
-    for place in state.retired:
-        found.remove_arm(state.register[place])
-    return found
+    return check_segment(segment), Asking()
 
 
 def weights_now(
-    state: State, decisions: int, asking: Asking | None = None
+    state: State, decisions: int, asking: Asking
 ) -> tuple[dict[Any, float], dict[Any, float]]:
-    """The weight of every arm that is played, and the floors that it keeps; in a segment, where
-    these are learnt apart.
+    """The weight of every arm in play, and the floors that it keeps; in a segment, where these are
+    learnt apart.
     """
-    agent = _agent_in(state, asking)
+    arms, shares = state.arms, state.settings.shares
     if state.shipped is not None:
-        return {arm: float(state.places[arm] == state.shipped) for arm in agent.arms}, {}
-    rule, arms = state.settings, agent.arms
-    own = floors.shares(arms, rule.floor, rule.control, rule.control_share)
-    if rule.uniform_share > 0.0:
-        own = dict.fromkeys(arms, rule.uniform_share / len(arms))
-    if rule.control_share is None or rule.control not in own or len(arms) < 2:
-        return agent.weights(decisions, floor=own), own
-    others = copy.deepcopy(agent)
-    others.control = None
-    others.remove_arm(rule.control)
-    rest = max(1.0 - sum(own.values()), 0.0)
-    shares = others.weights(decisions)
-    return {arm: own.get(arm, 0.0) + rest * shares.get(arm, 0.0) for arm in arms}, own
+        return {arm: float(state.places[arm] == state.shipped) for arm in arms}, {}
+    own = shares.of(arms)
+    if not own and shares.uniform > 0.0:
+        own = dict.fromkeys(arms, shares.uniform / len(arms))
+    state.decider.lay_out()
+    return state.decider.weights(asking, decisions, shares), own
 
 
 def _has_json(arm: Hashable) -> bool:
@@ -82,11 +59,11 @@ def _has_json(arm: Hashable) -> bool:
 
 
 def next_version(
-    unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking | None
+    unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking
 ) -> dict[str, Any]:
     """What the event of the next version keeps; the time of the study has come to now."""
     state, number = unit.state, unit.state.number + 1
-    if bad := [arm for arm in state.agent.arms if not _has_json(arm)]:
+    if bad := [arm for arm in state.arms if not _has_json(arm)]:
         words = "weights are published for arms that are named by text or numbers"
         raise StudyError(f"arm {bad[0]!r} cannot be published: {words}")
     before = state.publishing.current.get(segment)
@@ -101,7 +78,7 @@ def next_version(
     else:
         new = before[0].following(weights, floors=own, **made)
     found = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
-    return found if asking is None else {**found, CONTEXT: asking.context}
+    return found if asking.context is None else {**found, CONTEXT: asking.context}
 
 
 def publish(

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from belman.agent import doors, state_file
-from belman.agent.learnt import Learnt
+from belman.deciders import Choice, state_file, validate
 from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
 from belman.studies.log.event_log import Kind
-from belman.studies.outcomes.bulk import After, Change
-from belman.studies.requests import corrections
 from belman.studies.requests.assigned_units import Places, Versions, check_unit
 from belman.studies.rules.attributes import Attributes, check_attributes
 from belman.studies.unit_of_work import UnitOfWork
@@ -38,7 +35,7 @@ class RowCorrection(NamedTuple):
 def brought(given: Given) -> list[RowCorrection]:
     """Return what somebody brought."""
     found, give = [], "(unit, version, arm, was, reward), or with attributes behind"
-    for i, row in enumerate(doors.check_list(given, "rows", give), start=1):
+    for i, row in enumerate(validate.check_list(given, "rows", give), start=1):
         try:
             one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
         except TypeError:
@@ -50,29 +47,28 @@ def brought(given: Given) -> list[RowCorrection]:
 def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str | None) -> int:
     """Let rows count otherwise, all or none of them, unless they do under this key already."""
     request = (reason, *rows)
-    if unit.state.contexts is not None:
+    if unit.state.settings.has_contexts:
         why = "it learns by segment, of which the log keeps sums"
         raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
     if unit.made_before(key, Kind.ROWS_CORRECTED, request) is None and rows:
         unit.close()  # the event that follows has this time
-        learnt: dict[int, Learnt] = {}
-        totals: dict[int, float] = {}
+        patches, changes = [], dict[int, tuple[int, float]]()
         places, versions = unit.state.places, Versions(unit.log)
+        decider = unit.state.decider.copy()
         for i, row in enumerate(rows, start=1):
             try:
                 _check(unit, row, versions)
-                place = places[row.arm]
-                before = learnt.get(place, unit.state.learnt(place))
-                learnt[place] = _swapped(unit, row, before)
+                patches.append(_patch(unit, decider, row))
             except BelmanError as error:
                 raise type(error)(f"row {i}: {error}") from None
-            totals[place] = totals.get(place, 0.0) + (row.reward or 0.0) - row.was
-        changes = [
-            Change(place, now.tells - unit.state.learnt(place).tells, totals[place], After.of(now))
-            for place, now in sorted(learnt.items())
-        ]
+            decider.take(patches[-1])
+            n, total = changes.get(places[row.arm], (0, 0.0))
+            new = 0.0 if row.reward is None else unit.state.kept(row.reward)[0]
+            total += new - unit.state.kept(row.was)[0]
+            changes[places[row.arm]] = (n - (row.reward is None), total)
         kept = [row._replace(arm=state_file.encode_arm(row.arm)) for row in rows]
-        body = {"reason": reason, "rows": kept, "changes": changes}
+        rest = {"changes": [[place, *change] for place, change in sorted(changes.items())]}
+        body = {"reason": reason, "rows": kept, "patches": patches, **rest}
         unit.change(Kind.ROWS_CORRECTED, key, request, body)
     return len(rows)
 
@@ -97,11 +93,11 @@ def _check(unit: UnitOfWork, row: RowCorrection, versions: Versions) -> None:
     check_attributes(row.attributes, unit.state.tally.attribute_names)
 
 
-def _swapped(unit: UnitOfWork, row: RowCorrection, now: Learnt) -> Learnt:
-    agent = unit.state.agent
-    old = agent.scale.inward(unit.check_reward(row.was))
-    new = None if row.reward is None else agent.scale.inward(unit.check_reward(row.reward))
-    found = corrections.swapped(agent.family, now, old, new)
+def _patch(unit: UnitOfWork, decider: Any, row: RowCorrection) -> Any:
+    """Return the patch by which one reward is taken out of what is learnt, and another put in."""
+    old = unit.check_reward(row.was)
+    new = None if row.reward is None else unit.check_reward(row.reward)
+    found = decider.corrected(Choice(row.arm), old, new)
     if found is None:
         why = "too much of what is believed of the arm came from it, and the log keeps sums"
         raise TicketError(f"the reward {row.was!r} of {row.arm!r} cannot be taken back: {why}")

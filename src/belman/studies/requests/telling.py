@@ -4,24 +4,28 @@ that are given back unused.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.agent.learnt import Learnt
+from belman.deciders import Learnt, state_file
+from belman.deciders.independent.saving import patch as patch_of
 from belman.errors import RewardError, SettingError, TicketError, listing
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.outcomes.book import Counted, Outcome
-from belman.studies.outcomes.walk import standing
-from belman.studies.requests import corrections
+from belman.studies.outcomes.walk import standing, walk
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_values, together, told_in
 from belman.studies.rules.metrics import body as metrics_body
 from belman.studies.rules.utility import Utility
+from belman.studies.settings import StudySettings
+from belman.studies.state import State
 from belman.studies.ticket import Ticket, unknown
 from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
 
@@ -59,7 +63,7 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
     is_same = before.reward == reward and (before.metrics or {}) == whole
     if is_same and not book.accumulate:
         return False
-    unit.state.check_reward(before, reward)
+    unit.state.decider.check_reward(unit.state.choice(before), reward)
     told = check_number(request.reward) if book.adds_rewards else reward
     text = metrics_body(metrics)
     unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
@@ -172,54 +176,83 @@ def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
     if outcome.reward == new and before == whole:
         return False
     if new is not None:
-        unit.state.check_reward(outcome, new)
+        unit.state.decider.check_reward(unit.state.choice(outcome), new)
     unit.close()
-    learnt = _learnt(unit, number, outcome, new)
-    by_context = _learnt_by_context(unit, number, outcome, new)
-    body = corrections.body(reason, outcome.reward, learnt, metrics, before, by_context)
-    unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=body)
+    patch = None if outcome.reward == new else _patch(unit, number, outcome, new)
+    body: dict[str, Any] = {"reason": reason, "before": outcome.reward, "patch": patch}
+    if metrics or before:
+        body |= {"metrics": metrics, "metrics_before": before}
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=text)
     return True
 
 
-def _learnt(unit: UnitOfWork, number: int, outcome: Outcome, new: float | None) -> Learnt:
-    """Return what is learnt of the ticket's arm if it counts as this."""
-    state, arm = unit.state, outcome.arm
-    agent, now = state.agent, state.learnt(arm)
-    if outcome.reward == new:
-        return now
-    if state.settings.discount == 1.0:
-        old, put = (None if x is None else agent.scale.inward(x) for x in (outcome.reward, new))
-        if found := corrections.swapped(agent.family, now, old, put):
-            return found
-    if state.tally.arms[arm].observed:
-        why = "it has outcomes in bulk, of which the log keeps the sums"
-        raise TicketError(
-            f"a reward of arm {state.register[arm]!r} cannot be corrected so far: {why}"
-        )
-    counts = {event.ticket: event.reward for event in unit.log.corrections()}
-    counts[number] = new
-    rules = (state.settings, agent.scale, agent.family)
-    found = corrections.refolded(*rules, arm, now.prior, unit.log.after(), unit.now, counts)
-    return found._replace(pending=now.pending)
-
-
-def _learnt_by_context(
+def _patch(
     unit: UnitOfWork, number: int, outcome: Outcome, new: float | None
 ) -> dict[str, Any] | None:
-    """Return what is learnt by context if a ticket counts as this, from the whole log; None where
-    there are no contexts, or nothing changes.
+    """Return the patch by which a ticket counts as this, as if it had counted so at its time.
+
+    A belief that is a sum has the old reward taken out and the new one put in. Where rounding could
+    be seen, where beliefs are no sums, and under a discount, the log is folded anew.
     """
-    state = unit.state
-    if state.contexts is None or outcome.reward == new:
-        return None
-    if any(arm.observed for arm in state.tally.arms):
+    state, arm = unit.state, outcome.arm
+    found: dict[str, Any] | None = state.decider.corrected(
+        state.choice(outcome), outcome.reward, new
+    )
+    if found is not None:
+        return found
+    counted = range(len(state.register)) if state.settings.has_contexts else [arm]
+    if any(state.tally.arms[place].observed for place in counted):
         why = "it has outcomes in bulk, of which the log keeps the sums"
-        raise TicketError(f"a reward of study {unit.name!r} cannot be corrected so far: {why}")
+        name = state.register[arm]
+        raise TicketError(f"a reward of arm {name!r} cannot be corrected so far: {why}")
     counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[number] = new
-    return corrections.refolded_contexts(
-        state.settings, unit.log.after(), unit.now, counts
-    ).learnt()
+    if state.settings.has_contexts:
+        anew = refolded(state.settings, unit.log.after(), unit.now, counts)
+        return dict(state_file.plain(state.decider.patch_to(anew)))
+    return patch_of(state.register[arm], _refolded_arm(unit, arm, counts))
+
+
+def refolded(
+    settings: StudySettings, log: Iterable[Event], now: float, counts: Mapping[Any, float | None]
+) -> Any:
+    """Return the decider of a log in which these tickets counted as given, at their time."""
+    state = State.begin(settings)
+    state.corrected = counts
+    for event in log:
+        if event.kind != Kind.CORRECTED:
+            state.fold(event)
+        elif state.book.is_due(event.time):
+            state.close(event.time)
+    state.close(now)
+    return state.decider
+
+
+def _refolded_arm(unit: UnitOfWork, arm: int, counts: Mapping[Any, float | None]) -> Learnt:
+    """Return what was learnt of an arm, from the log alone, where these tickets count as given.
+
+    Every reward that was learnt at its time fades what came before it, be it corrected or not.
+    """
+    settings, decider = unit.state.settings, unit.state.decider
+    family, discount = decider.family, settings.discount
+    learnt, fades = Learnt.nothing(unit.state.learnt(arm).prior), 0
+    retired: set[int | None] = {arm} if arm >= len(settings.arms) else set()  # or not there yet
+    for event, _, closed, counted in walk(settings, unit.log.after(), unit.now):
+        for one in (*closed, *counted):
+            is_learnt = one.outcome.reward is not None and one.outcome.arm not in retired
+            fades += is_learnt and arm not in retired
+            reward = counts.get(one.key, one.outcome.reward) if one.outcome.arm == arm else None
+            if reward is not None:
+                learnt = learnt.faded(family, discount**fades)
+                with contextlib.suppress(RewardError):  # as it was forgotten when it counted
+                    learnt = learnt.told(family, decider.inward(reward))
+                fades = 0
+        if event is not None and event.kind == Kind.ARM_RETIRED:
+            retired.add(event.arm)
+        elif event is not None and event.kind == Kind.ARM_ADDED:
+            retired.discard(event.arm)
+    return learnt.faded(family, discount**fades)
 
 
 def _counted(unit: UnitOfWork, number: int, ticket: object) -> Counted:

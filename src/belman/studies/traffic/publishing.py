@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Any, NamedTuple
 
-from belman.agent import doors
 from belman.assignment import Weights
+from belman.deciders import validate
 from belman.errors import SettingError, StudyError, listing, nearest
 from belman.studies.codec import Form, Whole
 from belman.studies.log.event_log import Event, Kind
@@ -38,7 +38,7 @@ def check_plan(
     decisions: Any, every: float | timedelta | None, valid_for: float | timedelta | None
 ) -> Plan:
     """A plan that can be kept."""
-    count = doors.check_count(decisions, f"decisions={decisions!r}")
+    count = validate.check_count(decisions, f"decisions={decisions!r}")
     plan = Plan(count, check_seconds(every, "every"), check_seconds(valid_for, "valid_for"))
     if plan.every is not None and plan.valid_for is not None and plan.valid_for < plan.every:
         words = f"weights that are renewed every {plan.every:g} s have to be valid for as long"

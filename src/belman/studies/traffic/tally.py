@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
-from belman.agent.learnt import Learnt
+from belman.deciders.learnt import Learnt
 from belman.families import Family
 from belman.measures.lift import Units
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
@@ -69,6 +69,7 @@ class Tally:
     past_sum: float = 0.0
     draws: list[tuple[dict[Place, float], dict[Place, Count]]] = field(default_factory=list)
     log_odds: float = 0.0  # against the published weights
+    clipped: Count = 0  # rewards that lay beyond the range
     course: Course = field(default_factory=Course)
     metrics: SumsByArm = field(default_factory=SumsByArm)
     attribute_names: set[str] = field(default_factory=set)  # that tickets or rows ever had
@@ -184,5 +185,5 @@ class Tally:
     ) -> Finding:
         """Return whether an arm changed while it was played."""
         found = Drift(arm, family, now.prior, units)
-        cuts = [tuple(cut) for _, cut in sorted(self.arms[place].cuts.items())]
+        cuts = [cut for _, cut in sorted(self.arms[place].cuts.items())]
         return found.resume(now.tells, now.sum, now.belief, cuts).finding(risk)

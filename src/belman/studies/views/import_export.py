@@ -21,7 +21,7 @@ from belman.studies.replica import Replica
 from belman.studies.rules.arm_texts import ArmTexts
 from belman.studies.rules.attributes import Attributes, given_in
 from belman.studies.rules.metrics import Metrics, together, told_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.ticket import ticket_id
 from belman.table import harmless
@@ -48,9 +48,9 @@ def lines(
     told has a column for them. Arms are as they are named, or `as_text` for a file.
     """
 
-    def read(state: State) -> tuple[int, list[Hashable], Settings, list[int]]:
+    def read(state: State) -> tuple[int, list[Hashable], StudySettings, list[int]]:
         tally = state.tally
-        given = (tally.metrics.names, tally.attribute_names, state.contexts is not None)
+        given = (tally.metrics.names, tally.attribute_names, state.settings.has_contexts)
         shown = [
             *range(len(COLUMNS)),
             *(len(COLUMNS) + i for i, names in enumerate(given) if names),
@@ -72,7 +72,7 @@ def lines(
 
 
 def _with_counted(
-    settings: Settings, log: Iterable[Event], now: float, after: int
+    settings: StudySettings, log: Iterable[Event], now: float, after: int
 ) -> Iterator[Event | Counted]:
     """Yield events, and in their midst what tickets counted as, up to now."""
     for event, _, closed, _ in walk(settings, log, now, after):

@@ -21,25 +21,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from belman import chance
-from belman.agent import doors
+from belman.deciders import Asking, Choice, FeaturedDecider, validate
+from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
 from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.contexts.context import Contexts, Open
-from belman.studies.contexts.settings import ContextSettings
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT
 from belman.studies.outcomes.walk import standing
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.views.rows_as_asks import BulkRows
 
@@ -81,7 +79,7 @@ class Estimate(NamedTuple):
 
 
 def replay(
-    settings: Settings,
+    settings: StudySettings,
     log: Iterable[Event],
     policy: Policy | DependentPolicy,
     seed: int = 0,
@@ -92,7 +90,7 @@ def replay(
     Rewards are what tickets, and rows in bulk, counted as. Asks whose window is still open at `now`
     are left out, told or not, so that what is told early is not preferred.
     """
-    doors.check_seed(seed)
+    validate.check_seed(seed)
     events = list(log)
     bulk = BulkRows(settings, events, now)
     asks = bulk.asks(seed)
@@ -139,7 +137,7 @@ def replay(
 
 
 def _at_any_look(
-    settings: Settings, weights: np.ndarray, gains: np.ndarray
+    settings: StudySettings, weights: np.ndarray, gains: np.ndarray
 ) -> tuple[float, float] | tuple[None, None]:
     """The ends of a confidence sequence of what the policy earns, in the units of the rewards."""
     if settings.range is None and not settings.family.coin:
@@ -204,7 +202,7 @@ class _Walk(NamedTuple):
 
 
 def _walk(
-    settings: Settings,
+    settings: StudySettings,
     events: list[Event],
     rewards: dict[int, float],
     policy: Policy | DependentPolicy,
@@ -218,87 +216,88 @@ def _walk(
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
-    averages = _Averages() if settings.contexts is None else _Learnt(settings.contexts, settings)
+    averages = _Learnt(settings) if settings.has_contexts else _Averages()
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             state.fold(event)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
-        assert event.arm is not None
-        asked = None if state.contexts is None else _asked(state.contexts, event)
-        place = state.choose(words, event.number, None if asked is None else asked.asking)
-        logged = event.arm if asked is None else asked.place
-        same = place == logged
+        asking, logged = _asked(state, event)
+        choice = state.choose(words, event.number, asking)
+        same = choice.arm == logged
         weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
-        of_chosen, of_logged = averages.of(event, place, logged)
-        rows.append((weight, reward, of_chosen, reward - of_logged, logged, turns))
-        averages.add(event, reward)
+        of_chosen, of_logged = averages.of(asking, choice.arm, logged)
+        place = logged if asking.candidates is not None else state.places[logged]
+        rows.append((weight, reward, of_chosen, reward - of_logged, place, turns))
+        averages.add(asking, logged, reward)
         kept = same and toss() < least / event.probability
         turns += kept
-        if asked is not None and state.contexts is not None:
-            state.contexts.meet(asked.asking)
-            if kept:
-                state.contexts.learn(*asked, rewards[event.number])
-        elif kept:
-            state.agent.tell(state.register[place], rewards[event.number])
-        else:
-            state.agent.cancel(state.register[place])
+        state.decider.settle(choice, rewards[event.number] if kept else None)
     weights, gains, expected, surprises, arms, lived = np.array(rows).reshape(-1, 6).T
     return _Walk(weights, gains, expected, surprises, arms, lived, turns)
 
 
-def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
+def _under(settings: StudySettings, policy: Policy | DependentPolicy) -> StudySettings:
     """The settings of a study that another policy decides."""
-    contexts = settings.contexts
-    if isinstance(policy, DependentPolicy):
-        if contexts is None or not contexts.agent:
-            words = "it is for arms that share a belief, and this study has none"
-            raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
-        return replace(settings, contexts=contexts.under(policy), uniform_share=0.0)
-    if contexts is not None and contexts.agent:
-        words = "it knows no contexts: give one of belman.policies.dependent"
+    if isinstance(policy, DependentPolicy) != settings.has_features:
+        words = "it is for arms that share a belief, and this study has none"
+        if settings.has_features:
+            words = "it knows no contexts: give one of belman.policies.dependent"
         raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
-    return replace(settings, policy=policy, uniform_share=0.0)
+    if settings.segments is not None and isinstance(policy, Policy):
+        check_segmented_policy(policy)
+    return settings.under(policy)
 
 
-def _asked(contexts: Contexts, event: Event) -> Open:
+def _asked(state: State, event: Event) -> tuple[Asking, Any]:
     """Return what an ask was decided with, all of its candidates included, and what was chosen."""
+    assert event.arm is not None
+    if not state.settings.has_contexts:
+        return Asking(), state.register[event.arm]
     body = json.loads(event.body or "{}")
-    asking = contexts.check(body.get(CONTEXT), body.get(CANDIDATES))
-    place = event.arm if asking.candidates is None else body[CHOSEN]
-    assert place is not None
-    return Open(asking, place)
+    asking = state.decider.check(body.get(CONTEXT), body.get(CANDIDATES))
+    return asking, state.register[event.arm] if asking.candidates is None else body[CHOSEN]
 
 
 class _Averages:
     """What every arm has earned on average so far, and all of them where one was not tried yet."""
 
     def __init__(self) -> None:
-        self._sums: dict[int | None, tuple[int, float]] = {}
+        self._sums: dict[Any, tuple[int, float]] = {}
 
-    def add(self, event: Event, reward: float) -> None:
-        for which in {event.arm, None}:
+    def add(self, asking: Asking, arm: Any, reward: float) -> None:
+        for which in (("arm", arm), None):
             n, total = self._sums.get(which, (0, 0.0))
             self._sums[which] = (n + 1, total + reward)
 
-    def of(self, event: Event, *arms: int) -> list[float]:
-        found = [self._sums.get(arm) or self._sums.get(None) or (1, 0.0) for arm in arms]
+    def of(self, asking: Asking, *arms: Any) -> list[float]:
+        every = self._sums.get(None) or (1, 0.0)
+        found = [self._sums.get(("arm", arm)) or every for arm in arms]
         return [total / n for n, total in found]
 
 
-class _Learnt:
-    """What the rewards of the log so far let expect of an arm, or candidate, in the context of an
-    event.
-    """
+class _Learnt(_Averages):
+    """What the rewards of the log so far let expect of an arm, or candidate, in a context."""
 
-    def __init__(self, contexts: ContextSettings, settings: Settings) -> None:
-        self._contexts = contexts.begin(settings)
+    def __init__(self, settings: StudySettings) -> None:
+        self._decider: Any = settings.decider()
 
-    def add(self, event: Event, reward: float) -> None:
-        self._contexts.learn(*_asked(self._contexts, event), reward)
+    def add(self, asking: Asking, arm: Any, reward: float) -> None:
+        choice = self._choice(asking, arm)
+        self._decider.expect(choice)
+        self._decider.settle(choice, reward)
 
-    def of(self, event: Event, *places: int) -> list[float]:
-        asking, _ = _asked(self._contexts, event)
-        self._contexts.meet(asking)
-        return [self._contexts.expected(asking, place) for place in places]
+    def of(self, asking: Asking, *arms: Any) -> list[float]:
+        self._decider.meet(asking)
+        if isinstance(self._decider, FeaturedDecider):
+            return [self._decider.expected(self._choice(asking, arm)) for arm in arms]
+        segments = self._decider.segments
+        believed = segments.believed(segments.key(asking.context))
+        family, outward = self._decider.family, self._decider.outward
+        return [outward(family.expected_reward(believed[arm].belief)) for arm in arms]
+
+    @staticmethod
+    def _choice(asking: Asking, arm: Any) -> Choice:
+        candidate = None if asking.candidates is None else asking.candidates[arm]
+        return Choice(arm, context=asking.context, candidate=candidate)

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belman import chance
-from belman.agent import state_file
 from belman.assignment import Weights
+from belman.deciders import state_file
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.outcomes.book import CONTEXT, Counted
 from belman.studies.outcomes.bulk import Bulk, Group
 from belman.studies.outcomes.walk import walk
 from belman.studies.requests.row_corrections import corrected_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.traffic.publishing import version_in
 
 #: Rows that are asks, at most; of more than these so many are drawn.
@@ -46,7 +46,7 @@ class BulkRows:
     rewards that the log does not tell one by one.
     """
 
-    def __init__(self, settings: Settings, events: Iterable[Event], now: float) -> None:
+    def __init__(self, settings: StudySettings, events: Iterable[Event], now: float) -> None:
         self.n, self.total, self.untold = 0, 0.0, 0
         self._ends = settings.range or (0.0, 1.0)
         self._coin = settings.family.coin

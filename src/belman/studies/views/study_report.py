@@ -6,14 +6,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from belman.agent import reporting
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
 from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
-from belman.studies.rules.settings import check_control
+from belman.studies.settings.checks import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.tally import LATE
@@ -124,9 +123,9 @@ def report_of(
     most: int | None = None,
 ) -> StudyReport:
     """The report on a state of this moment, beside another control than its own if one is given."""
-    known, settings = reporting.known(state.agent), state.settings
+    known, settings = state.decider.known(), state.settings
     against = check_control(control, known.arms) if control is not None else settings.control
-    notes: tuple[str, ...] = () if state.contexts is None else (_IN_CONTEXTS,)
+    notes: tuple[str, ...] = (_IN_CONTEXTS,) if settings.has_contexts else ()
     if against is not None and against not in known.arms:
         notes = (f"Control {against!r} is not played any more: nothing is compared with it.",)
         against = None
@@ -148,7 +147,7 @@ def report_of(
         earned=earned(known, told, tally.reward - tally.past_sum),
         then=settings.then,
         shipped=None if state.shipped is None else state.register[state.shipped],
-        floors=state.deciding.floors(state),
+        floors=settings.shares.of(state.arms),
         guards=tuple(state.guards.rows(state.register, tally.metrics)),
         attributes=tuple(sorted(divides(state))),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
@@ -177,15 +176,14 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
             out[one.arm] += 1
             late[one.arm] += awaited and one.time + LATE <= now
     found.append(counts.missing(register, out, late))
-    agent = state.agent
-    if reporting.why_not_all(agent):
+    decider, known = state.decider, state.decider.known()
+    if known.faded:
         followed = "Arms may change over time: this study follows them."
         found.append(Finding("drift", False, 1.0, followed))
-    elif state.contexts is None and not no_mixture(agent.family):  # contexts shift as one chooses
-        units = reporting.units(agent.scale)
-        places = [state.places[arm] for arm in agent.arms if counts.arms[state.places[arm]].cuts]
+    elif not settings.has_contexts and not no_mixture(decider.family):  # contexts shift
+        places = [state.places[arm] for arm in state.arms if counts.arms[state.places[arm]].cuts]
         for place in sorted(sorted(places, key=lambda place: -counts.arms[place].asks)[:most]):
             arm, risk = register[place], RISK / len(places)
-            now_known = agent.learnt(arm)
-            found.append(counts.drift(place, arm, agent.family, now_known, units, risk))
+            now_known = decider.learnt(arm)
+            found.append(counts.drift(place, arm, decider.family, now_known, known.units, risk))
     return [one for one in found if one is not None]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.agent import reporting
-from belman.agent.scale import Scale
+from belman.deciders.scale import Scale
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.learnt import learnt
@@ -56,8 +55,8 @@ class _Sides:
     """Both arms in every segment of an attribute."""
 
     def __init__(self, state: State, by: str, pair: tuple[int, int]) -> None:
-        scale = self.scale = state.agent.scale
-        self.by, self.pair, self.family = by, pair, state.agent.family
+        scale = self.scale = state.decider.scale
+        self.by, self.pair, self.family = by, pair, state.decider.family
         self.places, self.outcomes = state.places, dict[Any, Outcome]()
         self.priors = {place: state.learnt(place).prior for place in pair}
         self.found = defaultdict[str, tuple[_Side, _Side]](lambda: (_Side(scale), _Side(scale)))
@@ -128,7 +127,8 @@ class _Sides:
 
 def divides(state: State) -> set[str]:
     """What `segments_of` may go by: attributes, and what contexts tell in words."""
-    names = () if state.contexts is None else state.contexts.categories
+    settings = state.settings
+    names = settings.segments or (state.decider.categories if settings.has_features else ())
     return state.tally.attribute_names.union(names)
 
 
@@ -157,10 +157,10 @@ def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: 
     both = sides.largest()
     if not both:
         raise SettingError(f"no {by} has rewards of both {mine!r} and {other!r} yet")
-    family, priors = state.agent.family, [sides.priors[place] for place in sides.pair]
+    family, priors = state.decider.family, [sides.priors[place] for place in sides.pair]
     beliefs = {
         value: (a.belief(family, priors[0]), b.belief(family, priors[1]))
         for value, (a, b) in both.items()
     }
     plays = {value: float(a.n + b.n) for value, (a, b) in both.items()}
-    return segments(by, family, beliefs, plays, mine, other, reporting.units(state.agent.scale))
+    return segments(by, family, beliefs, plays, mine, other, state.decider.known().units)
