@@ -248,7 +248,7 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
             [lambda: study.retire_arm("a"), lambda: study.add_arm("c"), lambda: study.add_arm("a")][
                 turn // 10 - 1
             ]()
-    state = study._replica.look(State.copied)
+    state, _ = study.copied()
     for arm in range(3):
         known = state.learnt(arm)
         anew = study._replica.transact(partial(_refolded_arm, arm=arm, counts={}))
