@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from belman.errors import ArmError, listing
+from belman.frames import Frame
 from belman.table import harmless
 
 
@@ -40,6 +41,21 @@ class ArmTexts:
         if len(meant) > 1:
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
             raise ArmError(f"{where}: {cell!r} may be {listing(meant)}: {remedy}")
+
+    def column(self, frame: Frame, name: str = "arm") -> list[Any]:
+        """The arms that a column of a file names; what may be several is refused, and what is none
+        stays the cell that it is.
+        """
+        known: dict[tuple[type, str], Any] = {}
+        found = []
+        for i, cell in enumerate(frame.cells(name), start=1):
+            key = (type(cell), str(cell))
+            if key not in known:
+                meant = self.meant(cell, frame.typed)
+                self.check_one(cell, meant, f"{frame.source}, row {i}")
+                known[key] = meant[0] if meant else cell
+            found.append(known[key])
+        return found
 
     def text(self, arm: Hashable) -> str:
         """The name of an arm in a file, its kind in front (int:1) where two would read alike."""
