@@ -16,7 +16,8 @@ from belman.measures.drift_check import check_drift as check
 
 def check_drift(
     data: Annotated[
-        Path, typer.Argument(help="A CSV file with a header, its rows in the order of time.")
+        Path,
+        typer.Argument(help="A table, rows in the order of time: .csv, .parquet, …, - for stdin."),
     ],
     column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
     arm: Annotated[

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
+from belman.cli.past_data import table, title
 from belman.cli.picture import write_picture
 from belman.cli.show import console
-from belman.errors import SettingError, listing, nearest
 from belman.families import check
 
 
 def check_family(
-    data: Annotated[Path, typer.Argument(help="A CSV file with a header.")],
+    data: Annotated[
+        Path, typer.Argument(help="A table with a header: .csv, .parquet, …, - for stdin.")
+    ],
     column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
     arm: Annotated[
         str | None, typer.Option(help="The column of the arms, where there are several.")
@@ -33,7 +35,7 @@ def check_family(
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        console.print(f"{found.rewards:,} rewards of {data.name}\n", highlight=False)
+        console.print(f"{found.rewards:,} rewards of {title(data)}\n", highlight=False)
         console.print(str(found), soft_wrap=True, markup=False, highlight=False)
     if plot is not None:
         from belman import plots
@@ -43,35 +45,8 @@ def check_family(
 
 def columns(
     data: Path, column: str, arm: str | None
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], list[str] | None]:
-    """The rewards and the arms of a file; SettingError says which line or column is wrong."""
-    try:
-        with data.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.reader(lines)
-            names = next(rows, [])
-            places = [_place(names, name, data) for name in (column, arm) if name is not None]
-            cells = [[row[place] for place in places] for row in rows if row]
-    except OSError as error:
-        raise SettingError(f"{data} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SettingError(f"{data} is not text in UTF-8") from None
-    except csv.Error as error:
-        raise SettingError(f"{data} cannot be read: {error}") from None
-    except IndexError:
-        raise SettingError(f"{data} has a line with fewer columns than {listing(names)}") from None
-    rewards = np.empty(len(cells))
-    for line, row in enumerate(cells):
-        try:
-            rewards[line] = float(row[0])
-        except ValueError:
-            raise SettingError(
-                f"{row[0]!r} in line {line + 2} of {data}, column {column!r}, is not a number"
-            ) from None
-    return rewards, None if arm is None else [row[1] for row in cells]
-
-
-def _place(names: list[str], name: str, data: Path) -> int:
-    if name not in names:
-        there = f"there are {listing(names)}{nearest(name, names)}"
-        raise SettingError(f"{data} has no column {name!r}: {there}")
-    return names.index(name)
+) -> tuple[NDArray[np.float64], list[str] | None]:
+    """The rewards and the arms of a table."""
+    frame = table(data)
+    frame.require(column, *(() if arm is None else (arm,)))
+    return frame.numbers(column), None if arm is None else frame.names(arm)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from belman.cli import parse, study_contexts, study_values
+from belman.cli import parse, past_data, study_contexts, study_values
 from belman.cli.show import console
 from belman.cli.study_contexts import CandidatesOption, ContextOption
 from belman.errors import ArmError, listing, nearest
@@ -143,10 +143,14 @@ def correct(
 def import_(
     name: Name,
     path: Annotated[
-        Path, typer.Argument(help="A .csv or .parquet file with columns arm and reward.")
+        Path,
+        typer.Argument(
+            help="A table (.csv, .parquet, …; - for standard input) with columns arm and reward."
+        ),
     ],
     reason: Reason = "",
     storage: StorageOption = DEFAULT_STORAGE,
 ) -> None:
     """Learn from past data, as a warm start."""
-    console.print(f"learnt {opened(name, storage).record(path, reason):,} rewards", highlight=False)
+    count = opened(name, storage).record(past_data.given(path), reason)
+    console.print(f"learnt {count:,} rewards", highlight=False)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from belman.cli import past_data
 from belman.cli.show import console
 from belman.cli.study import DEFAULT_STORAGE, Name, Reason, StorageOption, app, opened
 
@@ -44,8 +45,9 @@ def observe(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A .csv, .ndjson, .parquet or .arrow file with columns unit, version, arm, reward "
-            "and perhaps time and attributes; or version, arm, n, sum, squares."
+            help="A table (.csv, .ndjson, .parquet, …; - for standard input) with columns unit, "
+            "version, arm, reward and perhaps time and attributes; or version, arm, n, sum, "
+            "squares."
         ),
     ],
     key: Annotated[
@@ -57,6 +59,6 @@ def observe(
     """Learn from a file of outcomes of units that published weights assigned."""
     study = opened(name, storage)
     before = study.number
-    count = study.observe(path, reason, key=key)
+    count = study.observe(past_data.given(path), reason, key=key)
     known = "" if study.number > before or not count else ", known already"
     console.print(f"observed {count:,} outcomes{known}", highlight=False)

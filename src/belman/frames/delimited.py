@@ -50,7 +50,7 @@ def delimited(content: bytes, source: str) -> Frame:
     rows = _filled(reader)
     while chunk := list(islice(rows, _CHUNK)):
         if set(map(len, chunk)) != {len(names)}:
-            raise refusal(source, list(_ragged(content, mark, len(names))))
+            raise refusal(source, list(_ragged(content, mark, len(names))), str)
         for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
             column += cells
     named = {name: column for name, column in zip(names, columns, strict=True) if name}
@@ -80,7 +80,7 @@ def _first_rows(content: bytes, mark: str) -> list[list[str]]:
         return []
 
 
-def _ragged(content: bytes, mark: str, width: int) -> Iterator[tuple[str, str]]:
+def _ragged(content: bytes, mark: str, width: int) -> Iterator[str]:
     """The rows of another length than the header: by their number, and by the line of the file."""
     reader = csv.reader(_lines(content), delimiter=mark)
     number, line = -1, 1
@@ -89,13 +89,13 @@ def _ragged(content: bytes, mark: str, width: int) -> Iterator[tuple[str, str]]:
             number += 1
             if len(row) != width:
                 cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                yield f"row {number} (line {line})", f"{cells}, and {width} columns"
+                yield f"row {number} (line {line}): {cells}, and {width} columns"
         line = reader.line_num + 1
 
 
 def ndjson(content: bytes, source: str) -> Frame:
     """Read a table with a JSON object a line."""
-    rows, wrong = list[Any](), list[tuple[str, str]]()
+    rows, wrong = list[Any](), list[str]()
     for line, text in enumerate(_lines(content), start=1):
         if not text.strip():
             continue
@@ -106,9 +106,9 @@ def ndjson(content: bytes, source: str) -> Frame:
             rows.append(None)
             what += f": {error}"
         if not isinstance(rows[-1], dict):
-            wrong.append((f"row {len(rows)} (line {line})", what))
+            wrong.append(f"row {len(rows)} (line {line}): {what}")
     if wrong:
-        raise refusal(source, wrong)
+        raise refusal(source, wrong, str)
     return Frame(source, transposed(rows), typed=True)
 
 

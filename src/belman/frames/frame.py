@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import BelmanError, SettingError, listing, nearest
 from belman.frames import cells
 
 Floats = NDArray[np.float64]
+Problem = TypeVar("Problem")
 
 _SHOWN = 5  # problems that a message lists
 _LONGEST = 80  # characters of a cell that a message shows
@@ -131,7 +132,7 @@ class Frame:
         given = self.cells(name)
         try:
             found = np.array(list(map(float, given)), dtype=np.float64)  # most columns, fast
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             found = None
         if found is None or not np.isfinite(found).all():
             found = np.array(self._parsed(name, read, what, missing, np.nan), dtype=np.float64)
@@ -160,10 +161,11 @@ class Frame:
         return found
 
     def _refuse(self, name: str, rows: Sequence[int], what: str) -> None:
+        def say(i: int) -> str:
+            return f"row {i + 1}: {name} {_shown(self.columns[name][i])} is not {what}"
+
         if rows:
-            column = self.columns[name]
-            problems = [(f"row {i + 1}", f"{name} {_shown(column[i])} is not {what}") for i in rows]
-            raise refusal(self.source, problems)
+            raise refusal(self.source, rows, say)
 
 
 def none_for_nan(numbers: Floats) -> list[float | None]:
@@ -178,15 +180,20 @@ def none_for_nan(numbers: Floats) -> list[float | None]:
     return found
 
 
-def refusal(source: str, problems: Sequence[tuple[str, str]]) -> SettingError:
-    """The error about (row, what is wrong with it) of a table, the first few of many.
+def refusal(
+    source: str,
+    problems: Sequence[Problem],
+    say: Callable[[Problem], str],
+    kind: type[BelmanError] = SettingError,
+) -> BelmanError:
+    """The error about the problems of a table: what there is to `say` of the first few.
 
-    >>> print(refusal("x.csv", [(f"row {i}", "no") for i in range(1, 18)]))
+    >>> print(refusal("x.csv", range(1, 18), "row {}: no".format))
     x.csv, row 1: no; row 2: no; row 3: no; row 4: no; row 5: no; and 12 more
     """
-    shown = "; ".join(f"{row}: {what}" for row, what in problems[:_SHOWN])
+    shown = "; ".join(map(say, problems[:_SHOWN]))
     more = f"; and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
-    return SettingError(f"{source}, {shown}{more}")
+    return kind(f"{source}, {shown}{more}")
 
 
 def _shown(cell: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -45,12 +44,7 @@ class Sums(NamedTuple):
 
 
 _OPTIONAL = {"time", "segment", "unit", "attributes"}
-Given = (
-    Iterable[Sequence[Any] | Mapping[str, Any]]
-    | Mapping[str, Sequence[Any]]
-    | str
-    | os.PathLike[str]
-)
+Given = Iterable[Sequence[Any] | Mapping[str, Any]] | frames.Given
 
 
 def in_row(number: int, error: Exception) -> Exception:
@@ -141,7 +135,7 @@ def _number(given: Any, row: int, name: str) -> float:
 
 
 def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
-    """Columns as they are to be, arms by their names as text: one that may be two is refused."""
+    """Columns as they are to be; arms are found by their names as text."""
     readers: dict[str, Callable[[str], Sequence[Any]]] = {
         "unit": frame.keys,
         "version": lambda name: frame.whole(name, missing=True),
