@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from belman.errors import SettingError
-from belman.frames.frame import Frame, refusal
+from belman.frames.frame import Frame, check_names, refusal
 
 _SEPARATORS = ("\t", ";", "|", ",")
 _ONE_COLUMN = "\x1f"  # which no text holds: nothing is separated
@@ -43,9 +43,7 @@ def delimited(content: bytes, source: str) -> Frame:
     names = [name.strip() for name in next(_filled(reader), [])]
     if not names:
         raise SettingError(f"{source} is empty: give a header, and rows below it")
-    for name in filter(None, names):
-        if names.count(name) > 1:
-            raise SettingError(f"{source} has two columns {name!r}: each needs its own name")
+    check_names(source, names)
     columns: list[list[str]] = [[] for _ in names]
     rows = _filled(reader)
     while chunk := list(islice(rows, _CHUNK)):

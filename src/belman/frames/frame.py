@@ -168,6 +168,13 @@ class Frame:
             raise refusal(self.source, rows, say)
 
 
+def check_names(source: str, names: Sequence[str]) -> None:
+    """Refuse columns of the same name; without one, as an index has none, there may be several."""
+    for name in filter(None, names):
+        if names.count(name) > 1:
+            raise SettingError(f"{source} has two columns {name!r}: each needs its own name")
+
+
 def none_for_nan(numbers: Floats) -> list[float | None]:
     """Numbers as a list, None for missing ones.
 

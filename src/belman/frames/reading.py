@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from belman.errors import SettingError, listing, needing
 from belman.frames.delimited import delimited, ndjson, transposed
-from belman.frames.frame import Frame
+from belman.frames.frame import Frame, check_names
 
 _TEXT, _JSON, _ARROW = (".csv", ".tsv", ".txt"), (".ndjson", ".jsonl"), (".arrow", ".feather")
 #: What the name of a file may end in, with .gz behind where it is a text.
 ENDINGS = (*_TEXT, *_JSON, ".parquet", *_ARROW)
-#: Paths, open files, data frames (pandas, polars, Arrow), columns by name, or rows by name.
-Given = str | os.PathLike[str] | IO[Any] | Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
+
+_BLANK = b"\xef\xbb\xbf \t\r\n"  # before the first sign of a text
+
+
+class DataFrame(Protocol):
+    """What data frames of pandas, polars and Arrow have in common."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+File = str | os.PathLike[str] | IO[str] | IO[bytes]
+Given = File | DataFrame | Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
 
 
 def read(given: Any, *, empty: bool = False) -> Frame:
@@ -30,17 +43,13 @@ def read(given: Any, *, empty: bool = False) -> Frame:
     >>> read([{"arm": "blue", "reward": 1}, {"arm": "red"}]).cells("reward")
     [1, None]
     """
-    if isinstance(given, (str, os.PathLike)):
-        frame = _file(Path(given).expanduser())
-    elif hasattr(given, "read"):
-        frame = _open_file(given)
+    if _is_file(given):
+        frame = _file(given)
     elif isinstance(given, Mapping):
-        columns = {str(name): _listed(column) for name, column in given.items()}
-        frame = _checked(Frame("the table", columns, typed=True))
+        frame = _columns(given, given, "the table")
     elif _is_frame(given):
         names = getattr(given, "column_names", given.columns)  # Arrow's columns have no names
-        columns = {str(name): _listed(given[name]) for name in names}
-        frame = _checked(Frame("the data frame", columns, typed=True))
+        frame = _columns(names, given, "the data frame")
     else:
         frame = Frame("the table", transposed(_mappings(given)), typed=True)
     if not len(frame) and not empty:
@@ -57,8 +66,11 @@ def is_table(given: object) -> bool:
     """Whether this is a file, an open one, or a data frame (pandas, polars, Arrow), and not rows
     or columns in Python.
     """
-    is_file = isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
-    return is_file or _is_frame(given)
+    return _is_file(given) or _is_frame(given)
+
+
+def _is_file(given: object) -> bool:
+    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
 
 
 def _is_frame(given: object) -> bool:
@@ -68,53 +80,39 @@ def _is_frame(given: object) -> bool:
 # Files
 
 
-def _file(path: Path) -> Frame:
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    if ending not in ENDINGS:
-        raise SettingError(f"{path} is not a table: its name must end in {listing(ENDINGS)}")
+def _file(given: Any) -> Frame:
+    """Read a file as what its name ends in, an open one as what it begins like."""
+    path = None if hasattr(given, "read") else Path(given).expanduser()
+    source = str(path or getattr(given, "name", "the file")).replace("<stdin>", "standard input")
+    ending = None if path is None else Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending is not None and ending not in ENDINGS:
+        raise SettingError(f"{source} is not a table: its name must end in {listing(ENDINGS)}")
     try:
-        if ending not in (*_TEXT, *_JSON):
-            return _arrow(path, ending, str(path))
-        content = _unpacked(path.read_bytes())
-        return (ndjson if ending in _JSON else delimited)(content, str(path))
+        if path is not None and ending not in (*_TEXT, *_JSON):
+            return _arrow(path, ending == ".parquet", source)
+        content = given.read() if path is None else path.read_bytes()
+        if isinstance(content, str):
+            content = content.encode()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        if path is None and content.startswith((b"PAR1", b"ARROW1")):
+            return _arrow(io.BytesIO(content), content.startswith(b"PAR1"), source)
+        is_json = ending in _JSON or (path is None and content.lstrip(_BLANK).startswith(b"{"))
+        return (ndjson if is_json else delimited)(content, source)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise _unreadable(path, error) from None
+        why = getattr(error, "strerror", None) or error
+        raise SettingError(f"{source} cannot be read: {why}") from None
 
 
-def _unreadable(source: object, error: Exception) -> SettingError:
-    if isinstance(error, UnicodeDecodeError):
-        return SettingError(f"{source} cannot be read: it is not text in UTF-8 ({error})")
-    return SettingError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}")
-
-
-def _open_file(file: IO[Any]) -> Frame:
-    """Read an open file, or standard input, as what it begins like."""
-    source = str(getattr(file, "name", "the file")).replace("<stdin>", "standard input")
-    try:
-        content = file.read()
-        content = _unpacked(content.encode() if isinstance(content, str) else content)
-        if content.startswith((b"PAR1", b"ARROW1")):
-            return _arrow(content, ".parquet" if content.startswith(b"PAR1") else ".arrow", source)
-        begins = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-        return (ndjson if begins == b"{" else delimited)(content, source)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise _unreadable(source, error) from None
-
-
-def _unpacked(content: bytes) -> bytes:
-    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
-
-
-def _arrow(given: Path | bytes, ending: str, source: str) -> Frame:
+def _arrow(file: Path | IO[bytes], is_parquet: bool, source: str) -> Frame:
     with needing("a table in Parquet or Arrow", "parquet", "pyarrow"):
         import pyarrow
         from pyarrow import feather, parquet
-    read_table = parquet.read_table if ending == ".parquet" else feather.read_table
     try:
-        table = read_table(pyarrow.BufferReader(given) if isinstance(given, bytes) else given)
+        table = (parquet if is_parquet else feather).read_table(file)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         raise SettingError(f"{source} cannot be read: {error}") from None
-    return Frame(source, {name: _listed(table[name]) for name in table.column_names})
+    return _columns(table.column_names, table, source, typed=False)
 
 
 # Objects
@@ -129,12 +127,15 @@ def _mappings(given: Any) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _checked(frame: Frame) -> Frame:
-    lengths = {name: len(column) for name, column in frame.columns.items()}
+def _columns(names: Iterable[Any], given: Any, source: str, typed: bool = True) -> Frame:
+    found = list(names)
+    check_names(source, list(map(str, found)))
+    columns = {str(name): _listed(given[name]) for name in found}
+    lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
-        raise SettingError(f"the columns of {frame.source} are not of one length: {found}")
-    return frame
+        raise SettingError(f"the columns of {source} are not of one length: {found}")
+    return Frame(source, columns, typed)
 
 
 def _listed(column: Any) -> list[Any]:
@@ -143,9 +144,10 @@ def _listed(column: Any) -> list[Any]:
         return _structs(column)
     if hasattr(column, "notna"):  # pandas
         return list(column.astype(object).where(column.notna(), None))
-    for name in ("to_list", "tolist"):  # polars, NumPy
-        if hasattr(column, name):
-            return list(getattr(column, name)())
+    if hasattr(column, "to_list"):  # polars
+        return list(column.to_list())
+    if hasattr(column, "tolist"):  # NumPy
+        return list(column.tolist())
     if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
         raise SettingError(f"{repr(column)[:80]} is not a column: give a list with a value per row")
     return list(column)
