@@ -2,55 +2,45 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import Any
 
-from belman import spec
+from belman import frames, spec
 from belman.cli.parse import numbers, setting, split, value
 from belman.cli.worlds import world
-from belman.errors import SettingError, listing
+from belman.errors import SettingError
 from belman.families import Family
 from belman.problems import Problem, corrupted, delayed, from_rewards
 from belman.problems.stationary import RandomStationary, Stationary
 
 
 def means(text: str) -> tuple[float, ...]:
-    """Means of arms: numbers separated by commas, or a CSV file with a column `mean`, or with one
+    """Means of arms: numbers separated by commas, or a file with a column `mean`, or with one
     column.
 
     >>> means("0.8,0.9")
     (0.8, 0.9)
     """
-    if not text.strip().lower().endswith(".csv"):
+    if not frames.is_path(text):
         return numbers(text, "means")
-    path = Path(text.strip()).expanduser()
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"means={text!r} cannot be read: {error}") from None
-    head = [cell.strip().lower() for cell in rows[0]] if rows else []
-    place = head.index("mean") if "mean" in head else 0
-    if "mean" not in head and len(head) != 1:
-        raise SettingError(f"{text} has no column 'mean': it has {listing(head)}")
-    found = rows[1:] if _is_word(rows[0][place]) else rows
-    try:
-        read = tuple(float(row[place]) for row in found)
-    except (ValueError, IndexError):
-        bad = next(row for row in found if len(row) <= place or _is_word(row[place]))
-        raise SettingError(f"{text} holds {','.join(bad)!r}, which has no number there") from None
-    if not read:
+    frame = frames.read(text.strip(), empty=True)
+    named = [name for name in frame.columns if name.lower() == "mean"]
+    if not named and len(frame.columns) != 1:
+        frame.require("mean")
+    (name,) = named or frame.columns
+    found = tuple(frame.numbers(name).tolist())
+    if not named:
+        found = (*_headless(name), *found)
+    if not found:
         raise SettingError(f"{text} holds no means")
-    return read
+    return found
 
 
-def _is_word(text: str) -> bool:
+def _headless(name: str) -> tuple[float, ...]:
+    """The mean that the first line holds, where a file of one column has no header."""
     try:
-        float(text)
+        return (float(name),)
     except ValueError:
-        return True
-    return False
+        return ()
 
 
 def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
