@@ -11,7 +11,6 @@ from belman.errors import SettingError
 from belman.measures.lift import Units
 from belman.measures.report import Known, Report, report
 from belman.measures.stop_rules import StopRule
-from belman.policies import Drift, Forgetting, Restarting
 
 if TYPE_CHECKING:
     from belman.agent.agent import Agent
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 _FADED = (
     "this agent forgets (discount below 1), and a faded sum is not a sum of independent rewards"
 )
-
-_FORGOTTEN = "this agent forgets rewards, and what is left is not a sum of all of them"
-
-_FOLLOWED = "this agent follows changes, and rewards before and after one are not of one mean"
 
 
 def units(scale: Scale) -> Units:
@@ -33,11 +28,7 @@ def units(scale: Scale) -> Units:
 
 def why_not_all(agent: Agent) -> str:
     """Why the beliefs of an agent are not from all rewards alike; nothing where they are."""
-    if agent._discount < 1.0:
-        return _FADED
-    if isinstance(agent._policy, Forgetting):
-        return _FORGOTTEN
-    return _FOLLOWED if isinstance(agent._policy, (Drift, Restarting)) else ""
+    return _FADED if agent._discount < 1.0 else agent._policy.forgets
 
 
 def known(agent: Agent) -> Known:
