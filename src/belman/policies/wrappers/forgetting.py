@@ -8,7 +8,7 @@ kin), or are gone from a turn on: an oracle that knows when the world changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,17 +16,9 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.around import around
-from belman.policies.policy import (
-    Floats,
-    Ledger,
-    Policy,
-    PolicyKernels,
-    rearranged,
-    record,
-)
+from belman.policies.policy import Floats, Ledger, PolicyKernels, record
 from belman.policies.settings import is_number, is_whole, require
-from belman.policies.thompson import Thompson
+from belman.policies.wrappers.own_ledger import OwnLedger, around, is_news, set_to_prior
 
 DISCOUNT, LAST, RESTARTS, CONJUGATE, SIZE, HEAD = 0, 1, 2, 3, 4, 5
 _MOST = 1_000_000  # rewards of a window
@@ -44,28 +36,6 @@ class Memory(NamedTuple):
     window_arms: Floats  # (last) in a ring, and
     window_rewards: Floats  # (last)
     row_scratch: Floats  # (3, D)
-
-
-@kernel
-def set_to_prior(own, prior, arm):
-    for i in range(prior.size):
-        own.beliefs[arm, i] = prior[i]
-    own.plays[arm] = 0.0
-    own.sums[arm] = 0.0
-    own.squares[arm] = 0.0
-
-
-@kernel
-def is_news(memory, ledger, arm):
-    """Whether the policy inside has to look at an arm; one that is new is taken as believed."""
-    if memory.seeded[arm] == 0.0:
-        memory.seeded[arm] = 1.0
-        for i in range(memory.own.beliefs.shape[1]):
-            memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
-        memory.fresh[arm] = 0.0
-    news = memory.fresh[arm] == 0.0
-    memory.fresh[arm] = 1.0
-    return news
 
 
 @kernel
@@ -165,29 +135,27 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
 
 @dataclass(frozen=True)
-class Forgetting(Policy):
+class Forgetting(OwnLedger):
     """Play what `policy` plays that has forgotten: give one of `discount`, `last` or `restarts`.
 
     A `discount` below 1 fades all that was seen at every reward, `last` keeps so many rewards, and
     before the turns `restarts` everything is forgotten: an oracle that is told when the world
     changes. The clock of the policy inside runs as long as rewards are remembered.
 
-    >>> Forgetting(Thompson(), last=500)
+    >>> Forgetting(last=500)
     Forgetting(policy=Thompson(), discount=1.0, last=500, restarts=())
     """
 
-    policy: Policy = field(default_factory=Thompson)
     discount: float = 1.0
     last: int | None = None
     restarts: tuple[int, ...] = ()
 
     name = "forgetting"
-    draws_from_beliefs = False  # the policy inside sees other beliefs than the agent's
+    moving = ("seeded", "first")
+    forgets = "this agent forgets rewards, and what is left is not a sum of all of them"
 
     def __post_init__(self) -> None:
-        fits = isinstance(self.policy, Policy) and not self.policy.sees_truth
-        allowed = "a policy that learns from beliefs, such as belman.Thompson()"
-        require(self, "policy", fits and not self.policy.learns, allowed)
+        super().__post_init__()
         shared = is_number(self.discount) and 0.0 < self.discount <= 1.0
         require(self, "discount", shared, "above 0 and at most 1")
         window = self.last is None or (is_whole(self.last, 1) and self.last <= _MOST)
@@ -223,24 +191,14 @@ class Forgetting(Policy):
 
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
         """What is remembered goes with its arms; the window forgets those that are gone."""
-        own = Ledger(
-            *(
-                rearranged(column, blank, 0, places)
-                for column, blank in zip(memory.own, fresh.own, strict=True)
-            )
-        )
-        kept = {
-            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
-            for name in ("seeded", "first")
-        }
-        moved = fresh._replace(own=own, clock=memory.clock.copy(), **kept)
+        moved: Memory = super().resettled(memory, fresh, places)
+        moved.clock[:] = memory.clock
         window = [(places.index(arm), x) for arm, x in self._window(memory) if arm in places]
         self._set_window(moved, window)
         return moved
 
     def forget(self, memory: Memory, arm: int) -> None:
-        memory.seeded[arm] = memory.own.plays[arm] = memory.own.sums[arm] = 0.0
-        memory.own.squares[arm] = 0.0
+        super().forget(memory, arm)
         self._set_window(memory, [pair for pair in self._window(memory) if pair[0] != arm])
 
     def _window(self, memory: Memory) -> list[tuple[int, float]]:
@@ -257,14 +215,9 @@ class Forgetting(Policy):
             for i, (arm, reward) in enumerate(pairs):
                 memory.window_arms[i], memory.window_rewards[i] = arm, reward
 
-    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
-        """What is remembered, of arms that it knows."""
-        return np.where(memory.seeded[:, None] > 0.0, memory.own.beliefs, ledger.beliefs)
-
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        inside = self.policy.whole_numbers(arms).items()
         own = {"clock": (0, 10**15), "window_arms": (0, arms - 1)}
-        return {**own, **{f"inner_{name}": limits for name, limits in inside}}
+        return own | super().whole_numbers(arms)
 
     def turn_values(self, turns: Floats, arms: int) -> Floats:
         """Those of the policy inside, at the number of turns that are remembered."""
@@ -279,7 +232,7 @@ class Forgetting(Policy):
         return self.policy.turn_values(remembered, arms)
 
     def check(self, family: Family, arms: int) -> None:
-        self.policy.check(family, arms)
+        super().check(family, arms)
         if self.last is not None and not family.adds_up:
             why = f"what a reward adds to {family.name} beliefs depends on those before it"
             raise PolicyError(f"last={self.last!r} cannot take rewards back: {why}")

@@ -9,7 +9,6 @@ what came before the tails were known does no harm.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,10 +16,10 @@ import numpy as np
 
 from belman.engine import factory, kernel
 from belman.families.family import Family
-from belman.policies.around import around
 from belman.policies.belman import BelMan
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, rearranged, record
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, record
 from belman.policies.settings import is_number, require
+from belman.policies.wrappers.own_ledger import OwnLedger, around
 
 #: Rewards of an arm by which its quantiles are known, and below which none is clipped.
 LAST, FEWEST = 64, 5
@@ -110,7 +109,7 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
 
 
 @dataclass(frozen=True)
-class Clipping(Policy):
+class Clipping(OwnLedger):
     """Play what `policy` plays that sees no tails: a `share` of an arm's rewards at either end
     counts as the next reward inwards.
 
@@ -126,12 +125,10 @@ class Clipping(Policy):
     share: float = 0.05
 
     name = "clipping"
-    draws_from_beliefs = False  # the policy inside sees other beliefs than the agent's
+    moving = ("first", "told", "seeded", "rewards")
 
     def __post_init__(self) -> None:
-        fits = isinstance(self.policy, Policy) and not self.policy.sees_truth
-        allowed = "a policy that learns from beliefs, such as belman.BelMan()"
-        require(self, "policy", fits and not self.policy.learns, allowed)
+        super().__post_init__()
         shared = is_number(self.share) and 0.0 < self.share <= 0.25
         require(self, "share", shared, "above 0 and at most 0.25")
 
@@ -153,31 +150,12 @@ class Clipping(Policy):
             rewards=np.zeros((arms, LAST)),
         )
 
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        return self.policy.turn_values(turns, arms)
-
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        inside = self.policy.whole_numbers(arms).items()
-        return {"told": (0, 10**15), **{f"inner_{name}": limits for name, limits in inside}}
-
-    def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        """What is remembered goes with its arms."""
-        own = Ledger(
-            *(
-                rearranged(column, blank, 0, places)
-                for column, blank in zip(memory.own, fresh.own, strict=True)
-            )
-        )
-        kept = {
-            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
-            for name in ("first", "told", "seeded", "rewards")
-        }
-        return fresh._replace(own=own, **kept)
+        return {"told": (0, 10**15)} | super().whole_numbers(arms)
 
     def forget(self, memory: Memory, arm: int) -> None:
-        memory.seeded[arm] = memory.told[arm] = 0.0
-        for column in memory.own[1:]:
-            column[arm] = 0.0
+        memory.told[arm] = 0.0
+        super().forget(memory, arm)
 
-    def check(self, family: Family, arms: int) -> None:
-        self.policy.check(family, arms)
+    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
+        return ledger.beliefs  # by all rewards as they came

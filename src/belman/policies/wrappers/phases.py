@@ -128,7 +128,26 @@ def _one_then_the_other(first: PolicyKernels, then: PolicyKernels) -> PolicyKern
             known = params[HEAD : HEAD + int(params[FIRST])]
             first.recommend(family, law, known, ledger, memory.first, score)
 
-    return PolicyKernels(refresh, indices, choose, propensity, recommend)
+    @kernel
+    def finished(family, law, params, ledger, memory):
+        """The second phase decides when to stop; the first one only leads to it."""
+        known = params[HEAD + int(params[FIRST]) :]
+        return memory.switched[0] > 0.0 and then.finished(family, law, known, ledger, memory.then)
+
+    @kernel
+    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+        cut = HEAD + int(params[FIRST])
+        if _switch(family, law, params, ledger, memory, turn, deal.indices):
+            known, kept = params[cut:], memory.then
+            then.deal(
+                then, family, law, known, ledger, kept, turn, turn_value, decisions, mind, deal
+            )
+        else:
+            known, kept = params[HEAD:cut], memory.first
+            value = _first_turn_value(params, turn_value)
+            first.deal(first, family, law, known, ledger, kept, turn, value, decisions, mind, deal)
+
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,11 @@ import numpy as np
 from belman.engine import factory, kernel
 from belman.families.family import Family
 from belman.policies.detector import MARKS, Detector
-from belman.policies.forgetting import is_news, set_to_prior
 from belman.policies.glr_test import GLRTest
 from belman.policies.kl_ucb import KLUCB
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick, rearranged, record
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, pick, record
 from belman.policies.settings import is_number, require
+from belman.policies.wrappers.own_ledger import OwnLedger, around, is_news, set_to_prior
 
 EXPLORE, GLOBAL, SIZE, OWN, HEAD = 0, 1, 2, 3, 4
 _STEPS, _OCTAVES = 8.0, 50  # turns whose values are tabulated, a power of two in steps
@@ -131,6 +131,13 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
         )
 
     @kernel
+    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+        known, own, kept = params[cut(params) :], memory.own, memory.inner
+        now = remembered_turn(own)
+        value = value_at(memory.values_scratch, now)
+        inner.deal(inner, family, law, known, own, kept, int(now), value, decisions, mind, deal)
+
+    @kernel
     def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
         forced = forced_arm(params, memory.clock[0], memory.own.plays.size)
         if forced >= 0 and not (closed.size > 0 and closed[forced]):
@@ -142,15 +149,12 @@ def _around(inner: PolicyKernels, watch: Callable[..., Any]) -> PolicyKernels:
             family, law, known, own, memory.inner, int(now), value, closed, arm, ties
         )
 
-    @kernel
-    def recommend(family, law, params, ledger, memory, score):
-        inner.recommend(family, law, params[cut(params) :], memory.own, memory.inner, score)
-
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, learn=learn)
+    shown = around(inner, cut, refresh, learn)
+    return replace(shown, indices=indices, choose=choose, propensity=propensity, deal=deal)
 
 
 @dataclass(frozen=True)
-class Restarting(Policy):
+class Restarting(OwnLedger):
     """Play what `policy` plays, and begin anew when the `detector` has evidence of a change.
 
     With `scope="global"` a change of one arm restarts all, with "local" that arm alone. A share
@@ -166,12 +170,11 @@ class Restarting(Policy):
     explore: float = 0.05
 
     name = "restarting"
-    draws_from_beliefs = False  # the policy inside sees other beliefs than the agent's
+    moving = ("seeded", "marks", "state")
+    forgets = "this agent follows changes, and rewards before and after one are not of one mean"
 
     def __post_init__(self) -> None:
-        fits = isinstance(self.policy, Policy) and not self.policy.sees_truth
-        allowed = "a policy that learns from beliefs, such as belman.Thompson()"
-        require(self, "policy", fits and not self.policy.learns, allowed)
+        super().__post_init__()
         tests = "a detector, such as belman.policies.GLRTest()"
         require(self, "detector", isinstance(self.detector, Detector), tests)
         require(self, "scope", self.scope in ("global", "local"), "'global' or 'local'")
@@ -201,35 +204,28 @@ class Restarting(Policy):
             values_scratch=np.array(self.policy.turn_values(turns, arms), dtype=np.float64),
         )
 
+    def turn_values(self, turns: Floats, arms: int) -> Floats:
+        return np.zeros(len(turns))  # the policy inside goes by the turns that are remembered
+
     def resettled(self, memory: Memory, fresh: Memory, places: Sequence[int]) -> Memory:
-        """What is remembered and watched goes with its arms."""
-        own = Ledger(
-            *(
-                rearranged(column, blank, 0, places)
-                for column, blank in zip(memory.own, fresh.own, strict=True)
-            )
-        )
-        kept = {
-            name: rearranged(getattr(memory, name), getattr(fresh, name), 0, places)
-            for name in ("seeded", "marks", "state")
-        }
-        return fresh._replace(own=own, clock=memory.clock.copy(), **kept)
+        moved: Memory = super().resettled(memory, fresh, places)
+        moved.clock[:] = memory.clock
+        return moved
 
     def forget(self, memory: Memory, arm: int) -> None:
-        memory.seeded[arm] = 0.0
         memory.marks[arm] = memory.state[arm] = 0.0
-        for column in memory.own[1:]:
-            column[arm] = 0.0
-
-    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
-        """What is believed since the last restart, of arms that it knows."""
-        return np.where(memory.seeded[:, None] > 0.0, memory.own.beliefs, ledger.beliefs)
+        super().forget(memory, arm)
 
     def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        inside = self.policy.whole_numbers(arms).items()
         own = {"clock": (0, 10**15), "marks": (0, 10**15)}
-        return {**own, **{f"inner_{name}": limits for name, limits in inside}}
+        return own | super().whole_numbers(arms)
 
     def check(self, family: Family, arms: int) -> None:
-        self.policy.check(family, arms)
+        super().check(family, arms)
         self.detector.check(family)
+
+    def explanation(
+        self, family: Family, ledger: Ledger, memory: Memory, turn_value: float, index: Floats
+    ) -> dict[str, Floats]:
+        value = float(value_at(memory.values_scratch, remembered_turn(memory.own)))
+        return super().explanation(family, ledger, memory, value, index)

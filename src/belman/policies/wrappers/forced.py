@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from belman import chance
 from belman.engine import factory, kernel
 from belman.errors import PolicyError
 from belman.families.family import Family
-from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, learns_nothing, pick
+from belman.policies.policy import Floats, PolicyKernels, learns_nothing, pick
 from belman.policies.settings import MOST, MOST_EXPONENT, is_number, is_whole, require
-from belman.policies.thompson import Thompson
+from belman.policies.wrappers.wrapper import Wrapper
 
 _OWN = 3  # numbers that the wrapper puts before the params of the policy inside
 
@@ -65,37 +64,43 @@ def _around(inner: PolicyKernels) -> PolicyKernels:
         return inner.finished(family, law, params[_OWN:], ledger, memory)
 
     @kernel
+    def deal(policy, family, law, params, ledger, memory, turn, turn_value, decisions, mind, deal):
+        """Equal parts of what explores, and the rest as the policy inside deals it."""
+        share = exploring(params, deal.dealt.size, turn)
+        own, left = params[_OWN:], (1.0 - share) * decisions
+        if left > 0.0:
+            inner.deal(inner, family, law, own, ledger, memory, turn, turn_value, left, mind, deal)
+        for a in range(deal.dealt.size):
+            deal.dealt[a] += share * decisions / deal.dealt.size
+
+    @kernel
     def learn(family, law, params, ledger, memory, arm, reward):
         inner.learn(family, law, params[_OWN:], ledger, memory, arm, reward)
 
-    if inner.learn is learns_nothing:
-        return PolicyKernels(refresh, indices, choose, propensity, recommend, finished)
-    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, learn=learn)
+    told = learns_nothing if inner.learn is learns_nothing else learn
+    return PolicyKernels(refresh, indices, choose, propensity, recommend, finished, deal, told)
 
 
 @dataclass(frozen=True)
-class Forced(Policy):
+class Forced(Wrapper):
     """Play what `policy` plays, and with chance min(1, factor·K·(ln t)^exponent / t) any arm.
 
     Theory asks for the exponent 3, both public codes use 2: with 3 and five arms everything up to
     turn 10,000 is exploration. K is `arms`, by default the number of arms.
 
-    >>> Forced(Thompson()).chance(1000, arms=5)
+    >>> Forced().chance(1000, arms=5)
     0.715756...
     """
 
-    policy: Policy = field(default_factory=Thompson)
     factor: float = 3.0
     exponent: float = 2.0
     arms: int | None = None
 
     name = "forced"
-    draws_from_beliefs = False  # the policy inside decides in a share of the turns only
 
     def __post_init__(self) -> None:
-        learns = isinstance(self.policy, Policy) and not self.policy.sees_truth
         allowed = "a policy that learns, such as belman.Thompson(), not forced itself"
-        require(self, "policy", learns and not isinstance(self.policy, Forced), allowed)
+        self.require_inside(not isinstance(self.policy, Forced), allowed)
         for name in ("factor", "exponent"):
             value = getattr(self, name)
             most = MOST_EXPONENT if name == "exponent" else MOST
@@ -114,29 +119,8 @@ class Forced(Policy):
         return np.array([float(self.factor), float(self.exponent), float(self.arms or 0)])
 
     @property
-    def learns_from_asks(self) -> bool:
-        return self.policy.learns_from_asks
-
-    @property
     def kernels(self) -> PolicyKernels:
         return _around(self.policy.kernels)
 
     def params(self, family: Family) -> Floats:
         return np.concatenate([self._own(), self.policy.params(family)])
-
-    def memory(self, arms: int, dimension: int) -> Any:
-        return self.policy.memory(arms, dimension)
-
-    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
-        return self.policy.whole_numbers(arms)
-
-    def turn_values(self, turns: Floats, arms: int) -> Floats:
-        return self.policy.turn_values(turns, arms)
-
-    def check(self, family: Family, arms: int) -> None:
-        self.policy.check(family, arms)
-
-    def explanation(
-        self, family: Family, ledger: Ledger, memory: Any, turn_value: float, index: Floats
-    ) -> dict[str, Floats]:
-        return self.policy.explanation(family, ledger, memory, turn_value, index)
