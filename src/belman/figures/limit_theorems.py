@@ -1,4 +1,4 @@
-"""Theorem 2: the pseudobelief's mean parameters obey a central limit theorem under uniform play."""
+"""Theorems 2 and 3: a central limit for the pseudobelief, and the best mean in the long run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import xarray
 from numpy.typing import NDArray
 from scipy.special import ndtr, psi
 
-from belman.figures.checks import SCORE
+from belman.figures.checks import OURS, PAPER, SCORE, check, growth, locked
 from belman.figures.claim import AllData, Check, Claim, Judgement
-from belman.figures.figure import SEED, Data, Effort, Figure, Part
-from belman.plots import style
+from belman.figures.curves import Curves, Panel, last
+from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
+from belman.figures.players import BELMAN
+from belman.plots import curve_data, draw_curves, style
+from belman.policies import IMED, Thompson
+from belman.problems import bernoulli
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -55,10 +59,7 @@ class CentralLimit(Figure):
         return {f"T = {turns}": part(turns) for turns in TURNS}
 
     def draw(self, data: Data) -> Picture:
-        from matplotlib import pyplot
-
-        width, height, _ = style.SIZES["screen"]
-        figure, panels = pyplot.subplots(1, 2, figsize=(1.4 * width, height), sharey=True)
+        figure, panels = canvas(1, 2, 1.4, sharey=True)
         scales = np.sqrt(np.diag(limit_covariance()))
         words = ("error of E[ln θ]", "error of E[ln(1 − θ)]")
         x = np.linspace(-4.0, 4.0, 201)
@@ -75,7 +76,7 @@ class CentralLimit(Figure):
         return figure
 
 
-FIGURE = CentralLimit(
+CENTRAL_LIMIT = CentralLimit(
     name="central-limit",
     title="A central limit theorem for the pseudobelief",
     shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's "
@@ -95,35 +96,81 @@ def _theorem_2(everything: AllData) -> Judgement:
         score = np.sort(error[0]) / np.sqrt(limit[0, 0])
         steps = np.arange(count + 1) / count
         distance = float(max((steps[1:] - ndtr(score)).max(), (ndtr(score) - steps[:-1]).max()))
+        covariance = f"T = {turns:,}: covariance off its limit, relative"
+        law = f"T = {turns:,}: distance of the distribution from its limit (Kolmogorov)"
+        half = SCORE * float(np.sqrt(2.0 / count))
         pair = [
-            Check(
-                f"T = {turns:,}: covariance off its limit, relative",
-                off,
-                SCORE * float(np.sqrt(2.0 / count)),
-                0.05,
-                runs=count,
-            ),
-            Check(
-                f"T = {turns:,}: distance of the distribution from its limit (Kolmogorov)",
-                distance,
-                1.36 / count**0.5,
-                0.05,
-                runs=count,
-            ),
+            Check(covariance, off, half, 0.05, runs=count),
+            Check(law, distance, 1.36 / count**0.5, 0.05, runs=count),
         ]
-        if turns == TURNS[-1]:
-            tests += pair
-        else:
-            causes += pair
+        (tests if turns == TURNS[-1] else causes).extend(pair)
     return Judgement(tests, causes)
 
 
-CLAIM = Claim(
-    13,
-    "Theorem 2, central limit",
-    "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with "
-    "covariance Σ λ_a Σ_a.",
-    ("central-limit",),
-    _theorem_2,
-    "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",
+HORIZON = 100_000
+
+
+@dataclass(frozen=True)
+class PerTurn(Curves):
+    """Regret divided by the turn."""
+
+    def draw(self, data: Data) -> Picture:
+        found = curve_data(data[self.panels[0].title])
+        figure, ax = canvas()
+        lines = ("mean", "low", "high", "q25", "q75")
+        rows = {name: getattr(found, name) / found.turn for name in lines}
+        draw_curves(found._replace(**rows), ax, log=True, logarithmic=True, quartiles=False)
+        ax.set_ylabel("regret per turn")
+        return figure
+
+
+CONSISTENCY = PerTurn(
+    name="consistency",
+    title="Does the average reward tend to the best mean?",
+    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels "
+    "off is not.",
+    paper="Theorem 3: with the paper's exposure the average reward tends to the best mean.",
+    panels=(
+        Panel(
+            "Bernoulli 0.9, 0.8",
+            bernoulli([0.9, 0.8]),
+            {**BELMAN, "Thompson": Thompson(), "IMED": IMED()},
+            horizon=HORIZON,
+            runs=200,
+        ),
+    ),
+)
+
+
+def _theorem_3(everything: AllData) -> Judgement:
+    parts = CONSISTENCY.panels[0].data(everything[CONSISTENCY.name])
+    turn = int(parts[0].mark[-1])
+
+    def tends(player: str) -> Check:
+        words = f"{player}: regret per turn below 0.001 at turn {turn:,}"
+        return check(words, last(parts, player) / turn, 0.001)
+
+    causes = [locked(parts, PAPER), tends(OURS), tends("Thompson"), growth(parts, OURS)]
+    return Judgement([tends(PAPER)], causes)
+
+
+CLAIMS = (
+    Claim(
+        13,
+        "Theorem 2, central limit",
+        "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with "
+        "covariance Σ λ_a Σ_a.",
+        ("central-limit",),
+        _theorem_2,
+        "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",
+    ),
+    Claim(
+        14,
+        "Theorem 3, consistency",
+        "The average reward tends to the best mean.",
+        ("consistency",),
+        _theorem_3,
+        "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly "
+        "ever comes.",
+    ),
 )
