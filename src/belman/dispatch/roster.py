@@ -18,7 +18,7 @@ from belman.agent import Agent
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
 from belman.dispatch.slots import Slots, slots_of
-from belman.errors import ServerError, SettingError, listing, nearest
+from belman.errors import ServerError, SettingError, listing, nearest, unknown
 from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
 
@@ -248,8 +248,7 @@ class Roster:
 
 def _one_of(name: Hashable, known: Collection[Hashable], what: str) -> Hashable:
     if name not in known:
-        words = f"this dispatcher has {listing(known)}{nearest(name, known)}"
-        raise ServerError(f"unknown {what} {name!r}: {words}")
+        raise ServerError(unknown(what, name, known, "this dispatcher has"))
     return name
 
 
