@@ -59,9 +59,9 @@ def test_a_row_brought_again_after_its_window_counts_once(opened, clock, publish
 
 @pytest.mark.xfail(strict=True, reason="issue: replay of a corrected row of a tuple: TypeError")
 def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_replayed(opened):
-    study = opened("study", TUPLES, uniform_share=0.5)
-    for turn in range(30):
-        study.tell(study.ask(), turn % 2)
+    study = opened("study", TUPLES, uniform_share=1.0)
+    for turn, ticket in enumerate(study.ask(300)):
+        study.tell(ticket, turn % 2)
     study.observe([(*row, 1) for row in assigned(study, ["one", "two"])])
     study.correct_rows([("one", None, TUPLES[0], 1, 0)], "refund")
     assert study.replay(belman.Uniform()).used > 0
