@@ -42,7 +42,7 @@ def test_table_json_and_picture(data, tmp_path):
 def test_files_that_are_wrong(data, tmp_path):
     with pytest.raises(SettingError, match=r"has no column 'clicks': .*did you mean 'click'"):
         run(data, "--column", "clicks")
-    with pytest.raises(SettingError, match=r"'a' in line 2 of .* is not a number"):
+    with pytest.raises(SettingError, match=r"row 1: page 'a' is not a number; .*; and 595 more"):
         run(data, "--column", "page")
     with pytest.raises(SettingError, match="cannot be read"):
         run(tmp_path / "none.csv")

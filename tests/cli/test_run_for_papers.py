@@ -91,9 +91,9 @@ def test_means_of_a_file(text, wanted, tmp_path):
     [
         ("a,b\n1,2\n", "no column 'mean'"),
         ("mean\nhigh\n", "'high'"),
-        ("arm,mean\na\n", "'a'"),
+        ("arm,mean\na\n", r"row 1 \(line 2\): 1 cell, and 2 columns"),
         ("mean\n", "no means"),
-        ("", "no column"),
+        ("", "is empty"),
     ],
 )
 def test_files_without_means(text, words, tmp_path):

@@ -91,8 +91,8 @@ def test_what_a_report_refuses(data, words, error, message):
     ("text", "message"),
     [
         ("arm,reward\n", "has no rows below its header"),
-        ("arm,reward\na,much\n", "line 2: reward 'much'"),
-        ("arm,reward,time\na,1,soon\n", "line 2: time 'soon'"),
+        ("arm,reward\na,much\n", "row 1: reward 'much' is not a number"),
+        ("arm,reward,time\na,1,soon\n", "row 1: time 'soon' is not a time"),
         ("arm,reward\na,\n", "no line has a reward"),
     ],
 )

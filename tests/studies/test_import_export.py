@@ -69,7 +69,7 @@ def test_history_shows_the_last_events(study: Study):
         (
             'arm,reward,attributes\na,1,"' + "[" * 100_000 + '"\n',
             errors.SettingError,
-            "row 1: attributes .* cannot be read",
+            "row 1: attributes .* is not JSON",
         ),
     ],
 )

@@ -398,19 +398,19 @@ def test_a_file_twice_is_a_file_once(tmp_path, ending):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("rows.txt", "", "ends in"),
+        ("rows.doc", "", "must end in"),
         ("gone.csv", None, "cannot be read"),
         ("rows.csv", "unit,version,arm\nu,2,a\n", "no column 'reward'"),
         ("rows.csv", "unit,version,arm,reward,what\nu,2,a,1,2\n", "column 'what'"),
-        ("rows.csv", "unit,version,arm,reward\nu,2,a\n", "row 1: 3 cells"),
+        ("rows.csv", "unit,version,arm,reward\nu,2,a\n", r"row 1 \(line 2\): 3 cells"),
         ("rows.csv", "unit,version,arm,reward\nu,2,a,1\nu,2,a,x\n", "row 2: reward 'x'"),
-        ("rows.ndjson", '{"unit": "u"}\n{', "line 2 is not JSON"),
-        ("rows.ndjson", "[1]", "line 1 is not an object"),
+        ("rows.ndjson", '{"unit": "u"}\n{', r"row 2 \(line 2\): '{' is not a JSON object"),
+        ("rows.ndjson", "[1]", r"row 1 \(line 1\): '\[1\]' is not a JSON object"),
         ("rows.parquet", "nothing", "cannot be read"),
         (
             "rows.csv",
             'unit,version,arm,reward,attributes\nu,,a,1,"' + "[" * 100_000 + '"\n',
-            "row 1: attributes .* is not a JSON",
+            "row 1: attributes .* is not JSON",
         ),
     ],
 )

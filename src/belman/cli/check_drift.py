@@ -11,7 +11,9 @@ from belman.cli.output import say, write_picture
 from belman.measures.drift_check import check_drift as check
 
 
-@command(app, data="A CSV file with a header, its rows in the order of time.", **OF_A_FILE)
+@command(
+    app, data="A table, rows in the order of time: .csv, .parquet, …, - for stdin.", **OF_A_FILE
+)
 def check_drift(
     data: Path,
     *,

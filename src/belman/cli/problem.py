@@ -2,55 +2,64 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from belman import spec
-from belman.cli.parse import numbers, setting, split, value
-from belman.cli.worlds import world
-from belman.errors import SettingError, listing
+from belman import frames, spec
+from belman.cli.parse import numbers, pairs, split
+from belman.errors import SettingError, listing, nearest
 from belman.families import Family
-from belman.problems import Problem, corrupted, delayed, from_rewards
+from belman.problems import (
+    Drifting,
+    Problem,
+    changing,
+    coming_and_going,
+    corrupted,
+    delayed,
+    from_rewards,
+    random_walk,
+    sinusoid,
+)
 from belman.problems.stationary import RandomStationary, Stationary
+
+#: What makes each, and what it gets unless the user says otherwise.
+WORLDS: dict[str, tuple[Callable[..., Drifting], dict[str, Any]]] = {
+    "drifting": (changing, {"arms": 3, "changes": 4, "seed": 1}),
+    "random-walk": (random_walk, {"arms": 3, "step": 0.005, "seed": 1}),
+    "coming-and-going": (coming_and_going, {"arms": 6, "seed": 1}),
+    "sinusoid": (sinusoid, {"arms": 3, "period": 1_000.0}),
+}
 
 
 def means(text: str) -> tuple[float, ...]:
-    """Means of arms: numbers separated by commas, or a CSV file with a column `mean`, or with one
+    """Means of arms: numbers separated by commas, or a file with a column `mean`, or with one
     column.
 
     >>> means("0.8,0.9")
     (0.8, 0.9)
     """
-    if not text.strip().lower().endswith(".csv"):
+    if not frames.is_path(text):
         return numbers(text, "means")
-    path = Path(text.strip()).expanduser()
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"means={text!r} cannot be read: {error}") from None
-    head = [cell.strip().lower() for cell in rows[0]] if rows else []
-    place = head.index("mean") if "mean" in head else 0
-    if "mean" not in head and len(head) != 1:
-        raise SettingError(f"{text} has no column 'mean': it has {listing(head)}")
-    found = rows[1:] if _is_word(rows[0][place]) else rows
-    try:
-        read = tuple(float(row[place]) for row in found)
-    except (ValueError, IndexError):
-        bad = next(row for row in found if len(row) <= place or _is_word(row[place]))
-        raise SettingError(f"{text} holds {','.join(bad)!r}, which has no number there") from None
-    if not read:
+    frame = frames.read(text.strip(), empty=True)
+    named = [name for name in frame.columns if name.lower() == "mean"]
+    if not named and len(frame.columns) != 1:
+        frame.require("mean")
+    (name,) = named or frame.columns
+    found = tuple(frame.numbers(name).tolist())
+    if not named:
+        found = (*_headless(name), *found)
+    if not found:
         raise SettingError(f"{text} holds no means")
-    return read
+    return found
 
 
-def _is_word(text: str) -> bool:
+def _headless(name: str) -> tuple[float, ...]:
+    """The mean that the first line holds, where a file of one column has no header."""
     try:
-        float(text)
+        return (float(name),)
     except ValueError:
-        return True
-    return False
+        return ()
 
 
 def problem(family: str, settings: dict[str, Any], means: Any, random_arms: int | None) -> Problem:
@@ -104,8 +113,7 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
             raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
     law = spec.build({"name": options["family"], **options["settings"]}, Family)
     name, _, rest = words.strip().partition(":")
-    given = {key: value(text) for key, text in map(setting, split(rest))}
-    return world(name, given, law, options["horizon"])
+    return world(name, pairs(rest), law, options["horizon"])
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:
@@ -130,8 +138,30 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
             f"delays={words!r} is not a distribution of SciPy: write, for instance, expon:scale=30"
         )
     try:
-        frozen = law(**{key: value(text) for key, text in map(setting, split(rest))})
+        frozen = law(**pairs(rest))
     except TypeError as error:
         raise SettingError(f"delays={words!r} is not a distribution of SciPy: {error}") from None
     told, arrivals = options["told"], options["arrivals"]
     return delayed(problem, frozen, window, arrivals=arrivals, told=told)
+
+
+def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Drifting:
+    """The problem of that name for so many turns.
+
+    >>> from belman import Bernoulli
+    >>> world("drifting", {"changes": 2}, Bernoulli(), 500).findings
+    {'changes': 2}
+    """
+    if name not in WORLDS:
+        there = f"there are {listing(WORLDS)}{nearest(name, WORLDS)}"
+        raise SettingError(f"problem={name!r} is unknown: {there}")
+    make, usual = WORLDS[name]
+    takes = [one for one in inspect.signature(make).parameters if one not in ("family", "horizon")]
+    for key in settings:
+        if key not in takes:
+            there = f"it has {listing(takes)}{nearest(key, takes)}"
+            raise SettingError(f"problem {name!r} has no setting {key!r}: {there}")
+    try:
+        return make(horizon=horizon, family=family, **{**usual, **settings})
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"problem {name!r} does not take these settings: {error}") from None

@@ -34,7 +34,7 @@ _FIRST = 10  # rewards that tell the scale of Gaussian ones, and nothing else
 
 @command(
     app,
-    data="A CSV file with one line per decision.",
+    data="A table with a row per decision: .csv, .parquet, …, - for stdin.",
     control="The arm that the others are compared with.",
     family="The family, a distribution of rewards; default bernoulli for 0/1, else "
     "gaussian-unknown.",
@@ -71,7 +71,7 @@ def report(
         raise SettingError(f"level={level!r} is not valid: it must lie between 0 and 1")
     past = past_data.read(data, arm, reward, time, by or [])
     if control is not None and control not in past.names:
-        there = f"{data} has {listing(past.names)}{nearest(control, past.names)}"
+        there = f"{past_data.title(data)} has {listing(past.names)}{nearest(control, past.names)}"
         raise ArmError(f"control={control!r} is not one of the arms: {there}")
     rule = parse.stop_rule(stop)
     law, told = _family(family, setting or [], past, minimise)
@@ -81,15 +81,22 @@ def report(
         typer.echo(_json(found, parts))
     else:
         _print(found, parts)
-    page = output if output is not None else data.with_suffix(".report.html") if open_ else None
+    page = output if output is not None else _beside(data) if open_ else None
     if page is None:
         return
     tables = [
         report_page.table_section(f"By {part.attribute}", part.sentence, part.table())
         for part in parts
     ]
-    whole = report_page.page(f"Report on {data.name}", [report_page.section(found), *tables])
+    whole = report_page.page(
+        f"Report on {past_data.title(data)}", [report_page.section(found), *tables]
+    )
     write_page(page, whole, quiet=as_json, browser=open_)
+
+
+def _beside(data: Path) -> Path:
+    """Where the page of a table is written that has to be opened."""
+    return Path("report.html") if str(data) == "-" else data.with_suffix(".report.html")
 
 
 def _family(

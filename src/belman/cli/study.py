@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from belman.cli import commands, parse, study_contexts, study_values
+from belman.cli import commands, parse, past_data, study_contexts, study_values
 from belman.cli.commands import command
 from belman.cli.output import say
 from belman.errors import ArmError, unknown
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_STORAGE = "sqlite:///studies.db"
 ARM = "The name of the arm."
 CONTEXT = "A value of the context, such as country=FR; may be repeated."
-CANDIDATES = "The candidates: a .json or .csv file, or JSON: '[{\"price\": 5}]'."
+CANDIDATES = "The candidates: a table (.csv, …) or .json file, or JSON: '[{\"price\": 5}]'."
 _TICKET = "The id of the ticket."
 _METRIC = "A metric beside the reward, such as latency=0.8; may be repeated."
 
@@ -27,9 +27,6 @@ app = typer.Typer(
     help="Run a durable study: decisions and rewards, kept in a database.", no_args_is_help=True
 )
 commands.app.add_typer(app, name="study")
-
-Name = Annotated[str, typer.Argument(help=commands.COMMON["name"])]
-StorageOption = Annotated[str, commands.COMMON["storage"]]
 
 
 @app.callback()
@@ -131,16 +128,20 @@ def correct(
     say("corrected" if changed else "known already")
 
 
-@command(app, "import", path="A .csv or .parquet file with columns arm and reward.")
+@command(
+    app,
+    "import",
+    path="A table (.csv, .parquet, …; - for standard input) with columns arm and reward.",
+)
 def import_(name: str, path: Path, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Learn from past data, as a warm start."""
-    say(f"learnt {opened(name, storage).record(path, reason):,} rewards")
+    say(f"learnt {opened(name, storage).record(past_data.given(path), reason):,} rewards")
 
 
 @command(
     app,
-    path="A .csv, .ndjson, .parquet or .arrow file with columns unit, version, arm, reward and "
-    "perhaps time and attributes; or version, arm, n, sum, squares.",
+    path="A table (.csv, .ndjson, .parquet, …; - for standard input) with columns unit, version, "
+    "arm, reward and perhaps time and attributes; or version, arm, n, sum, squares.",
     key="Idempotency key: under the same key a file counts once.",
 )
 def observe(
@@ -154,6 +155,6 @@ def observe(
     """Learn from a file of outcomes of units that published weights assigned."""
     study = opened(name, storage)
     before = study.number
-    count = study.observe(path, reason, key=key)
+    count = study.observe(past_data.given(path), reason, key=key)
     known = "" if study.number > before or not count else ", known already"
     say(f"observed {count:,} outcomes{known}")

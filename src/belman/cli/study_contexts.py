@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
+from belman import frames
 from belman.cli import parse
 from belman.errors import SettingError, listing
+from belman.frames import Frame
+from belman.studies.rules.arm_texts import ArmTexts
 
 Values = dict[str, Any]
 
@@ -35,8 +37,8 @@ def candidates(words: str | None) -> list[Values] | None:
     """
     if words is None:
         return None
-    if words.endswith(".csv"):
-        return [{name: _cell(text) for name, text in row} for row in _rows(Path(words))]
+    if frames.is_path(words):
+        return _rows(frames.read(words))
     found = _json(_text(Path(words)) if words.endswith(".json") else words, "candidates")
     if not isinstance(found, list):
         raise SettingError(f"candidates={words[:80]!r} are no list: write [{{…}}, {{…}}]")
@@ -54,11 +56,16 @@ def features(words: str | None, arms: list[str] | None) -> Any:
         return None if words is None else parse.split(words)
     if words.endswith(".json"):
         return _json(_text(Path(words)), "features")
-    if not words.endswith(".csv"):
+    if not frames.is_path(words):
         remedy = "give a .csv or .json file with what is known of every arm"
         raise SettingError(f"features={words!r} say nothing of the arms: {remedy}")
-    rows = _rows(Path(words))
-    return {arm: {name: _cell(text) for name, text in rest} for (_, arm), *rest in rows}
+    frame = frames.read(words)
+    first, *_ = frame.columns
+    named = ArmTexts(arms).column(frame, first)
+    return {
+        arm: {name: value for name, value in row.items() if name != first}
+        for arm, row in zip(named, _rows(frame), strict=True)
+    }
 
 
 def _cell(text: str) -> float | str | None:
@@ -69,12 +76,10 @@ def _cell(text: str) -> float | str | None:
         return word or None
 
 
-def _rows(path: Path) -> list[list[tuple[str, str]]]:
-    """The rows of a CSV: its columns' names and the texts below them."""
-    names, *lines = list(csv.reader(_text(path).splitlines())) or [[]]
-    if not lines or any(len(line) != len(names) for line in lines):
-        raise SettingError(f"{path} is not a table: give a header, and rows as long as it")
-    return [list(zip(names, line, strict=True)) for line in lines]
+def _rows(frame: Frame) -> list[Values]:
+    """The rows of a table as mappings: a column of numbers holds numbers, any other texts."""
+    columns = [frame.values(name) for name in frame.columns]
+    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _text(path: Path) -> str:

@@ -6,14 +6,13 @@ rows hold the reward of every arm in each turn, so that what arms have in common
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from belman import frames
 from belman.errors import SettingError, listing, nearest
 from belman.families import Bernoulli, Bounded, Family, GaussianUnknown
 from belman.problems.problem import Floats, Problem
@@ -108,7 +107,7 @@ def from_rewards(
     arms: Sequence[str] | None = None,
     order: str = "drawn",
 ) -> Replayed:
-    """A problem from one's own rewards: a file (CSV or Parquet), a data frame, or {arm: rewards}.
+    """A problem from one's own rewards: a table, in a file or a data frame, or {arm: rewards}.
 
     With columns `arm` and `reward`, each row is a reward of one arm. With `arms`, the names of
     columns, each row has the reward of every arm in one turn. `family` is what players believe of
@@ -118,78 +117,21 @@ def from_rewards(
     >>> shop.names, shop.true_means[0], shop.family.name
     (('blue', 'red'), 0.25, 'bernoulli')
     """
-    table = _columns(data)
-    if arms is None and isinstance(data, Mapping) and not {arm, reward} <= set(table):
-        rows = {name: _numbers(values, name) for name, values in table.items()}
-        together = False
+    rows: dict[str, list[float]] = {}
+    if arms is None and isinstance(data, Mapping) and not {arm, reward} <= set(data):
+        for name, values in data.items():  # arms may have different numbers of rewards
+            frame = frames.read({name: values}, empty=True)
+            rows[str(name)] = frame.numbers(str(name)).tolist()
     elif arms is not None:
-        rows = {name: _numbers(_column(table, name), name) for name in arms}
-        together = True
+        frame = frames.read(data)
+        frame.require(*arms)
+        rows = {name: frame.numbers(name).tolist() for name in arms}
     else:
-        values = _numbers(_column(table, reward), reward)
-        given = [str(name) for name in _column(table, arm)]
-        if len(given) != len(values):
-            raise SettingError(f"columns {arm!r} and {reward!r} are of different length")
-        rows = {name: [] for name in dict.fromkeys(given)}
-        for name, value in zip(given, values, strict=True):
-            rows[name].append(value)
-        together = False
+        frame = frames.read(data)
+        frame.require(arm, reward)
+        for name, value in zip(frame.names(arm), frame.numbers(reward).tolist(), strict=True):
+            rows.setdefault(name, []).append(value)
     every = [value for row in rows.values() for value in row]
     law = fitting(every) if family is None else family
     rewards = tuple(tuple(row) for row in rows.values())
-    return Replayed(law, rewards, tuple(map(str, rows)), together, order)
-
-
-def _columns(data: Any) -> dict[str, Sequence[Any]]:
-    """Columns by name, of a mapping, a data frame or a file."""
-    if isinstance(data, Mapping):
-        return {str(name): list(values) for name, values in data.items()}
-    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        return {str(name): list(data[name]) for name in data.columns}
-    path = Path(data).expanduser()
-    if path.suffix.lower() == ".parquet":
-        return _parquet(path)
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"{path} cannot be read: {error}") from None
-    if len(lines) < 2:
-        raise SettingError(f"{path} has no rows below its header")
-    head = [name.strip() for name in lines[0]]
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(head):
-            raise SettingError(f"{path}, line {number}: {len(line)} cells, and {len(head)} columns")
-    return {name: [line[place] for line in lines[1:]] for place, name in enumerate(head)}
-
-
-def _parquet(path: Path) -> dict[str, Sequence[Any]]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise SettingError(f"{path} needs pyarrow: install belman[parquet]") from None
-    try:
-        found: dict[str, Sequence[Any]] = parquet.read_table(path).to_pydict()
-    except (OSError, ValueError) as error:
-        raise SettingError(f"{path} cannot be read: {error}") from None
-    return found
-
-
-def _column(table: Mapping[str, Sequence[Any]], name: str) -> Sequence[Any]:
-    if name not in table:
-        there = f"there are {listing(table) or 'none'}{nearest(name, table)}"
-        raise SettingError(f"the data have no column {name!r}: {there}")
-    return table[name]
-
-
-def _numbers(values: Sequence[Any], name: str) -> list[float]:
-    found = []
-    for row, value in enumerate(values, start=1):
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if not np.isfinite(number):
-            raise SettingError(f"row {row} of {name!r} holds {value!r}, which is not a reward")
-        found.append(number)
-    return found
+    return Replayed(law, rewards, tuple(rows), arms is not None, order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -11,6 +10,7 @@ from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
+from belman import frames
 from belman.assignment import SigningKey, Weights
 from belman.deciders import validate
 from belman.errors import PolicyError, SettingError, StudyError
@@ -41,7 +41,7 @@ Given = Mapping[str, Any]
 Clock = Callable[[], float]
 Change = Callable[[State], dict[str, Any] | None]
 LIMITS = Limits()
-PastData = Iterable[tuple[Any, ...]] | str | os.PathLike[str]
+PastData = Iterable[tuple[Any, ...]] | frames.Given
 
 
 class Study(Looking):
@@ -197,7 +197,7 @@ class Study(Looking):
         are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
-        if isinstance(rewards, (str, os.PathLike)):
+        if frames.is_table(rewards) or isinstance(rewards, Mapping):
             rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
             rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")

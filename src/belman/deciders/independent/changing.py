@@ -40,7 +40,7 @@ def check_last(last: object, policy: Policy | None, discount: float) -> Policy |
     """
     if last is None:
         return policy
-    if discount < 1.0 or isinstance(policy, (Drift, Forgetting)):
+    if discount < 1.0 or (isinstance(policy, Policy) and policy.forgets):
         other = f"discount={discount!r}" if discount < 1.0 else repr(policy)
         raise SettingError(f"last={last!r} forgets, and {other} too: give one")
     return Forgetting(BelMan() if policy is None else policy, last=last)  # type: ignore[arg-type]

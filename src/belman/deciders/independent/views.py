@@ -13,13 +13,10 @@ from belman.engine import LATER, entry, leaves, with_leaves
 from belman.measures.best import best_probabilities
 from belman.measures.lift import Units
 from belman.measures.report import Known
-from belman.policies import Drift, Forgetting, Restarting
 from belman.policies.policy import Floats
 from belman.table import Table
 
 _FADED = "beliefs fade (discount below 1), and a faded sum is not a sum of independent rewards"
-_FORGOTTEN = "the policy forgets rewards, and the rest is not a sum of all of them"
-_FOLLOWED = "the policy follows changes, and rewards before and after one are not of one mean"
 
 
 def units(scale: Scale) -> Units:
@@ -30,11 +27,7 @@ def units(scale: Scale) -> Units:
 
 def why_not_all(decider: Any) -> str:
     """Return why beliefs are not from all rewards alike; nothing where they are."""
-    if decider.discount < 1.0:
-        return _FADED
-    if isinstance(decider.policy, Forgetting):
-        return _FORGOTTEN
-    return _FOLLOWED if isinstance(decider.policy, (Drift, Restarting)) else ""
+    return _FADED if decider.discount < 1.0 else decider.policy.forgets
 
 
 def known(decider: Any) -> Known:

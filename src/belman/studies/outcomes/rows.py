@@ -7,21 +7,18 @@ unit. Sums are of one version and arm: how many outcomes, their sum, and the sum
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from belman import frames
 from belman.deciders import validate
-from belman.errors import SettingError, listing, nearest, needing
+from belman.errors import SettingError
+from belman.frames import Frame, none_for_nan
 from belman.studies.rules.arm_texts import ArmTexts
 
-ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".arrow", ".feather")
-Columns = dict[str, Sequence[Any]]
+Columns = Mapping[str, Sequence[Any]]
 
 
 class Rows(NamedTuple):
@@ -47,12 +44,7 @@ class Sums(NamedTuple):
 
 
 _OPTIONAL = {"time", "segment", "unit", "attributes"}
-Given = (
-    Iterable[Sequence[Any] | Mapping[str, Any]]
-    | Mapping[str, Sequence[Any]]
-    | str
-    | os.PathLike[str]
-)
+Given = Iterable[Sequence[Any] | Mapping[str, Any]] | frames.Given
 
 
 def in_row(number: int, error: Exception) -> Exception:
@@ -67,21 +59,16 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
     >>> brought([("u1", 2, "blue", 1.0)], lambda: ()).arm
     ('blue',)
     """
-    if isinstance(given, (str, os.PathLike)):
-        return _with_arms(_kind(_read(Path(given)), str(given)), arms(), Path(given))
-    if isinstance(given, Mapping):
-        return _kind({name: _listed(column) for name, column in given.items()}, "the columns")
-    give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
-    rows = validate.check_list(given, "outcomes", give)
-    if rows and all(isinstance(row, Mapping) for row in rows):
-        return _kind(_transposed(rows), "the rows")
-    return _of_tuples(rows)
-
-
-def _listed(column: Any) -> list[Any]:
-    """A column as a list of Python's own numbers."""
-    given = column.tolist() if hasattr(column, "tolist") else column
-    return validate.check_list(given, "a column of outcomes", "one value a row")
+    if frames.is_table(given):
+        frame = frames.read(given, empty=True)
+        return _kind(frame, lambda: _read(frame, arms()))
+    if not isinstance(given, Mapping):
+        give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
+        given = validate.check_list(given, "outcomes", give)
+        if not given or not all(isinstance(row, Mapping) for row in given):
+            return _of_tuples(given)
+    frame = frames.read(given, empty=True)
+    return _kind(frame, lambda: frame.columns)
 
 
 def count(batch: Rows | Sums) -> int:
@@ -115,26 +102,13 @@ def _of_tuples(rows: list[Any]) -> Rows:
     return Rows(*zip(*((*row, *blank[len(row) :]) for row in rows), strict=True))
 
 
-def _transposed(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    names = {name: None for row in rows for name in row}
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _kind(columns: Columns, source: str) -> Rows | Sums:
-    """The columns as rows, or as sums where they have a column n."""
-    kind: Any = Sums if "n" in columns else Rows
-    size = max(map(len, columns.values()), default=0)
-    if any(len(column) != size for column in columns.values()):
-        raise SettingError(f"{source} are not of one length")
-    for name in kind._fields:
-        if name not in columns and name not in _OPTIONAL:
-            has = f"there are {listing(columns)}{nearest(name, columns)}"
-            raise SettingError(f"{source} have no column {name!r}: {has}")
-    for name in columns:
-        if name not in kind._fields:
-            allowed = f"it may be {listing(kind._fields)}{nearest(name, kind._fields)}"
-            raise SettingError(f"{source} have a column {str(name)[:80]!r}: {allowed}")
-    found = kind(*(columns.get(name, [None] * size) for name in kind._fields))
+def _kind(frame: Frame, columns: Callable[[], Columns]) -> Rows | Sums:
+    """The columns as rows, or as sums where there is a column n."""
+    kind: Any = Sums if "n" in frame else Rows
+    frame.require(*(name for name in kind._fields if name not in _OPTIONAL))
+    frame.allow(kind._fields)
+    read = columns()
+    found = kind(*(read.get(name, [None] * len(frame)) for name in kind._fields))
     return _checked(found) if kind is Sums else found
 
 
@@ -162,111 +136,21 @@ def _number(given: Any, row: int, name: str) -> float:
     return number + 0.0
 
 
-# Files
+# Files and data frames
 
 
-def _read(path: Path) -> Columns:
-    if path.suffix not in ENDINGS:
-        raise SettingError(f"{path} is not a file of outcomes: its name ends in {listing(ENDINGS)}")
-    try:
-        if path.suffix == ".csv":
-            return _read_csv(path)
-        if path.suffix in (".ndjson", ".jsonl"):
-            return _read_ndjson(path)
-        return _read_arrow(path)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"{path} cannot be read: {error}") from None
-
-
-def _read_csv(path: Path) -> Columns:
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.reader(file)
-        names = next(reader, [])
-        rows = [row for row in reader if row]
-    for i, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise SettingError(f"{path}, row {i}: {len(row)} cells, and {len(names)} columns")
-    cells = list(zip(*rows, strict=True)) or [()] * len(names)
-    found: Columns = {}
-    for name, column in zip(names, cells, strict=True):
-        reading = _READING.get(name, str)
-        try:
-            found[name] = [reading(cell) for cell in column]
-        except (ValueError, RecursionError):
-            i = next(i for i, cell in enumerate(column, start=1) if not _reads(reading, cell))
-            kind = "JSON" if name == "attributes" else "number"
-            wrong = f"{name} {column[i - 1][:80]!r} is not a {kind}"
-            raise SettingError(f"{path}, row {i}: {wrong}") from None
-    return found
-
-
-def _reads(reading: Callable[[str], Any], cell: str) -> bool:
-    try:
-        reading(cell)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-_READING: dict[str, Callable[[str], Any]] = {
-    "version": lambda cell: int(cell) if cell else None,
-    "reward": float,
-    "time": lambda cell: float(cell) if cell else None,
-    "segment": lambda cell: cell or None,
-    "unit": lambda cell: cell or None,
-    "attributes": lambda cell: json.loads(cell) if cell else None,
-    "n": int,
-    "sum": float,
-    "squares": float,
-}
-
-
-def _read_ndjson(path: Path) -> Columns:
-    rows = []
-    with path.open(encoding="utf-8") as file:
-        for i, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise SettingError(f"{path}, line {i} is not JSON: {error}") from None
-            if not isinstance(row, dict):
-                raise SettingError(f"{path}, line {i} is not an object: {line[:80]!r}")
-            rows.append(row)
-    return _transposed(rows)
-
-
-def _read_arrow(path: Path) -> Columns:
-    with needing("a file of outcomes in Parquet or Arrow", "parquet", "pyarrow"):
-        import pyarrow
-        from pyarrow import feather, parquet
-    try:
-        read = parquet.read_table if path.suffix == ".parquet" else feather.read_table
-        table = read(path)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
-        raise SettingError(f"{path} cannot be read: {error}") from None
-    return {name: _plain(name, table[name].to_pylist()) for name in table.column_names}
-
-
-def _plain(name: str, column: list[Any]) -> list[Any]:
-    """A column as it is; a struct has all of its names in every row, a row only some."""
-    if name != "attributes":
-        return column
-    return [_given(row) for row in column]
-
-
-def _given(row: Any) -> Any:
-    items = row.items() if isinstance(row, Mapping) else row  # a map of Arrow is a list of pairs
-    return None if items is None else {key: value for key, value in items if value is not None}
-
-
-def _with_arms(batch: Rows | Sums, arms: Iterable[Any], path: Path) -> Rows | Sums:
-    """Arms of a file by their names as text; one that may be two arms is refused."""
-    named, is_json = ArmTexts(arms), path.suffix in (".ndjson", ".jsonl")
-    found = []
-    for i, cell in enumerate(batch.arm, start=1):
-        meant = named.meant(cell, typed=is_json)
-        named.check_one(cell, meant, f"{path}, row {i}")
-        found.append(meant[0] if meant else cell)
-    return batch._replace(arm=found)
+def _read(frame: Frame, arms: Iterable[Any]) -> Columns:
+    """Columns as they are to be; arms are found by their names as text."""
+    readers: dict[str, Callable[[str], Sequence[Any]]] = {
+        "unit": frame.keys,
+        "version": lambda name: frame.whole(name, missing=True),
+        "arm": lambda name: ArmTexts(arms).column(frame, name),
+        "reward": lambda name: frame.numbers(name).tolist(),
+        "time": lambda name: none_for_nan(frame.times(name, missing=True)),
+        "segment": frame.keys,
+        "attributes": frame.json,
+        "n": frame.whole,
+        "sum": lambda name: frame.numbers(name).tolist(),
+        "squares": lambda name: frame.numbers(name).tolist(),
+    }
+    return {name: readers[name](name) for name in frame.columns}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from belman.errors import ArmError, listing
+from belman.errors import ArmError, listing, nearest
+from belman.frames import Frame, refusal
 from belman.table import harmless
 
 
@@ -33,13 +34,35 @@ class ArmTexts:
             exact = self._own.get((type(cell), cell))
             if exact is not None:
                 return [exact]
-        return self._readings.get(str(cell), [])
+        text = str(cell)
+        return self._readings.get(text) or self._readings.get(text.strip(), [])
 
-    def check_one(self, cell: Any, meant: Sequence[Hashable], where: str) -> None:
-        """Refuse a text that may be one of several arms."""
-        if len(meant) > 1:
+    def column(self, frame: Frame, name: str, rows: Sequence[int] | None = None) -> list[Hashable]:
+        """The arms that a column names, or `rows` of it, counted from 0; a cell that may be several
+        arms is refused, and so is one that is none.
+        """
+        cells = frame.cells(name)
+        known: dict[tuple[type, str], list[Hashable]] = {}
+        found, wrong = [], []
+        for i in range(len(cells)) if rows is None else rows:
+            key = (type(cell := cells[i]), str(cell))
+            if key not in known:
+                known[key] = self.meant(cell, frame.typed)
+            found += known[key][:1]
+            if len(known[key]) != 1:
+                wrong.append(i)
+
+        def say(i: int) -> str:
+            meant, arms = self.meant(cells[i], frame.typed), list(self._own.values())
+            if not meant:
+                there = f"this study knows {listing(arms)}{nearest(cells[i], arms)}"
+                return f"row {i + 1}: unknown arm {cells[i]!r}: {there}"
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
-            raise ArmError(f"{where}: {cell!r} may be {listing(meant)}: {remedy}")
+            return f"row {i + 1}: {cells[i]!r} may be {listing(meant)}: {remedy}"
+
+        if wrong:
+            raise refusal(frame.source, wrong, say, ArmError)
+        return found
 
     def text(self, arm: Hashable) -> str:
         """The name of an arm in a file, its kind in front (int:1) where two would read alike."""

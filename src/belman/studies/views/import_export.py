@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from belman.errors import ArmError, SettingError, listing, nearest, needing
+from belman import frames
+from belman.errors import SettingError, listing, needing
 from belman.files import replacing
+from belman.frames import Frame
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, Counted
@@ -162,7 +165,9 @@ def _write_csv(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
 
 
 def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> int:
-    arrow, parquet = _arrow()
+    with needing("a Parquet file", "parquet", "pyarrow"):
+        import pyarrow as arrow
+        from pyarrow import parquet
     text, double, time = arrow.string(), arrow.float64(), arrow.timestamp("us", "UTC")
     kinds = {"number": arrow.int64(), "time": time, "probability": double, "reward": double}
     schema = arrow.schema([(name, kinds.get(name, text)) for name in columns])
@@ -175,94 +180,41 @@ def _write_parquet(path: Path, rows: Iterator[Row], columns: Sequence[str]) -> i
     return count
 
 
-def _arrow() -> tuple[Any, Any]:
-    with needing("a Parquet file", "parquet", "pyarrow"):
-        import pyarrow
-        from pyarrow import parquet
-    return pyarrow, parquet
-
-
-def past_data(path: str | os.PathLike[str], arms: Iterable[Hashable]) -> list[Row]:
-    """The (arm, reward) or (arm, reward, attributes) of a file with those columns, rows without a
+def past_data(given: Any, arms: Iterable[Hashable]) -> list[Row]:
+    """The (arm, reward) or (arm, reward, attributes) of a table with those columns, rows without a
     reward left out.
 
     An arm is found by its name as text, since a file may know no other; a text that may be one of
     two arms is refused. Of a log that was exported what counted is taken, as it was corrected.
     """
-    source = _checked(path)
-    try:
-        rows = _read_csv(source) if source.suffix == ".csv" else _read_parquet(source)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"{source} cannot be read: {error}") from None
-    known = list(arms)
-    named = ArmTexts(known)
-    found: list[Row] = []
-    attributes = _told_with(rows, ATTRIBUTES, source) | _told_with(rows, IN_CONTEXT, source)
-    for i, row in sorted(_final(rows).items()):
-        cell = row["arm"]
-        meant = named.meant(cell)
-        if not meant:
-            there = f"this study knows {listing(known)}{nearest(cell, known)}"
-            raise ArmError(f"{source}, row {i}: unknown arm {cell!r}: {there}")
-        named.check_one(cell, meant, f"{source}, row {i}")
-        try:
-            reward = float(row["reward"])
-        except ValueError:
-            what = f"reward {row['reward']!r} is not a number"
-            raise SettingError(f"{source}, row {i}: {what}") from None
-        of_ticket = attributes.get(row.get("ticket") or i)
-        found.append((meant[0], reward, *([] if of_ticket is None else [of_ticket])))
-    return found
+    frame = frames.read(given, empty=True)
+    frame.require("arm", "reward")
+    rewards = frame.numbers("reward", missing=True).tolist()
+    keys = frame.keys("ticket") if "ticket" in frame else [None] * len(frame)
+    told_with = {}
+    for column in (ATTRIBUTES, IN_CONTEXT):
+        if column in frame:
+            found = zip(keys, frame.json(column), strict=True)
+            told_with.update({key or i: told for i, (key, told) in enumerate(found) if told})
+    final = _final(frame, rewards, keys)
+    named = ArmTexts(arms).column(frame, "arm", final)
+    told = [told_with.get(keys[i] or i) for i in final]
+    return [
+        (arm, rewards[i], *([] if more is None else [more]))
+        for i, arm, more in zip(final, named, told, strict=True)
+    ]
 
 
-def _told_with(rows: Iterable[Mapping[str, Any]], column: str, source: Path) -> dict[Any, Any]:
-    """The attributes, or context, of every ticket, or row by its number from 1, that has any."""
-    found = {}
-    for i, row in enumerate(rows, start=1):
-        if text := row.get(column):
-            try:
-                found[row.get("ticket") or i] = json.loads(text)
-            except (ValueError, RecursionError):
-                write = 'write them as JSON: {"device": "phone"}'
-                what = f"{column} {str(text)[:80]!r} cannot be read"
-                raise SettingError(f"{source}, row {i}: {what}: {write}") from None
-    return found
-
-
-def _final(rows: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
-    """The rows, by their number from 1, that hold a reward which stands."""
-    final, places = dict[int, Mapping[str, Any]](), dict[Any, int]()
-    for i, row in enumerate(rows, start=1):
-        event, ticket = row.get("event"), row.get("ticket")
+def _final(frame: Frame, rewards: Sequence[float], tickets: Sequence[Any]) -> list[int]:
+    """The rows, counted from 0, that hold a reward which stands."""
+    events = frame.keys("event") if "event" in frame else [None] * len(frame)
+    final, places = dict[int, None](), dict[Any, int]()
+    for i, (event, ticket) in enumerate(zip(events, tickets, strict=True)):
         if event == _SO_FAR:
             continue
         if event == "corrected":
-            final.pop(places.get(ticket, 0), None)
-        if row["reward"] not in (None, ""):
-            final[i] = row
+            final.pop(places.get(ticket, -1), None)
+        if not math.isnan(rewards[i]):
+            final[i] = None
             places[ticket] = i
-    return final
-
-
-def _read_csv(path: Path) -> list[Mapping[str, Any]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        _require_columns(path, reader.fieldnames or ())
-        return list(reader)
-
-
-def _read_parquet(path: Path) -> list[Mapping[str, Any]]:
-    arrow, parquet = _arrow()
-    try:
-        _require_columns(path, parquet.read_schema(path).names)
-        return parquet.read_table(path).to_pylist()
-    except arrow.ArrowInvalid as error:
-        raise SettingError(f"{path} cannot be read: {error}") from None
-
-
-def _require_columns(path: Path, names: Iterable[str]) -> None:
-    there = list(names)
-    for column in ("arm", "reward"):
-        if column not in there:
-            has = f"it has {listing(there)}{nearest(column, there)}"
-            raise SettingError(f"{path} has no column {column!r}: {has}")
+    return list(final)

@@ -1,0 +1,116 @@
+"""Texts with a header and a row a line: separators of every kind, one JSON object a line."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from belman.errors import SettingError
+from belman.frames.frame import Frame, check_names, refusal
+
+_SEPARATORS = ("\t", ";", "|", ",")
+_ONE_COLUMN = "\x1f"  # which no text holds: nothing is separated
+_TRIED = 20  # rows that a separator is tried on, where the header has several
+_CHUNK = 8_192  # rows held as rows: a million lists at once cost time and memory
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _lines(content: bytes) -> io.TextIOWrapper:
+    """The lines of a text, without its byte-order mark, as the module csv wants them."""
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
+    return io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
+
+
+def _filled(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The rows that are not blank."""
+    return (row for row in rows if row and (row[0].strip() or "".join(row).strip()))
+
+
+def delimited(content: bytes, source: str) -> Frame:
+    """Read a table whose cells are separated by a comma, a semicolon, a tab or a bar.
+
+    >>> frame = delimited(b"arm;spent\\nblue;1,5\\n", "visits.csv")
+    >>> frame.names("arm"), frame.numbers("spent").tolist()
+    (['blue'], [1.5])
+    """
+    mark = separator(content)
+    reader = csv.reader(_lines(content), delimiter=mark)
+    names = [name.strip() for name in next(_filled(reader), [])]
+    if not names:
+        raise SettingError(f"{source} is empty: give a header, and rows below it")
+    check_names(source, names)
+    columns: list[list[str]] = [[] for _ in names]
+    rows = _filled(reader)
+    while chunk := list(islice(rows, _CHUNK)):
+        if set(map(len, chunk)) != {len(names)}:
+            raise refusal(source, list(_ragged(content, mark, len(names))), str)
+        for column, cells in zip(columns, zip(*chunk, strict=True), strict=True):
+            column += cells
+    named = {name: column for name, column in zip(names, columns, strict=True) if name}
+    return Frame(source, named, decimal_comma=mark in (";", "\t", _ONE_COLUMN))
+
+
+def separator(content: bytes) -> str:
+    """The separator that the header has; of several, the one by which the first rows agree with it.
+
+    >>> separator(b"arm;spent, EUR\\nblue;1,5\\n"), separator(b"reward\\n0,5\\n") == "\\x1f"
+    (';', True)
+    """
+    found = {mark: _first_rows(content, mark) for mark in _SEPARATORS}
+    found = {mark: rows for mark, rows in found.items() if rows and len(rows[0]) > 1}
+
+    def fit(mark: str) -> tuple[int, int]:
+        width = len(found[mark][0])
+        return sum(len(row) == width for row in found[mark]), width
+
+    return max(found, key=fit, default=_ONE_COLUMN)
+
+
+def _first_rows(content: bytes, mark: str) -> list[list[str]]:
+    try:
+        return list(islice(_filled(csv.reader(_lines(content), delimiter=mark)), _TRIED))
+    except csv.Error:
+        return []
+
+
+def _ragged(content: bytes, mark: str, width: int) -> Iterator[str]:
+    """The rows of another length than the header: by their number, and by the line of the file."""
+    reader = csv.reader(_lines(content), delimiter=mark)
+    number, line = -1, 1
+    for row in reader:
+        if "".join(row).strip():
+            number += 1
+            if len(row) != width:
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                yield f"row {number} (line {line}): {cells}, and {width} columns"
+        line = reader.line_num + 1
+
+
+def ndjson(content: bytes, source: str) -> Frame:
+    """Read a table with a JSON object a line."""
+    rows, wrong = list[Any](), list[str]()
+    for line, text in enumerate(_lines(content), start=1):
+        if not text.strip():
+            continue
+        what = f"{text.strip()[:80]!r} is not a JSON object"
+        try:
+            rows.append(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            rows.append(None)
+            what += f": {error}"
+        if not isinstance(rows[-1], dict):
+            wrong.append(f"row {len(rows)} (line {line}): {what}")
+    if wrong:
+        raise refusal(source, wrong, str)
+    return Frame(source, transposed(rows), typed=True)
+
+
+def transposed(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Columns of rows, None where a row lacks a name that others have."""
+    names = {name: None for row in rows for name in row}
+    return {name: [row.get(name) for row in rows] for name in names}

@@ -1,0 +1,169 @@
+"""From whatever somebody brings to a frame: by the ending of a file, or by the kind of object."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from belman.errors import SettingError, listing, needing
+from belman.frames.delimited import delimited, ndjson, transposed
+from belman.frames.frame import Frame, check_names
+
+_TEXT, _JSON, _ARROW = (".csv", ".tsv", ".txt"), (".ndjson", ".jsonl"), (".arrow", ".feather")
+#: What the name of a file may end in, with .gz behind where it is a text.
+ENDINGS = (*_TEXT, *_JSON, ".parquet", *_ARROW)
+
+_BLANK = b"\xef\xbb\xbf \t\r\n"  # before the first sign of a text
+
+
+class DataFrame(Protocol):
+    """What data frames of pandas, polars and Arrow have in common."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+File = str | os.PathLike[str] | IO[str] | IO[bytes]
+Given = File | DataFrame | Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
+
+
+def read(given: Any, *, empty: bool = False) -> Frame:
+    """Read a table: a file, an open one, a data frame, a mapping of columns, or mappings as rows.
+
+    A table without rows is refused unless it may be `empty`. See docs/guide/tables.md for what
+    files are read, and how.
+
+    >>> read([{"arm": "blue", "reward": 1}, {"arm": "red"}]).cells("reward")
+    [1, None]
+    """
+    if _is_file(given):
+        frame = _file(given)
+    elif isinstance(given, Mapping):
+        frame = _columns(given, given, "the table")
+    elif _is_frame(given):
+        names = getattr(given, "column_names", given.columns)  # Arrow's columns have no names
+        frame = _columns(names, given, "the data frame")
+    else:
+        frame = Frame("the table", transposed(_mappings(given)), typed=True)
+    if not len(frame) and not empty:
+        raise SettingError(f"{frame.source} has no rows below its header")
+    return frame
+
+
+def is_path(text: str) -> bool:
+    """Whether a text names a file of a table, by its ending."""
+    return text.strip().lower().removesuffix(".gz").endswith(ENDINGS)
+
+
+def is_table(given: object) -> bool:
+    """Whether this is a file, an open one, or a data frame (pandas, polars, Arrow), and not rows
+    or columns in Python.
+    """
+    return _is_file(given) or _is_frame(given)
+
+
+def _is_file(given: object) -> bool:
+    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
+
+
+def _is_frame(given: object) -> bool:
+    return hasattr(given, "columns") and hasattr(given, "__getitem__")
+
+
+# Files
+
+
+def _file(given: Any) -> Frame:
+    """Read a file as what its name ends in, an open one as what it begins like."""
+    path = None if hasattr(given, "read") else Path(given).expanduser()
+    called = getattr(given, "name", "the file") if path is None else path
+    source = "standard input" if called == "<stdin>" else str(called)
+    ending = None if path is None else Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending is not None and ending not in ENDINGS:
+        raise SettingError(f"{source} is not a table: its name must end in {listing(ENDINGS)}")
+    try:
+        if path is not None and ending not in (*_TEXT, *_JSON):
+            return _arrow(path, ending == ".parquet", source)
+        content = given.read() if path is None else path.read_bytes()
+        if isinstance(content, str):
+            content = content.encode()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        if path is None and content.startswith((b"PAR1", b"ARROW1")):
+            return _arrow(io.BytesIO(content), content.startswith(b"PAR1"), source)
+        is_json = ending in _JSON or (path is None and content.lstrip(_BLANK).startswith(b"{"))
+        return (ndjson if is_json else delimited)(content, source)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SettingError(f"{source} cannot be read: {why}") from None
+
+
+def _arrow(file: Path | IO[bytes], is_parquet: bool, source: str) -> Frame:
+    with needing("a table in Parquet or Arrow", "parquet", "pyarrow"):
+        import pyarrow
+        from pyarrow import feather, parquet
+    try:
+        table = (parquet if is_parquet else feather).read_table(file)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        raise SettingError(f"{source} cannot be read: {error}") from None
+    return _columns(table.column_names, table, source, typed=False)
+
+
+# Objects
+
+
+def _mappings(given: Any) -> list[Mapping[str, Any]]:
+    rows = list(given) if isinstance(given, Iterable) else [given]
+    for i, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            kinds = "a file, a data frame, columns by name, or a list of mappings"
+            raise SettingError(f"row {i} of the table is {repr(row)[:80]}: give {kinds}")
+    return rows
+
+
+def _columns(names: Iterable[Any], given: Any, source: str, typed: bool = True) -> Frame:
+    known = list(names)
+    check_names(source, list(map(str, known)))
+    columns = {str(name): _listed(given[name]) for name in known}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
+        raise SettingError(f"the columns of {source} are not of one length: {found}")
+    return Frame(source, columns, typed)
+
+
+def _listed(column: Any) -> list[Any]:
+    """A column as a list of Python's own values, None for missing ones."""
+    if hasattr(column, "to_pylist"):  # Arrow
+        return _structs(column)
+    if hasattr(column, "notna"):  # pandas
+        return list(column.astype(object).where(column.notna(), None))
+    if hasattr(column, "to_list"):  # polars
+        return list(column.to_list())
+    if hasattr(column, "tolist"):  # NumPy
+        return list(column.tolist())
+    if isinstance(column, (str, bytes)) or not isinstance(column, Iterable):
+        raise SettingError(f"{repr(column)[:80]} is not a column: give a list with a value per row")
+    return list(column)
+
+
+def _structs(column: Any) -> list[Any]:
+    """A column of Arrow as Python's values.
+
+    A struct has all of its names in every row, a row only some; a map comes as a list of pairs.
+    """
+    found: list[Any] = column.to_pylist()
+    if not str(column.type).startswith(("struct", "map")):
+        return found
+    pairs = (row.items() if isinstance(row, Mapping) else row for row in found)
+    return [
+        None if row is None else {key: value for key, value in row if value is not None}
+        for row in pairs
+    ]
