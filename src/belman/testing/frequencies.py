@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,8 @@ class _Table:
     def choose(self, clock: tuple[Any, ...], closed: Any) -> tuple[int, int]:
         """An arm, and how many share its index: as an agent chooses."""
         state: list[Any] = [self.kernels, *self.seen, *clock, self.mind, np.zeros(ARMS)]
-        arm, ties = choose_open(*state, closed) if closed.size else self.kernels.choose(*state)
+        choose = partial(choose_open, closed=closed) if closed.size else self.kernels.choose
+        arm, ties = choose(*state)
         return any_open(ARMS, closed, self.mind) if ties == 0 else (arm, ties)
 
     def live(self, streams: list[Floats], turns: int) -> None:
