@@ -57,7 +57,7 @@ class SharedReads(Generic[T]):
 
 
 class Recent(OrderedDict[K, T]):
-    """At most so many things, the least recently used forgotten first.
+    """Keep at most `most` things by name; the least recently used is forgotten first.
 
     >>> recent = Recent(2)
     >>> recent.keep("a", 1), recent.keep("b", 2), recent.used("a"), recent.keep("c", 3)
@@ -71,7 +71,7 @@ class Recent(OrderedDict[K, T]):
         self._most = most
 
     def used(self, name: K) -> T | None:
-        """The thing of that name, if it is kept."""
+        """Find the thing of that name, or None, and count that as a use."""
         if name in self:
             self.move_to_end(name)
         return self.get(name)
