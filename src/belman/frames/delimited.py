@@ -16,7 +16,7 @@ from belman.frames.frame import Frame, check_names, refusal
 _SEPARATORS = ("\t", ";", "|", ",")
 _ONE_COLUMN = "\x1f"  # which no text holds: nothing is separated
 _TRIED = 20  # rows that a separator is tried on, where the header has several
-_CHUNK = 8_192  # rows held as rows: a million lists at once cost time and memory
+_CHUNK = 512  # rows held as lists: more of them wake the garbage collector, again and again
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
