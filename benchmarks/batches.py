@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import belman
-from belman.figures.bernoulli_10 import TEN
-from belman.figures.players import TWENTY
+from belman.figures.players import TEN, TWENTY
 from belman.problems import Problem, batched, bernoulli, delayed
 from belman.problems import random_bernoulli as coins
 from belman.table import Table

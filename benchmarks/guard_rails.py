@@ -15,9 +15,8 @@ from scipy import stats
 
 import belman
 from belman.measures.limits import Limit
-from belman.studies import Event, Kind
+from belman.studies import Event, Kind, StudySettings
 from belman.studies.rules.guards import RISK
-from belman.studies.rules.settings import settings
 from belman.studies.state import State
 from belman.studies.views.replay import replay
 from benchmarks.claim import Claim, report
@@ -69,7 +68,7 @@ def limits(runs: int) -> tuple[list[Claim], dict[str, str]]:
 def lived(seed: int) -> tuple[State, list[Event]]:
     """A study that was played for some turns, each reward told at once, and its log."""
     rule = {"floor": 0.1, "control": "a", "control_share": 0.15, "seed": seed}
-    chosen = settings(list(MEANS), **rule)
+    chosen = StudySettings(list(MEANS), **rule)
     state, log = State(chosen), [Event(1, int(Kind.CREATED), 0.0, body=chosen.to_json())]
     state.fold(log[0])
     nature, means = np.random.default_rng(seed), list(MEANS.values())

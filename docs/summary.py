@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from belman.figures import FIGURES, FULL, Curves, Effort, figure_data
-from belman.figures.claims import CLAIMS
-from belman.figures.numbers import last
+from belman.figures import CLAIMS, FIGURES, FULL, Curves, Effort, figure_data
+from belman.figures.curves import last
 from belman.files import write_atomically
 from belman.lab.simulation import simulate
 from belman.measures import half_width

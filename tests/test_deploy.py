@@ -17,7 +17,7 @@ import pytest
 import typer
 import yaml
 
-from belman.cli.main import app as command_line
+from belman.cli import app as command_line
 from belman.studies import open_study
 from tests.service.running import Running, running
 from tests.waiting import HANG, wait_until

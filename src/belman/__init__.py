@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from belman import exposure, families, manifold, measures, models, policies
-from belman.agent import Agent, Choice, ContextualAgent
-from belman.agent.kinds import offer as offer_agent
+from belman.agent import Agent
 from belman.assignment import Weights, assign
+from belman.deciders import Choice
 from belman.engine import Bundle, allocating_kernel, kernel
 from belman.errors import BelmanError
 from belman.exposure import two_phase
@@ -119,12 +118,11 @@ if TYPE_CHECKING:
     from belman import plots, problems
     from belman.assignment import LocalDecider
     from belman.bulk_assignment import assign_many
-    from belman.continuous import Box, BoxAgent
+    from belman.deciders.box.box import Box
     from belman.dispatch import Breaker, Dispatcher, LearntSlots, SharedDispatcher
     from belman.dispatch.simulation import dispatched, simulate_servers
     from belman.lab import explore, simulate
     from belman.problems import characteristic_time, lai_robbins
-    from belman.segments import SegmentedAgent
     from belman.service.client import Client
     from belman.studies import Study, open_study
 
@@ -164,7 +162,6 @@ __all__ = [
     "Bounded",
     "BoundedExponential",
     "Box",
-    "BoxAgent",
     "Breaker",
     "BrezziLaiGittins",
     "Bundle",
@@ -172,7 +169,6 @@ __all__ = [
     "Choice",
     "Client",
     "CoinThompson",
-    "ContextualAgent",
     "Dispatcher",
     "Drift",
     "EBTCEpsilon",
@@ -216,7 +212,6 @@ __all__ = [
     "Policy",
     "Positive",
     "Random",
-    "SegmentedAgent",
     "Separated",
     "SequentialHalving",
     "SharedDispatcher",
@@ -264,14 +259,12 @@ __all__ = [
 
 #: What is imported at its first use, because it takes time, or needs Matplotlib or an extra.
 _LATE = {
-    "Box": "belman.continuous",
-    "BoxAgent": "belman.continuous",
+    "Box": "belman.deciders.box.box",
     "Breaker": "belman.dispatch",
     "Client": "belman.service.client",
     "Dispatcher": "belman.dispatch",
     "LearntSlots": "belman.dispatch",
     "LocalDecider": "belman.assignment",
-    "SegmentedAgent": "belman.segments",
     "SharedDispatcher": "belman.dispatch",
     "Study": "belman.studies",
     "assign_many": "belman.bulk_assignment",
@@ -283,30 +276,10 @@ _LATE = {
     "simulate": "belman.lab",
     "simulate_servers": "belman.dispatch.simulation",
 }
-_LATE_ROOMS = ("environments", "lab", "plots", "problems")
-#: What was here before it moved to `belman.problems`.
-_MOVED = (
-    "bernoulli",
-    "exponential",
-    "gamma",
-    "gaussian",
-    "geometric",
-    "poisson",
-    "problem",
-    "queue",
-    "random_bernoulli",
-    "random_exponential",
-    "random_gaussian",
-    "random_poisson",
-    "random_problem",
-)
+_LATE_ROOMS = ("lab", "plots", "problems")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        words = f"belman.{name} is now belman.problems.{name}"
-        warnings.warn(words, DeprecationWarning, stacklevel=2)
-        return getattr(importlib.import_module("belman.problems"), name)
     if name in _LATE_ROOMS:
         return importlib.import_module(f"belman.{name}")
     if name not in _LATE:
@@ -316,7 +289,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-offer_agent("segments", "belman segmented agent", lambda: __getattr__("SegmentedAgent"))
-offer_agent("space", "belman box", lambda: __getattr__("BoxAgent"))

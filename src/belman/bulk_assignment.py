@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.assignment import Weights, assign
+from belman.assignment.assign import as_text
 from belman.assignment.documents import Arm
-from belman.assignment.hashing import as_text
 from belman.engine import LATER, entry, kernel
 
 LANES = 64

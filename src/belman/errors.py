@@ -33,13 +33,12 @@ import difflib
 from collections.abc import Iterable
 
 from belman.assignment import refusals
-from belman.assignment.extras import MissingExtraError as MissingExtraError
-from belman.assignment.extras import needing as needing
 from belman.assignment.refusals import ArmError as ArmError
 from belman.assignment.refusals import BelmanError as BelmanError
 from belman.assignment.refusals import BusyError as BusyError
 from belman.assignment.refusals import ExposureError as ExposureError
 from belman.assignment.refusals import FamilyError as FamilyError
+from belman.assignment.refusals import MissingExtraError as MissingExtraError
 from belman.assignment.refusals import PausedError as PausedError
 from belman.assignment.refusals import PolicyError as PolicyError
 from belman.assignment.refusals import PriorError as PriorError
@@ -55,6 +54,7 @@ from belman.assignment.refusals import TicketError as TicketError
 from belman.assignment.refusals import UnknownStudyError as UnknownStudyError
 from belman.assignment.refusals import UnknownTicketError as UnknownTicketError
 from belman.assignment.refusals import WeightsError as WeightsError
+from belman.assignment.refusals import needing as needing
 from belman.assignment.refusals import problem_type as problem_type
 
 for _kind in (*refusals.SENT.values(), MissingExtraError):

@@ -1,3 +1,3 @@
 """The version of the package, which is that of its client too."""
 
-from belman.assignment.version import __version__ as __version__
+from belman.assignment import __version__ as __version__

@@ -24,8 +24,8 @@ CHANGES = (
     "UPDATE belman_events SET body = coalesce(body, '') || ' ' WHERE number = {number}",
     "UPDATE belman_events SET link = x'0011' WHERE number = {number}",
     "UPDATE belman_events SET number = {last} + 7 WHERE number = {number} AND number < {last}",
-    "INSERT INTO belman_events (study, number, kind, time, arm, reward) VALUES "
-    "(1, {last} + 1, 5, 2e9, 0, {value})",
+    "INSERT INTO belman_events (study, number, kind, time, arm, reward, link) "
+    "SELECT 1, {last} + 1, 5, 2e9, 0, {value}, link FROM belman_events WHERE number = {last}",
 )
 
 

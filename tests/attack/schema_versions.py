@@ -1,21 +1,21 @@
-"""Tables of other versions: old ones are brought up to date whole, others are left as they are."""
+"""Tables of other versions, and damaged ones, are left as they are."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from belman.errors import BelmanError, StorageError
-from belman.studies import Storage, Study, migrate
+from belman.studies import Storage, Study, migrate, open_study
 from belman.studies.log import schema
 from tests.attack.harness import Attack, Trials
-from tests.studies.samples.write import HERE
 
 #: What a version may be that this belman does not know.
-STRANGE = ("9999", "0006x", "", "-1", "none", "0003 ", "4", "0" * 30, "'", "é")
+STRANGE = ("9999", "0001x", "", "-1", "none", "0001 ", "1", "0" * 30, "'", "é")
 #: What a stranger may have done to tables of our version.
 DAMAGE = (
     "DROP TABLE belman_{table}",
@@ -27,13 +27,32 @@ DAMAGE = (
 TABLES = ("studies", "events", "snapshots", "keys", "deletions")
 
 
+#: What may lead to a version that is yet to come, and what fails.
+LATER = (
+    "ALTER TABLE belman_studies ADD COLUMN note TEXT",
+    "CREATE TABLE belman_notes (number BIGINT NOT NULL PRIMARY KEY)",
+    "INSERT INTO belman_notes SELECT DISTINCT number FROM belman_events",
+)
+FAILING = "INSERT INTO belman_nowhere VALUES (1)"
+
+
 def run(trials: Trials) -> None:
-    """A trial is a database: of the first release, of a version that is none, or damaged."""
-    for number in trials:
-        with tempfile.TemporaryDirectory() as folder:
+    """A trial is a database: of the version before, of a version that is none, or damaged."""
+    with tempfile.TemporaryDirectory() as folder:
+        _write(Path(folder) / "written.db")
+        for number in trials:
             path = Path(folder) / "studies.db"
-            shutil.copy(HERE / "sqlite.db", path)
+            shutil.copy(Path(folder) / "written.db", path)
             (_older, _strange, _damaged)[number % 3](trials, path)
+
+
+def _write(path: Path) -> None:
+    storage = Storage(f"sqlite:///{path}")
+    for name, settings in (("plain", {}), ("late", {"window": 100.0})):
+        study = open_study(name, ["a", "b"], storage=storage, seed=7, **settings)
+        for ticket in study.ask(20)[:10]:
+            study.tell(ticket, 1)
+    storage.close()
 
 
 def _change(path: Path, *statements: str) -> None:
@@ -53,48 +72,48 @@ def _content(path: Path) -> str:
 
 
 def _older(trials: Trials, path: Path) -> None:
-    """Opening refuses and says how; bringing it up to date, killed or not, gives whole studies."""
-    if trials.luck.random() < 0.5:
-        put = "UPDATE belman_version SET version_num = '0001'"
-        _change(path, "DROP TABLE belman_keys", put)
+    """Opening refuses and says how; a step that fails changes nothing; one that does not gives
+    whole studies, which this version then refuses.
+    """
     before = _content(path)
+    steps = LATER[: trials.luck.randint(1, len(LATER))]
+    with _next_version("; ".join((*steps, FAILING))):
+        try:
+            Storage(f"sqlite:///{path}").close()
+            trials.expect(False, "tables of the version before were opened as they are")
+        except StorageError as error:
+            trials.expect("migrate" in str(error), f"no remedy: {error}")
+        trials.expect(_content(path) == before, "refusing changed the tables")
+        try:
+            migrate(f"sqlite:///{path}")
+            trials.expect(False, "a step that cannot be taken was taken")
+        except StorageError:
+            trials.expect(_content(path) == before, "half a migration was kept")
+    with _next_version("; ".join(steps)):
+        migrate(f"sqlite:///{path}")
+        storage = Storage(f"sqlite:///{path}")
+        for name in storage.names():
+            study = Study(name, storage)
+            study.check()
+            study.ask()
+            study.check()
+        storage.close()
     try:
         Storage(f"sqlite:///{path}").close()
-        trials.expect(False, "tables of an older version were opened as they are")
+        trials.expect(False, "tables of a later version were opened")
     except StorageError as error:
-        trials.expect("migrate" in str(error), f"no remedy: {error}")
-    trials.expect(_content(path) == before, "refusing changed the tables")
-    _interrupt(trials, path, before)
-    migrate(f"sqlite:///{path}")
-    storage = Storage(f"sqlite:///{path}")
-    for name in storage.names():
-        study = Study(name, storage)
-        study.check()
-        if not study.status()["paused"]:
-            study.ask()
-        study.check()
-    storage.close()
+        trials.expect("install a newer belman" in str(error), f"no remedy: {error}")
 
 
-def _interrupt(trials: Trials, path: Path, before: str) -> None:
-    """The chain of digests fails after some of its rows: nothing has happened."""
-    real, left = schema.linked, trials.luck.randint(0, 30)
-
-    def failing(events):
-        for number, event in enumerate(real(events)):
-            if number == left:
-                raise StorageError("the power went")
-            yield event
-
-    schema.linked = failing
+@contextmanager
+def _next_version(step: str) -> Iterator[None]:
+    """Let there be one more step."""
+    steps, head = schema.STEPS, schema.HEAD
+    schema.STEPS, schema.HEAD = {**steps, "0002": step}, "0002"
     try:
-        migrate(f"sqlite:///{path}")
-    except StorageError:
-        trials.expect(_content(path) == before, "half a migration was kept")
-    else:
-        shutil.copy(HERE / "sqlite.db", path)  # it was through before
+        yield
     finally:
-        schema.linked = real
+        schema.STEPS, schema.HEAD = steps, head
 
 
 def _strange(trials: Trials, path: Path) -> None:
@@ -116,7 +135,6 @@ def _strange(trials: Trials, path: Path) -> None:
 
 def _damaged(trials: Trials, path: Path) -> None:
     """Tables that are missing, empty or of two versions: an error of ours, or whole studies."""
-    migrate(f"sqlite:///{path}")
     _change(path, trials.luck.choice(DAMAGE).format(table=trials.luck.choice(TABLES)))
     try:
         storage = Storage(f"sqlite:///{path}")
@@ -129,8 +147,8 @@ def _damaged(trials: Trials, path: Path) -> None:
 
 ATTACK = Attack(
     "schema versions",
-    "tables of older versions, of versions that there are not, damaged ones, and migrations that "
-    "are broken off",
+    "tables of the version before, of versions that there are not, damaged ones, and migrations "
+    "that are broken off",
     "a whole migration, or an error of ours that leaves every row as it was",
     run,
     short=30,

@@ -49,7 +49,6 @@ _ANEW = re.compile(
     r"(.*/(agents/\d+|agent|blank))?/belman\b.*"
     r"|.*/(family|model|policy|exposure|settings|breaker)\b.* was put in"
     r"|/(segment|decisions|published|valid_until) was put in"
-    r"|(.*/)?memory/(\w+_)?pool was \[.*"  # it has grown, and was shorter in older files
     r"|(.*/)?policy was .*|.*/family/prior\b.*|/agent/(working|memory|mind|stale)\b.*"
 )
 

@@ -136,7 +136,7 @@ def test_studies_of_a_world_that_changes(study, words, policy):
 
 
 def test_a_window_and_a_correction_from_the_shell(study):
-    study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "none")
+    study("create", "mail", "--arms", "only", "--window", "0.05", "--silence", "forget")
     ticket = study("ask", "mail").split("\t")[0]
     assert study("create", "shop", "--arms", "only", "--family", "poisson").startswith("Study(")
     told = study("ask", "shop").split("\t")[0]
@@ -150,8 +150,6 @@ def test_a_window_and_a_correction_from_the_shell(study):
     with pytest.raises(errors.TicketError, match="and it was forgotten"):
         study("tell", "mail", ticket, 1, "--key", "k")
     study("create", "sums", "--arms", "a", "--family", "poisson", "--window", 60, "--accumulate")
-    with pytest.warns(FutureWarning, match="window=9"):
-        study("create", "old", "--arms", "a", "--expire-after", 9, "--expired-reward", 0)
 
 
 def test_a_study_learns_early_or_waits_and_says_why_it_does(study):

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import xarray
 
-from belman.figures import FIGURES
+from belman.figures import CLAIMS, FIGURES
 from belman.figures.checks import growth, less, locked
 from belman.figures.claim import Check, Judgement, Verdict
-from belman.figures.claims import CLAIMS
 from belman.measures import condense
 
 MIND = np.random.default_rng(5)
@@ -75,14 +74,14 @@ def test_growth_tells_a_line_in_time_from_one_in_its_logarithm():
     turns = np.arange(1, 101)
     noise = 0.01 * MIND.normal(size=(50, 1)) * turns
     part = made(linear=turns + noise, logarithmic=np.log(turns) + 0.01 * noise)
-    assert growth(part, "linear").holds is False
-    assert growth(part, "logarithmic").holds is True
+    assert growth([part], "linear").holds is False
+    assert growth([part], "logarithmic").holds is True
 
 
 def test_locked_runs_are_counted():
     turns = np.arange(1, 101.0)
     stuck = np.where(np.arange(50)[:, None] < 20, turns, np.minimum(turns, 30))
-    found = locked(made(a=stuck, b=np.minimum(turns, 30) + np.zeros((50, 1))), "a")
+    found = locked([made(a=stuck, b=np.minimum(turns, 30) + np.zeros((50, 1)))], "a")
     assert found.estimate == pytest.approx(0.4)
     assert found.holds is True
 

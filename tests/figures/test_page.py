@@ -9,9 +9,8 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from belman.figures import FIGURES
+from belman.figures import CLAIMS, FIGURES
 from belman.figures.claim import Check, Judgement
-from belman.figures.claims import CLAIMS
 from belman.figures.page import Section, page
 from belman.table import Table
 from tests import browsing

@@ -10,8 +10,7 @@ from html.parser import HTMLParser
 import matplotlib as mpl
 import pytest
 
-from belman.figures import FIGURES, Effort, figure_data
-from belman.figures.claims import CLAIMS
+from belman.figures import CLAIMS, FIGURES, Effort, figure_data
 from belman.figures.report import Watcher, reproduce
 from tests import browsing
 from tests.browsing import PAGE_HANG, TEST_HANG, browsed, limited

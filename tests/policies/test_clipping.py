@@ -9,7 +9,7 @@ import belman
 from belman.agent import Agent
 from belman.errors import PolicyError
 from belman.policies import Clipping, Forgetting
-from belman.policies.clipping import LAST
+from belman.policies.wrappers.clipping import LAST
 
 pytestmark = pytest.mark.interpreted
 

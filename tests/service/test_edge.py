@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from belman.assignment import Weights, assign, schema, verify
-from belman.cli.main import app as command_line
+from belman.cli import app as command_line
 from belman.errors import ArmError, SettingError, StudyError
 from belman.studies import Study
 

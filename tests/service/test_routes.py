@@ -231,8 +231,6 @@ DEEP = {"name": "belman", "exposure": DEEP}
         ("last", 10**7),
         ("drift", "automatic"),
         ("uniform_share", -0.1),
-        ("expire_after", 0),
-        ("expired_reward", 0),
         ("seed", -1),
         ("prior", [0, 0]),
         ("prior", [1, 1e-13]),

@@ -23,7 +23,6 @@ def service(tmp_path_factory):
         yield found
 
 
-@pytest.mark.filterwarnings("ignore:expire_after:FutureWarning")  # which it makes up, too
 def test_no_request_breaks_it(service):
     schema = schemathesis.openapi.from_url(f"{service.url}/openapi.json")
     seen = {}

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import belman
-from belman.cli.main import app as command_line
+from belman.cli import app as command_line
 from belman.errors import BelmanError, ServiceError, SettingError, StorageError
 from belman.service.app import bind
 from belman.studies import Event, Storage, open_study

@@ -11,10 +11,10 @@ from belman.studies import Study
 
 
 def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(service, client):
-    rule = {"window": timedelta(hours=1), "silence": None, "accumulate": True}
+    rule = {"window": timedelta(hours=1), "silence": "forget", "accumulate": True}
     study = client.create("sums", ["a", "b"], family="poisson", **rule)
     near = Study("sums", service.storage)
-    assert (near.settings.window, near.settings.silence) == (3600.0, None)
+    assert (near.settings.window, near.settings.silence) == (3600.0, "forget")
     ticket = study.ask()
     assert study.tell(ticket, 2) is True
     assert study.tell(ticket, 2) is True  # another purchase of two
@@ -26,7 +26,7 @@ def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(s
     assert sent == [{"news": True}, {"news": False}]
     assert near._replica.look(lambda state: list(state.tickets.answers.values())) == [10.0]
     status = study.status()
-    assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, None, True)
+    assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, "forget", True)
     with pytest.raises(TicketError, match="is open until"):
         study.correct(ticket, 0, "refund")
 
@@ -52,13 +52,6 @@ def test_corrections_from_afar(service, client):
     assert service.send("POST", path, {"reward": 1, "reason": ""}).status == 422
     gone = service.send("POST", path.replace(ticket.id, "1-aaaaaa"), {"reward": 1, "reason": "x"})
     assert gone.json["type"] == "urn:belman:unknown-ticket"
-
-
-def test_the_old_pair_leads_to_a_window_over_http(service):
-    body = {"name": "old", "arms": ["a"], "expire_after": 60, "expired_reward": 0}
-    with pytest.warns(FutureWarning, match="lead to window=60"):
-        assert service.send("POST", "/api/studies", body).status == 201
-    assert Study("old", service.storage).settings.window == 60.0
 
 
 def test_early_learning_from_afar(service, client):

@@ -38,10 +38,13 @@ EDITS = {
     "time": "UPDATE belman_events SET time = time + 1e-6 WHERE number = 4",
     "key": "UPDATE belman_events SET key = 'x' WHERE number = 6",
     "body": 'UPDATE belman_events SET body = \'{"reason": "dinner"}\' WHERE number = 10',
-    "link": "UPDATE belman_events SET link = NULL WHERE number = 7",
+    "link": (
+        "UPDATE belman_events SET link = (SELECT link FROM belman_events WHERE number = 6) "
+        "WHERE number = 7"
+    ),
     "added": (
-        "INSERT INTO belman_events (study, number, kind, time, arm, reward) "
-        "VALUES (1, 12, 5, 2e9, 0, 1.0)"
+        "INSERT INTO belman_events (study, number, kind, time, arm, reward, link) "
+        "SELECT 1, 12, 5, 2e9, 0, 1.0, link FROM belman_events WHERE number = 11"
     ),
     "swapped": "UPDATE belman_events SET ticket = 13 - ticket WHERE number IN (7, 9)",
 }

@@ -319,7 +319,7 @@ def test_a_study_is_opened_again_by_what_made_it(opened, kind):
     begun(opened, kind)
     begun(opened, kind)
     if kind != "segments":
-        with pytest.raises(errors.SettingError, match="was created with contexts"):
+        with pytest.raises(errors.SettingError, match="was created with context="):
             begun(opened, kind, context=["moon"])
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from belman import BelMan, Drift, Forgetting, Thompson, open_study
+from belman import BelMan, Drift, Forced, Forgetting, Thompson, open_study
 from belman.errors import SettingError, StudyError
 from belman.policies import GLRTest, Restarting
 from belman.studies.log.event_log import Kind
@@ -65,12 +65,13 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     study.storage.close(), again.storage.close()
 
 
-def test_time_is_the_clocks_and_not_the_turns(url, clock) -> None:
+@pytest.mark.parametrize("around", [lambda drift: drift, Forced], ids=["alone", "forced"])
+def test_time_is_the_clocks_and_not_the_turns(url, clock, around) -> None:
     """After a year of silence the same rewards say less than after a minute."""
-    drift = Drift(half_life=timedelta(days=7))
+    policy = around(Drift(half_life=timedelta(days=7)))
     wide = {}
     for name, pause in (("soon", 60.0), ("late", 365 * DAY)):
-        study = open_study(name, ["a", "b"], storage=url, drift=drift, clock=clock, seed=1)
+        study = open_study(name, ["a", "b"], policy=policy, storage=url, clock=clock, seed=1)
         play(study, clock, 200, {"a": 0.9, "b": 0.2}, apart=60.0)
         clock.now += pause
         study.pause("a look at the time")

@@ -12,8 +12,7 @@ from belman import Agent
 from belman.dashboard.view import Snapshot, Wanted
 from belman.errors import PriorError, RewardError
 from belman.families import FAMILIES
-from belman.studies import Storage, open_study
-from belman.studies.rules.settings import settings
+from belman.studies import Storage, StudySettings, open_study
 from belman.studies.state import State
 from belman.studies.views.study_report import report_of
 from tests.members import CLOSED
@@ -33,7 +32,7 @@ def storage(tmp_path):
 def test_what_is_accepted_can_be_shown(family):
     """One reward of any size, and the largest that is accepted over and over."""
     for sign, size in itertools.product((1, -1), SIZES):
-        state = State(settings(["a", "b"], family=family, seed=1))
+        state = State(StudySettings(["a", "b"], family=family, seed=1))
         agent = state.agent
         with contextlib.suppress(RewardError):
             for _ in range(30):
@@ -53,7 +52,7 @@ def test_a_prior_that_is_accepted_can_be_shown(family):
         prior = base.copy()
         prior[place] = (prior[place] or 1.0) * 10.0**power
         try:
-            state = State(settings(["a", "b"], family=family, prior=prior, seed=1))
+            state = State(StudySettings(["a", "b"], family=family, prior=prior, seed=1))
         except PriorError:
             continue
         for told in (False, True):
@@ -100,6 +99,5 @@ def test_silence_that_cannot_be_learnt_any_more_is_forgotten(storage):
         now[0] = 10.0 * turn
         study.ask()
     now[0] = 100.0
-    study.expire()
     assert (study.outstanding, study.agent().belief("a")) == (0, (6e14 + 1.0, 2.0))
     study.check()

@@ -314,7 +314,7 @@ class Slip:
     def counts(self, silence):
         if self.corrections:
             return self.corrections[-1][0]
-        return bool(self.told) or silence is not None
+        return bool(self.told) or silence not in (None, "forget")
 
 
 TELLING = st.dictionaries(
@@ -331,7 +331,7 @@ STEPS = st.lists(
 )
 RULES = [
     {},
-    {"window": 5, "silence": None},
+    {"window": 5, "silence": "forget"},
     {"window": 5, "accumulate": True},
     {"window": 5, "reward": "margin - 0.2*latency", "accumulate": True},
     {"window": 5, "reward": "margin - 0.2*latency"},

@@ -325,7 +325,6 @@ def test_rows_that_cannot_be_corrected_change_nothing(opened, clock):
     for words, change in wrong.items():
         if words == "is not allowed":
             clock.now += 60.0
-            study.expire()
         with pytest.raises(BelmanError, match=words):
             study.correct_rows([change], "refund")
     with pytest.raises(SettingError, match="needs a reason"):

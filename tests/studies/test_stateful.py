@@ -39,7 +39,7 @@ class Life(RuleBasedStateMachine):
     url = ""
     can_restore = False
 
-    @initialize(window=st.sampled_from((None, 10.0)), silence=st.sampled_from((0.0, None)))
+    @initialize(window=st.sampled_from((None, 10.0)), silence=st.sampled_from((0.0, "forget")))
     def begin(self, window, silence):
         self.folder = tempfile.TemporaryDirectory()
         self.clock = Clock()

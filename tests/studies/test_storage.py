@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from belman import errors
-from belman.studies import Storage, open_study
+from belman.studies import Storage, migrate, open_study
 from belman.studies.log import schema
 from belman.studies.log.event_log import EventLog
 from belman.studies.log.storage import Transaction
@@ -72,6 +72,32 @@ def test_tables_of_another_version_are_refused(url):
     storage.execute("UPDATE belman_version SET version_num = ?", schema.HEAD)
     Storage(url).close()
     storage.close()
+
+
+def test_a_step_to_a_later_version_is_taken_whole_or_not_at_all(url, monkeypatch):
+    """Steps of a version that is yet to come: one that fails halfway, then one that does not."""
+    study = open_study("study", ["a", "b"], storage=url)
+    study.ask()
+    before = study.check()
+    study.storage.close()
+    half = "ALTER TABLE belman_studies ADD COLUMN note TEXT; INSERT INTO belman_nowhere VALUES (1)"
+    for step in (half, half.partition(";")[0]):
+        monkeypatch.setattr(schema, "STEPS", {**schema.STEPS, "0002": step})
+        monkeypatch.setattr(schema, "HEAD", "0002")
+        with pytest.raises(
+            errors.StorageError, match=r"version 0001.*belman study migrate --storage"
+        ):
+            Storage(url)
+        if step is half:
+            with pytest.raises(errors.StorageError, match="belman_nowhere"):
+                migrate(url)
+    assert migrate(url) == migrate(url) == "0002"
+    study = open_study("study", storage=url)
+    assert study.check() == before
+    assert study.storage.rows("SELECT note FROM belman_studies") == [(None,)]
+    study.storage.execute("ALTER TABLE belman_studies DROP COLUMN note")  # others use them too
+    study.storage.execute("UPDATE belman_version SET version_num = '0001'")
+    study.storage.close()
 
 
 def test_the_log_stands_even_against_a_program_that_writes_twice(opened):

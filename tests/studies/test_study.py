@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ from belman.exposure import Constant, Evidence, Infinite, Schedule
 from belman.families import Bernoulli, Bounded
 from belman.policies import Forced, Phases
 from belman.studies import Ask, Draw, Kind, Study, Tell
-from belman.studies.open_or_create import create
-from belman.studies.rules.settings import settings
 from belman.studies.state import State
 from tests import own
 
@@ -164,31 +161,6 @@ def test_many_requests_in_one_transaction_get_an_answer_each(opened):
     assert study.check() == opened(arms=None).check()
 
 
-@pytest.mark.parametrize(
-    ("counted", "plays"), [(None, 0), (0.0, 1)], ids=["forgotten", "no reward"]
-)
-def test_tickets_of_a_study_from_before_windows_expire_by_its_rule(opened, clock, counted, plays):
-    rule = {"expire_after": timedelta(hours=1), "expired_reward": counted}
-    create("study", settings(["only"], seed=1, **rule), opened("other").storage, clock())
-    study = opened(arms=["only"], **rule, clock=clock)  # warns nothing
-    late, early = study.ask(), study.ask()
-    study.tell(early.id, 1)
-    clock.now += 3599.0
-    assert study.expire() == 0
-    clock.now += 1.0
-    with pytest.raises(
-        errors.TicketError,
-        match=r"expired at .* and was (forgotten|counted as 0): its reward 1 comes too late",
-    ):
-        study.tell(late.id, 1)
-    assert (
-        study.status() | {"outstanding": 0, "expired": 1, "told": 1 + plays, "reward": 1.0}
-        == study.status()
-    )
-    assert study.agent().outstanding == {}
-    assert study.check() == opened(arms=None).check()
-
-
 def test_a_paused_study_learns_and_does_not_decide(opened):
     study, other = opened(), opened()
     ticket = study.ask()
@@ -318,9 +290,6 @@ def test_rewards_beyond_the_range(opened):
         ({"seed": -1}, errors.SettingError, "seed"),
         ({"uniform_share": 1.5}, errors.SettingError, "uniform_share"),
         ({"uniform_share": float("nan")}, errors.SettingError, "uniform_share"),
-        ({"expire_after": 0}, errors.SettingError, "expire_after"),
-        ({"expired_reward": 0}, errors.SettingError, "expire_after=… too"),
-        ({"expire_after": 1, "expired_reward": 2}, errors.RewardError, "reward 2"),
         ({"name": ""}, errors.SettingError, "cannot name a study"),
         ({"name": "a\nb"}, errors.SettingError, "cannot name a study"),
         ({"name": "x" * 201}, errors.SettingError, "cannot name a study"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from datetime import timedelta
 
 import numpy as np
@@ -12,8 +11,6 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
-from belman.studies.open_or_create import create
-from belman.studies.rules.settings import settings
 from belman.studies.state import State
 from belman.studies.tickets.corrections import refolded
 from tests.members import BY_QUADRATURE, member, random_rewards
@@ -48,7 +45,7 @@ def test_a_ticket_counts_when_its_window_closes_with_what_was_told_last(opened, 
 
 
 def test_silence_may_be_forgotten(opened, clock):
-    study = opened(arms=["only"], window=60, silence=None, clock=clock)
+    study = opened(arms=["only"], window=60, silence="forget", clock=clock)
     told, _ = study.ask(2)
     study.tell(told, 1)
     clock.now += 60.0
@@ -230,7 +227,9 @@ def test_a_decision_knows_what_has_closed_since_the_last_event(opened, clock):
     assert {ticket.arm for ticket in study.ask(10)} == {"good"}
 
 
-@pytest.mark.parametrize("given", [{}, {"window": 10, "silence": None}], ids=["at once", "window"])
+@pytest.mark.parametrize(
+    "given", [{}, {"window": 10, "silence": "forget"}], ids=["at once", "window"]
+)
 def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     """Under a discount, with arms that come and go: rewards of a retired arm fade nothing, and
     nothing fades it.
@@ -260,27 +259,6 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
     storage.close()
 
 
-def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):
-    storage = Storage(url)
-    pair = {"expire_after": timedelta(hours=1), "expired_reward": 0}
-    for _ in range(2):  # created, and opened again by the same program
-        with pytest.warns(
-            FutureWarning, match=r"window=3600\.0, silence=0: .* look too good"
-        ) as all:
-            study = open_study("new", ["a", "b"], storage=storage, **pair)
-        assert all[0].filename == __file__
-    assert (study.settings.window, study.settings.silence) == (3600.0, 0.0)
-    assert study.settings.expire_after is None
-    create("old", settings(["a", "b"], **pair), storage, clock())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        open_study("old", storage=storage)
-        open_study("old", ["a", "b"], storage=storage, **pair)
-    with pytest.raises(errors.SettingError, match=r"was created with window=None, and now 3600"):
-        open_study("old", storage=storage, window=3600)
-    storage.close()
-
-
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
@@ -289,13 +267,12 @@ def test_the_old_pair_leads_to_a_window_and_says_why(url, clock):
         ({"silence": 1}, errors.SettingError, "give window=… too"),
         ({"accumulate": True}, errors.SettingError, "give window=… too"),
         ({"window": 1, "accumulate": 1}, errors.SettingError, "neither True nor False"),
-        ({"window": 1, "silence": 2}, errors.RewardError, "silence=None to forget"),
+        ({"window": 1, "silence": 2}, errors.RewardError, "silence='forget' to forget"),
         (
             {"window": 1, "range": (10, 20)},
             errors.RewardError,
             "silence=0: reward 0 is not allowed",
         ),
-        ({"window": 1, "expire_after": 1}, errors.SettingError, "two rules for one thing"),
     ],
 )
 def test_bad_windows_create_nothing(tmp_path, given, error, words):
@@ -306,14 +283,18 @@ def test_bad_windows_create_nothing(tmp_path, given, error, words):
     storage.close()
 
 
-def test_a_window_is_compared_as_a_whole_when_a_study_is_opened(opened):
-    opened(window=60, silence=None, range=(10.0, 20.0))
-    opened(window=60, silence=None)
+def test_what_is_given_of_a_window_is_compared_when_a_study_is_opened(opened):
+    opened(window=60, silence="forget", range=(10.0, 20.0))
+    opened(window=60, silence="forget")
+    opened(window=60)
+    opened(silence="forget", accumulate=False)
     opened(arms=None)
-    with pytest.raises(errors.RewardError, match="silence=0"):
-        opened(window=60)
-    with pytest.raises(errors.SettingError, match=r"created with silence=None, and now 12\.0"):
-        opened(window=60, silence=12)
+    with pytest.raises(errors.SettingError, match=r"created with silence='forget', and now 12\.0"):
+        opened(silence=12)
+    with pytest.raises(errors.SettingError, match=r"created with window=60\.0, and now 61\.0"):
+        opened(window=61, silence=12)
+    with pytest.raises(errors.SettingError, match="created with accumulate=False"):
+        opened(accumulate=True)
 
 
 def test_an_export_says_what_counted_and_when_and_is_past_data(opened, clock, tmp_path):
@@ -395,7 +376,7 @@ def normal_gamma(x):
 LIVES = {
     "no reward": ({"window": 10}, bernoulli, (0.0, 1.0, 0.25)),
     "early": ({"window": 10}, bernoulli, (0.0, 1.0)),
-    "forgotten": ({"window": 10, "silence": None}, bernoulli, (0.0, 1.0)),
+    "forgotten": ({"window": 10, "silence": "forget"}, bernoulli, (0.0, 1.0)),
     "sums": (
         {"window": 10, "accumulate": True, "family": "poisson"},
         lambda x: np.array([x, 1.0]),
@@ -407,7 +388,7 @@ LIVES = {
         (0.5, -1.25, 40.0, 1e9),
     ),
     "fading": (
-        {"window": 10, "silence": None, "family": GaussianUnknown(), "discount": 0.9},
+        {"window": 10, "silence": "forget", "family": GaussianUnknown(), "discount": 0.9},
         normal_gamma,
         (0.5, -1.25, 40.0),
     ),

@@ -41,7 +41,7 @@ class Twin:
     def first_count(self, slip: Slip) -> float | None:
         """What it counted as when its time was over."""
         if not slip.told:
-            return self.settings.silence
+            return self.settings.silent_reward
         rewards = [reward for _, reward in slip.told]
         return sum(rewards) if self.settings.accumulate else rewards[-1]
 

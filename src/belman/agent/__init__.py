@@ -1,6 +1,5 @@
-"""ask / tell for a person."""
+"""ask / tell for a person: one class, whichever decider is behind it."""
 
-from belman.agent.agent import Agent, Choice
-from belman.agent.contextual import ContextualAgent
+from belman.agent.agent import Agent
 
-__all__ = ["Agent", "Choice", "ContextualAgent"]
+__all__ = ["Agent"]

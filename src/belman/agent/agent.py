@@ -5,73 +5,95 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from belman import chance
-from belman.agent import (
-    advice,
-    changing,
-    decide,
-    doors,
-    looking,
-    reporting,
-    saving,
+from belman.agent import saving
+from belman.agent.making import decider_of
+from belman.agent.open_asks import OpenAsks
+from belman.deciders import (
+    Asking,
+    Choice,
+    Decider,
+    FeaturedDecider,
+    IndependentDecider,
+    SegmentedDecider,
     state_file,
-    warm_start,
+    validate,
 )
-from belman.agent.calls import Calls
-from belman.agent.kinds import kind_for, writer_of
-from belman.agent.learnt import Learnt
-from belman.agent.scale import Scale, scale
-from belman.agent.weights import weights_of
-from belman.engine import LATER, entry
-from belman.errors import ArmError, RewardError, SettingError
+from belman.deciders.independent import advice, changing
+from belman.deciders.independent.weights import check_least, weights_of
+from belman.errors import ArmError, SettingError, TicketError, UnknownTicketError
 from belman.exposure import Exposure
-from belman.families import Family, family_named
-from belman.families.mirror import Mirror
+from belman.families import Family
 from belman.manifold import least_kl_from_arms
-from belman.measures.best import best_probabilities
-from belman.measures.report import Report
-from belman.measures.stop_rules import StopRule, Verdict
-from belman.policies import BelMan, Drift, Ledger, Policy
-from belman.policies.changes import Change
-from belman.policies.stopping import check_rule, confidence_of
+from belman.measures.report import Report, report
+from belman.measures.stop_rules import StopRule, Verdict, check_rule
+from belman.models import Model
+from belman.policies import Drift, Policy
+from belman.policies.dependent import DependentPolicy
+from belman.policies.stopping import check_rule as check_threshold
+from belman.policies.stopping import confidence_of
 from belman.table import Table
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:  # it takes a while to import
+    from belman.deciders.box.box import Box
+    from belman.deciders.box.box_decider import BoxDecider
 
-_TABULATED = 256  # turns whose values are tabulated at a time
-_NONE_CLOSED = np.zeros(0, dtype=np.bool_)
-
-
-class Choice(NamedTuple):
-    """One decision: the arm, the turn for which it was made, and the chance with which the policy
-    would have made it.
-    """
-
-    arm: Hashable
-    turn: int
-    probability: float
+Kind = TypeVar("Kind", bound=Decider)
+Given = Mapping[str, Any]
 
 
 class Agent:
     """Decides, turn by turn, which arm to try.
 
-    `arms` are names of any hashable kind. `family` says what a reward is (a name or a Family;
-    Bernoulli by default, or bounded where a `range` is given), `policy` which algorithm chooses
-    (BelMan by default). `prior` is the belief about every arm at first, `priors` that about single
-    ones. `range=(low, high)` takes rewards between two ends, by default of no distribution in
-    particular; those beyond are refused, or with `clip=True` taken for the end they lie beyond and
-    counted (`clipped`). `minimise=True` takes costs, `discount` below 1 lets beliefs fade towards
-    their priors at every reward, for a world that drifts, and with `last` only so many rewards
-    count, the newest. `drift="auto"`, or a `belman.Drift` with settings of yours, lets BelMan
-    follow changes of any pace and say what it noticed (`changes`). `start` is what is known before
-    the first turn: another agent, the file of a saved one, or {arm: (plays, sum of rewards)}; arms
-    and turns that it knows count as this agent's own. `control` is the arm that others are held
-    against in `report`, and `stop_when` the rule by which `verdict` says whether one may stop.
+    Parameters
+    ----------
+    arms
+        Names of any hashable kind. Not given, arms are `candidates` that come with every ask (give
+        `features` their names), or points of a `space`.
+    family
+        What a reward is, a name or a Family: Bernoulli by default, or bounded where a `range` is
+        given.
+    policy
+        The algorithm that chooses: BelMan by default.
+    prior, priors
+        The belief about every arm at first, and that about single ones by name.
+    range, clip
+        The two ends of rewards, by default of no distribution in particular. Rewards beyond are
+        refused, or with `clip=True` taken for the end they lie beyond and counted (`clipped`).
+    minimise
+        Whether rewards are costs.
+    discount, last, drift
+        For a world that changes: a discount below 1 lets beliefs fade towards their priors at every
+        reward, with `last` only that many of the newest rewards count, and `drift="auto"` (or a
+        `belman.Drift`) follows changes of any pace and says what it noticed (`changes`).
+    start
+        What is known before the first turn: another agent, the file of a saved one, or
+        {arm: (plays, sum of rewards)}; arms and turns that it knows count as this agent's own.
+    segments
+        Names of what a context tells, such as ("country", "device"): every arm is believed per
+        segment, and a segment borrows from the others as much as that foretells its rewards.
+    context, features, model, pooling, interactions, scale
+        One belief for all arms along features. `context` names what is told with an ask; `features`
+        is what is known of arms, {arm: {name: value}} or a data frame, or names alone where arms
+        are candidates. Values are numbers, which are standardised as they come, or categories,
+        whose levels need not be known; None is for what is missing. `model` says what rewards are
+        ("linear", "logistic", "poisson", or one of `belman.models`), and `pooling` what arms
+        share: "disjoint" (every arm answers contexts in its own way), "shared" (features say all),
+        or "hybrid" (both, and how much is an arm's own is learnt). `interactions` lists pairs of a
+        name of the context and a feature that count together, or says them as "country:price +
+        hour:price"; all do by default. `scale` is the prior's standard deviation of coefficients.
+    space
+        A `belman.Box`: arms are its points, up to 1,000 of them are told.
+    control, stop_when
+        The arm that others are held against in `report`, and the rule by which `verdict` says
+        whether one may stop.
+    seed
+        A whole number; the same seed gives the same choices.
 
     >>> agent = Agent(["blue", "green", "red"], seed=7)
     >>> for reward in (0, 1, 1):
@@ -79,153 +101,152 @@ class Agent:
     ...     agent.tell(arm, reward)
     >>> agent
     Agent(3 arms, family='bernoulli', policy=BelMan(exposure=Evidence(...), ...), 3 rewards told)
+    >>> agent = Agent(["blue", "red"], context=["country", "age"], seed=7)
+    >>> arm = agent.ask(context={"country": "FR", "age": 31})
+    >>> agent.tell(arm, 1)
+    >>> agent
+    Agent(2 arms, model='logistic', pooling='disjoint', policy=..., 1 reward told)
     """
-
-    def __new__(cls, *arguments: Any, **options: Any) -> Any:
-        """An agent; with `features` or `context` a `belman.ContextualAgent`, with `segments` a
-        `belman.SegmentedAgent`, with a `space` a `belman.BoxAgent`.
-        """
-        kind = kind_for(options) if cls is Agent else None
-        return super().__new__(cls) if kind is None else kind(*arguments, **options)
 
     def __init__(
         self,
-        arms: Iterable[Hashable],
+        arms: Iterable[Hashable] | None = None,
         family: str | Family | None = None,
-        policy: Policy | None = None,
+        policy: Policy | DependentPolicy | None = None,
         *,
         prior: ArrayLike | None = None,
         priors: Mapping[Hashable, ArrayLike] | None = None,
         range: tuple[float, float] | None = None,
-        clip: bool = False,
-        minimise: bool = False,
-        discount: float = 1.0,
+        clip: bool | None = None,
+        minimise: bool | None = None,
+        discount: float | None = None,
         drift: str | Drift | None = None,
         last: int | None = None,
         start: Agent | str | os.PathLike[str] | Mapping[Hashable, Sequence[float]] | None = None,
+        segments: Sequence[str] | None = None,
+        context: Iterable[str] | None = None,
+        features: Any = None,
+        model: str | Model | None = None,
+        pooling: str | None = None,
+        interactions: str | Iterable[Sequence[str]] | None = None,
+        scale: float | None = None,
+        space: Box | None = None,
         control: Hashable | None = None,
         stop_when: StopRule | None = None,
         seed: int | None = None,
     ) -> None:
-        self._arms: list[Hashable] = []
-        self._places: dict[Hashable, int] = {}
-        for arm in doors.check_names(arms, "arms"):
-            doors.check_new(arm, self._places)
-            self._places[arm] = len(self._arms)
-            self._arms.append(arm)
-        if not self._arms:
-            raise ArmError("an agent needs at least one arm: the list of arms is empty")
-        if family is None:
-            family = "bernoulli" if range is None else "bounded"
-        base = family_named(family)
-        if prior is not None:
-            base = replace(base, prior=base.check_prior(prior))
-        self._scale = scale(base, range, minimise, clip)
-        self._clipped, self._time = 0, 0.0
-        self._family: Family = Mirror(base) if self._scale.minimise else base
-        self._discount = doors.check_discount(discount)
-        policy = changing.check_drift(drift, policy, self._discount)
-        policy = changing.check_last(last, policy, self._discount)
-        self._mind = chance.generator(doors.check_seed(seed))
+        given = {name: value for name, value in locals().items() if name != "self"}
+        for name in ("control", "stop_when", "seed"):
+            del given[name]
+        words = chance.generator(validate.check_seed(seed))
+        self._begin(decider_of(given, words), words)
         self.control = control
         self.stop_when = stop_when
-        own = doors.check_priors(priors)
-        for arm in own:
-            self._place(arm)
-        self._priors = np.array([base.check_prior(own.get(arm, base.prior)) for arm in self._arms])
-        self._told, self._all_tried = 0, False
-        self._tells = np.zeros(len(self._arms), dtype=np.int64)
-        self._pending = np.zeros(len(self._arms), dtype=np.int64)
-        self._provisional = np.zeros((len(self._arms), 3))
-        self._turn_values: dict[int, float] = {}
-        # what the last ask chose, column by column, since a batch may have a hundred thousand
-        self._asked_at, self._chosen, self._chances = 0, list[Hashable](), list[float]()
-        self._drawn: dict[int, tuple[int, Ledger, Policy, NDArray[np.bool_]]] = {}
-        self._truth = Ledger.blank(self._priors.copy())
-        if start is not None:
-            self._start(start)
-        self._take_policy(BelMan() if policy is None else policy)
 
-    def _start(self, start: Any) -> None:
-        if isinstance(start, (str, os.PathLike)):
-            start = type(self).load(start, policy=BelMan())
-        if isinstance(start, Agent):
-            given = warm_start.Known(start.arms, start._tells, start._priors, start._truth)
-            known = warm_start.of_agent(given, self._family, start._family, self._places)
-        elif isinstance(start, Mapping):
-            known = warm_start.of_counts(start, self._scale, self._priors, self._place)
-        else:
-            raise SettingError(
-                f"start={start!r} is not a start: give an agent, the path of a saved one, or "
-                "{arm: (plays, sum)}"
-            )
-        places = [self._places[arm] for arm in known.arms]
-        self._told += int(known.tells.sum())
-        self._tells[places], self._priors[places] = known.tells, known.priors
-        for column, rows in zip(self._truth, known.ledger, strict=True):
-            column[places] = rows
+    def _begin(self, decider: Decider, words: chance.Words) -> None:
+        self._decider = decider
+        decider.rng[:] = words
+        needs_context = isinstance(decider, (SegmentedDecider, FeaturedDecider))
+        self._asks = OpenAsks() if needs_context else None
+        # what the last ask chose: one arm, its turn and its probability, or a list
+        self._one: tuple[Hashable, int, float] | None = None
+        self._many: list[Choice] = []
+        self._control: Hashable | None = None
+        self._stop_when: StopRule | None = None
 
     # Asking
 
     @overload
-    def ask(self, n: None = None, *, among: Iterable[Hashable] | None = None) -> Any: ...
+    def ask(
+        self,
+        n: None = None,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        among: Iterable[Hashable] | None = None,
+        top: None = None,
+    ) -> Any: ...
     @overload
-    def ask(self, n: int, *, among: Iterable[Hashable] | None = None) -> list[Any]: ...
-    def ask(self, n: int | None = None, *, among: Iterable[Hashable] | None = None) -> Any:
-        """The arm to try now, or a list of `n` for a batch; `among` names the arms that are
-        available.
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        among: Iterable[Hashable] | None = None,
+        top: int | None = None,
+    ) -> list[Any]: ...
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        among: Iterable[Hashable] | None = None,
+        top: int | None = None,
+    ) -> Any:
+        """Return the arm to try now, or a list of `n` for a batch.
 
         Asks whose reward is not told yet count as observed at their expected statistic, so that a
         batch spreads, and while there are any (or in a batch) arms that were never tried come
-        first.
+        first. `among` names the arms that are available. `context` says who or what it is for,
+        where the agent has segments or contexts; `candidates` are the arms where these come with
+        every ask, and their places are returned. With `top` it is a ranked list of that many
+        different ones, those with the largest indices, best first.
+
+        >>> agent = Agent(features=["price", "colour"], model="linear", seed=7)
+        >>> agent.ask(candidates=[{"price": 5, "colour": "red"}, {"price": 7, "colour": "blue"}])
+        1
         """
-        closed = _NONE_CLOSED if among is None else self._closed(among)
-        count = 1 if n is None else doors.check_count(n)
-        self._asked_at = self._told + 1
-        self._chosen.clear()
-        self._chances.clear()
-        if self._drawn:
-            self._drawn.clear()
-        if n is None:
-            return self._choose(closed)
-        return [self._choose(closed, count > 1) for _ in range(count)]
+        decider = self._decider
+        plain = n is None and context is None and candidates is None and among is None
+        if plain and top is None and isinstance(decider, IndependentDecider):
+            self._one = decider.choose_one()
+            return self._one[0]
+        self._one = None
+        if n is not None and top is not None:
+            raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
+        asking = decider.check(context, candidates)
+        count = 1 if n is None else validate.check_count(n)
+        most = None if top is None else validate.check_count(top, f"ask(top={top!r})")
+        some = None if among is None else self._available(among)
+        decider.check_room(asking, count)
+        if most is None:
+            chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
+        else:
+            chosen = self._ranked(asking, some, most)
+        self._many = chosen
+        if self._asks is not None:
+            for choice in chosen:
+                if (lost := self._asks.add(choice)) is not None:
+                    decider.settle(lost, None)
+        arms = [choice.arm for choice in chosen]
+        return arms[0] if n is None and most is None else arms
 
-    def _choose(self, closed: NDArray[np.bool_], batch: bool = False) -> Hashable:
-        if (batch or self._waiting) and not self._all_tried:
-            tried = self._tells + self._pending > 0
-            self._all_tried = bool(tried.all())
-            tried = tried | closed if closed.size else tried
-            closed = closed if tried.all() else tried
-        turn = self._asked_at
-        limited = closed.size > 0
-        if limited:
-            self._shut[:] = closed
-        place, probability = self._calls.decide(limited, turn, self._turn_value(turn))
-        if probability != probability:
-            working = Ledger(*(part.copy() for part in self._working))
-            acting = self._policy.acting(self._memory)
-            self._drawn[len(self._chosen)] = (place, working, acting, closed)
-        arm = self._arms[place]
-        self._chosen.append(arm)
-        self._chances.append(probability)
-        self._waiting += 1
-        return arm
+    def _ranked(self, asking: Asking, among: list[Hashable] | None, most: int) -> list[Choice]:
+        """Choose the arms with the largest indices, outstanding from now on."""
+        decider, found = self._decider, []
+        decider.meet(asking)
+        for arm in decider.rank(asking, among)[:most]:
+            candidate = None if asking.candidates is None else asking.candidates[arm]
+            found.append(Choice(arm, decider.turn, context=asking.context, candidate=candidate))
+            decider.expect(found[-1])
+        return found
 
-    def _turn_value(self, turn: int) -> float:
-        found = self._turn_values.get(turn)
-        if found is not None:
-            return found
-        turns = np.arange(turn, turn + _TABULATED, dtype=np.float64)
-        try:
-            turn_values = self._policy.turn_values(turns, len(self._arms))
-        except Exception:  # a schedule of the user's may not reach so far ahead
-            turn_values = self._policy.turn_values(turns[:1], len(self._arms))
-        self._turn_values = dict(enumerate(turn_values.tolist(), start=turn))
-        return self._turn_values[turn]
+    def _available(self, among: Iterable[Hashable]) -> list[Hashable]:
+        """Return the arms in play that are named, in their order."""
+        named = set()
+        for arm in validate.check_names(among, "among"):
+            if arm not in self._decider.arms:
+                raise validate.unknown_arm(arm, self._decider.arms)
+            named.add(arm)
+        if not named:
+            raise ArmError("among is empty: name at least one arm that is available")
+        return [arm for arm in self._decider.arms if arm in named]
 
     @property
     def last(self) -> list[Choice]:
-        """What the last `ask` chose, with the chance of each choice, so that a later replay is
+        """What the last `ask` chose, with the probability of each choice, so that a later replay is
         honest.
 
         >>> agent = Agent(["blue", "red"], seed=1)
@@ -233,77 +254,152 @@ class Agent:
         >>> agent.last[0].probability
         0.5
         """
-        chosen = zip(self._chosen, self.probabilities, strict=True)
-        return [Choice(arm, self._asked_at, chance) for arm, chance in chosen]
+        pairs = zip(self._chosen(), self.probabilities, strict=True)
+        return [choice._replace(probability=known) for choice, known in pairs]
 
     @property
     def probabilities(self) -> list[float]:
-        """The chances alone with which the policy made the choices of the last `ask`."""
-        found = self._chances.copy()
-        for i, (place, ledger, policy, closed) in self._drawn.items():
-            open_arms = np.flatnonzero(~closed) if closed.size else np.arange(len(ledger.plays))
-            chances = policy.own_chances(self._family, ledger, open_arms)
-            if chances is None:
-                beliefs = ledger.beliefs[open_arms]
-                chances = policy.chances(best_probabilities(self._family, beliefs))
-            found[i] = float(chances[np.flatnonzero(open_arms == place)[0]])
-        return found
+        """The probabilities alone with which the policy made the choices of the last `ask`."""
+        if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
+            return self._decider.chances(self._chosen())
+        return [choice.probability for choice in self._many]
+
+    def _chosen(self) -> list[Choice]:
+        return self._many if self._one is None else [Choice(*self._one)]
 
     @property
     def outstanding(self) -> dict[Hashable, int]:
         """Asks whose reward is not told yet, per arm."""
-        return {
-            arm: int(count) for arm, count in zip(self._arms, self._pending, strict=True) if count
-        }
+        return getattr(self._decider, "outstanding", {})
 
-    def expect(self, arm: Hashable, asks: int = 1) -> None:
-        """Count asks of an arm that were decided elsewhere as outstanding."""
-        place = self._place(arm)
-        self._pending[place] += asks
-        self._waiting += asks
-        self._calls.mark_stale(place)
+    @property
+    def ticket(self) -> int:
+        """The ticket of the last ask (of the last of a list: those before are one less each), where
+        the agent has segments or contexts.
+        """
+        asks = self._tickets()
+        if not asks.given:
+            raise TicketError("nothing was asked yet: there is no ticket")
+        return asks.given - 1
+
+    @property
+    def open_tickets(self) -> dict[int, Choice]:
+        """Asks whose reward is not told yet, where the agent has segments or contexts."""
+        return dict(self._tickets().open)
+
+    def _tickets(self) -> OpenAsks:
+        if self._asks is None:
+            raise SettingError("this agent has no tickets: rewards are told by the arm")
+        return self._asks
 
     def weights(
-        self, n: int, *, floor: float | Mapping[Hashable, float] = 0.0
+        self,
+        n: int,
+        *,
+        context: Given | None = None,
+        floor: float | Mapping[Hashable, float] | None = None,
     ) -> dict[Hashable, float]:
-        """The weights of the arms for the next `n` decisions: the shares in which the policy would
-        play them if nothing were learnt meanwhile. Nothing is changed by looking.
+        """Return the weights of the arms for the next `n` decisions: the shares in which the policy
+        would play them if nothing were learnt meanwhile. Nothing is changed by looking.
 
         They are those of `ask(n)`, found without asking n times; with n = 1 they are the chances
         with which the policy plays each arm now. Policies that draw, such as Thompson's, keep the
         chances that they have now. `floor` is the least weight of every arm, or {arm: least
-        weight}: w = floor + (1 − Σ floor)·share.
+        weight}: w = floor + (1 − Σ floor)·share. `context` names the segment, where there are such.
 
         >>> agent = Agent(["blue", "red"], start={"blue": (90, 30), "red": (60, 18)}, seed=7)
         >>> {arm: round(weight, 3) for arm, weight in agent.weights(1_000, floor=0.05).items()}
         {'blue': 0.749, 'red': 0.251}
         """
-        return weights_of(self, doors.check_count(n, f"weights({n!r})"), floor)
-
-    @property
-    def leaves_all_a_chance(self) -> bool:
-        """Whether the next ask may choose any arm, so that a log of such asks tells about other
-        policies.
-        """
-        return self._policy.leaves_all_a_chance and bool((self._tells + self._pending).all())
+        count = validate.check_count(n, f"weights({n!r})")
+        inner = self._believed_apart("weights", context)
+        return weights_of(inner, count, check_least(floor, inner.arms))
 
     # Telling
 
-    def tell(self, arm: Hashable, reward: float) -> None:
-        """Learn the reward of an arm; late, out of order and unasked rewards are welcome."""
-        place = self._place(arm)
-        value = self._scale.inward(reward)
-        was_pending = bool(self._pending[place])
-        if not self._calls.learn(place, value):
-            why = self._family.beyond_reach(self._calls.after)
-            raise RewardError(f"reward {reward!r} is too large for arm {arm!r}: {why}")
-        if self._calls.hear is not None:
-            self._calls.hear(place, value)
-        if self._scale.clip and self._scale.nearest(reward) != reward:
-            self._clipped += 1
-        self._waiting -= was_pending
-        self._told += 1
-        self._tells[place] += 1
+    def tell(
+        self,
+        arm: Any = None,
+        reward: float | None = None,
+        context: Given | None = None,
+        *,
+        ticket: int | None = None,
+    ) -> None:
+        """Learn the reward of an arm; late, out of order and unasked rewards are welcome.
+
+        Where the agent has segments or contexts, it is that of the `ticket`, or of the oldest open
+        ask of the arm. With a `context` (or, for candidates, with features in place of the arm) it
+        may be a reward that nobody asked for.
+        """
+        decider = self._decider
+        if self._asks is not None:
+            self._tell_in_context(arm, reward, context, ticket)
+            return
+        if ticket is not None:
+            self._tickets()
+        if context is not None:
+            decider.check(context)
+        if reward is None:
+            raise SettingError("tell(…) needs a reward: tell(arm, reward)")
+        if isinstance(decider, IndependentDecider):
+            decider.tell(arm, reward)
+        else:
+            decider.settle(Choice(arm), reward)
+
+    def _tell_in_context(
+        self, arm: Any, reward: float | None, context: Given | None, ticket: int | None
+    ) -> None:
+        if reward is None:
+            raise SettingError("tell(…) needs a reward: tell(arm, reward)")
+        decider, asks = self._decider, self._tickets()
+        decider.inward(reward)
+        used = ticket
+        if ticket is None and not isinstance(arm, Mapping):
+            where = (
+                None if context is None else decider.check(context, self._any_candidates()).context
+            )
+            used = asks.oldest(arm, where)
+        if used is None:
+            choice = self._unasked(arm, context)
+            one = None if choice.candidate is None else [choice.candidate]
+            decider.check_room(Asking(choice.context, one))
+            decider.record(choice, reward)
+        else:
+            choice = asks.find(used, arm)
+            decider.settle(choice, reward)
+            del asks.open[used]
+
+    def _any_candidates(self) -> list[dict[str, Any]] | None:
+        """Return some candidates where a request needs them, none where it does not."""
+        return None if self._decider.arms else [{}]
+
+    def _unasked(self, arm: Any, context: Given | None) -> Choice:
+        decider = self._decider
+        if isinstance(arm, Mapping) and not decider.arms:
+            return decider.recall(0, context, arm)
+        if not decider.arms:
+            remedy = "give ticket=…, or the features of the candidate in place of the arm"
+            raise UnknownTicketError(f"candidate {arm!r} has no open ask: {remedy}")
+        if arm not in decider.arms:
+            raise validate.unknown_arm(arm, decider.arms)
+        names = getattr(decider, "context_names", True)
+        if context is None and names:
+            remedy = "give the context=… that the reward came in"
+            raise UnknownTicketError(f"arm {arm!r} has no open ask: {remedy}")
+        return decider.recall(arm, context)
+
+    def cancel(self, arm: Any = None, asks: int = 1, *, ticket: int | None = None) -> None:
+        """Forget outstanding asks of an arm whose rewards will never come, or that of a ticket."""
+        if isinstance(self._decider, IndependentDecider) and ticket is None:
+            self._decider.cancel(arm, asks)
+            return
+        open_asks = self._tickets()
+        for _ in range(asks):
+            found = open_asks.oldest(arm) if ticket is None else ticket
+            if found is None:
+                raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+            self._decider.settle(open_asks.find(found), None)
+            del open_asks.open[found]
 
     @property
     def clipped(self) -> int:
@@ -314,17 +410,7 @@ class Agent:
         >>> agent.clipped
         1
         """
-        return self._clipped
-
-    def cancel(self, arm: Hashable, asks: int = 1) -> None:
-        """Forget outstanding asks of an arm whose rewards will never come."""
-        place = self._place(arm)
-        if self._pending[place] < asks:
-            raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
-        self._pending[place] -= asks
-        self._waiting -= asks
-        self._all_tried = False
-        self._calls.mark_stale(place)
+        return getattr(self._decider, "clipped", 0)
 
     @property
     def provisional(self) -> dict[Hashable, tuple[float, ...]]:
@@ -339,132 +425,54 @@ class Agent:
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.provisional = {"red": (0.0, 2.5)}
-        >>> agent.belief("red"), agent.learnt("red").belief
-        ((1.0, 3.5), (1.0, 1.0))
+        >>> agent.belief("red")
+        (1.0, 3.5)
         """
-        rows = zip(self._arms, self._provisional.tolist(), strict=True)
+        decider = self._as(IndependentDecider, "provisional counts")
+        rows = zip(decider.arms, decider.provisional.tolist(), strict=True)
         return {arm: tuple(row) for arm, row in rows if any(row)}
 
     @provisional.setter
     def provisional(self, counts: Mapping[Hashable, ArrayLike]) -> None:
-        given = doors.check_provisional(counts, self._family)
-        found = np.zeros_like(self._provisional)
+        decider = self._as(IndependentDecider, "provisional counts")
+        given = validate.check_provisional(counts, decider.family)
+        found = np.zeros((len(decider.arms), 3))
         for arm, pair in given.items():
-            place = self._place(arm)
-            found[place] = doors.check_counts(arm, pair, self._truth.beliefs[place])
-        self.count_provisionally(found)
-
-    def count_provisionally(self, rows: Floats) -> None:
-        """Set `provisional` of all arms at once (K × 3), in their order and unchecked: for whoever
-        works it out anew at every ask.
-        """
-        self._calls.rows[:] = rows
-        self._calls.set_provisional()
-
-    @property
-    def settled(self) -> Floats:
-        """The beliefs about all arms (K × d), in their order, from the rewards told alone."""
-        return self._truth.beliefs.copy()
+            belief = decider.learnt(arm).belief
+            found[decider.arms.index(arm)] = validate.check_counts(arm, pair, belief)
+        decider.count_provisionally(found)
 
     # Arms
 
     @property
     def arms(self) -> tuple[Hashable, ...]:
-        """The names of the arms, in order."""
-        return tuple(self._arms)
+        """The names of the arms in play, in order."""
+        return self._decider.arms
 
-    def add_arm(
-        self, arm: Hashable, prior: ArrayLike | None = None, *, learnt: Learnt | None = None
-    ) -> None:
-        """Take in a new arm, of which the prior says all that is known, or one that was removed,
-        with what was `learnt` of it.
+    def add_arm(self, arm: Hashable, prior: ArrayLike | None = None) -> None:
+        """Take in a new arm, of which the prior says all that is known, or bring back a retired one
+        with all that was learnt of it (or, with a prior, anew).
         """
-        doors.check_new(arm, self._places)
-        if learnt is None:
-            learnt = Learnt.nothing(
-                self._family.check_prior(self._family.prior if prior is None else prior)
-            )
-        self._arms.append(arm)
-        self._priors = np.vstack([self._priors, learnt.prior])
-        self._tells, self._pending = (
-            np.append(self._tells, learnt.tells),
-            np.append(self._pending, learnt.pending),
-        )
-        self._provisional = np.vstack([self._provisional, np.zeros(3)])
-        rows = zip(self._truth[1:], (learnt.plays, learnt.sum, learnt.squares), strict=True)
-        self._truth = Ledger(
-            np.vstack([self._truth.beliefs, learnt.belief]),
-            *(np.append(column, row) for column, row in rows),
-        )
-        self._lay_out_arrays([*range(len(self._arms) - 1), -1])
+        self._decider.add(arm, prior)
 
-    def remove_arm(self, arm: Hashable) -> Learnt:
-        """Retire an arm, and hand over all that was learnt of it.
+    def retire_arm(self, arm: Hashable, *, forget: bool = False) -> None:
+        """Play an arm no more; rewards of its outstanding asks still count, and it may come back,
+        unless the agent is to `forget` all of it.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("red", 1)
-        >>> learnt = agent.remove_arm("red")
-        >>> agent.add_arm("red", learnt=learnt)
+        >>> agent.retire_arm("red")
+        >>> agent.add_arm("red")
         >>> agent.belief("red")
         (2.0, 1.0)
         """
-        place = self._place(arm)
-        if len(self._arms) == 1:
-            raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
         if self._control is not None and arm == self._control:
             remedy = "set agent.control to another arm, or to None, first"
             raise ArmError(f"arm {arm!r} is the control: {remedy}")
-        learnt = self.learnt(arm)
-        del self._arms[place]
-        self._priors = np.delete(self._priors, place, axis=0)
-        self._tells, self._pending = np.delete(self._tells, place), np.delete(self._pending, place)
-        self._truth = Ledger(*(np.delete(column, place, axis=0) for column in self._truth))
-        self._provisional = np.delete(self._provisional, place, axis=0)
-        self._lay_out_arrays([old for old in range(len(self._arms) + 1) if old != place])
-        return learnt
-
-    def learnt(self, arm: Hashable) -> Learnt:
-        """All that was learnt of an arm."""
-        place = self._place(arm)
-        return Learnt(
-            prior=tuple(map(float, self._priors[place])),
-            belief=tuple(map(float, self._truth.beliefs[place])),
-            plays=float(self._truth.plays[place]),
-            sum=float(self._truth.sums[place]),
-            squares=float(self._truth.squares[place]),
-            tells=int(self._tells[place]),
-            pending=int(self._pending[place]),
-        )
-
-    def relearn(self, arm: Hashable, learnt: Learnt, *, heard: bool = False) -> None:
-        """Believe this of an arm in place of what was learnt of it; its open asks stay. Policies
-        that keep more than beliefs do take the arm as it is believed, unless they `heard` of it.
-
-        >>> agent = Agent(["blue", "red"], seed=7)
-        >>> agent.tell("red", 1)
-        >>> agent.relearn("red", agent.learnt("blue"))
-        >>> agent.belief("red"), agent.turn
-        ((1.0, 1.0), 1)
-        """
-        place, learnt = self._place(arm), doors.check_learnt(learnt, self._family)
-        self._told += learnt.tells - int(self._tells[place])
-        self._tells[place] = learnt.tells
-        self._truth.beliefs[place] = learnt.belief
-        self._truth.plays[place] = learnt.plays
-        self._truth.sums[place], self._truth.squares[place] = learnt.sum, learnt.squares
-        self._provisional[place] = 0.0  # it was counted beside the belief that was
-        self._all_tried = False
-        self._calls.mark_stale(place)
-        if not heard:
-            self._policy.forget(self._memory, place)
-            self._calls.settle_heard()
-
-    def learn_many(self, arm: Hashable, n: int, learnt: Learnt) -> None:
-        """Take in `n` rewards of an arm at once, after which this is learnt of it."""
-        place, before = self._place(arm), self.learnt(arm)
-        total, squares = learnt.sum - before.sum, learnt.squares - before.squares
-        self._policy.learn_many(self._family, self._memory, place, n, total, squares)
-        self.relearn(arm, learnt, heard=True)
+        decider = self._as(IndependentDecider, "arms to forget") if forget else self._decider
+        decider.retire(arm)
+        if forget:
+            del decider.retired[arm]  # type: ignore[attr-defined]
 
     # Time
 
@@ -477,34 +485,42 @@ class Agent:
         >>> agent = Agent(["blue", "red"], drift=Drift(half_life=timedelta(days=7)), seed=7)
         >>> agent.time = 1_700_000_000.0
         """
-        return self._time
+        return getattr(self._decider, "time", 0.0)
 
     @time.setter
     def time(self, seconds: float) -> None:
-        self._time = max(doors.check_time(seconds), self._time)
-        if self._policy.by_clock:
-            self._policy.set_time(self._memory, self._time)
+        checked = validate.check_time(seconds)
+        if isinstance(self._decider, (IndependentDecider, SegmentedDecider)):
+            self._decider.time = checked
 
     # Looking
 
     @property
     def family(self) -> Family:
         """What a reward is (mirrored, if this agent minimises)."""
-        return self._family
+        if self._decider.kind == "box":
+            raise SettingError("the rewards of a box are any numbers: they are of no family")
+        return self._decider.family  # type: ignore[attr-defined]
 
     @property
-    def policy(self) -> Policy:
+    def model(self) -> Model:
+        """What rewards are along features."""
+        return self._as(FeaturedDecider, "a model").model
+
+    @property
+    def policy(self) -> Any:
         """The policy; another may take over at any turn, with all that was learnt."""
-        return self._policy
+        return self._decider.policy
 
     @policy.setter
-    def policy(self, policy: Policy) -> None:
-        self._take_policy(policy)
+    def policy(self, policy: Policy | DependentPolicy) -> None:
+        self._decider.set_policy(policy)
 
     @property
     def exposure(self) -> Exposure:
         """How greedy BelMan is, when; another may be set at any turn, with all that was learnt.
 
+        >>> from belman import BelMan
         >>> from belman.exposure import Infinite, Paper
         >>> agent = Agent(["blue", "red"], policy=BelMan(Infinite()), seed=7)
         >>> agent.tell("blue", 1)
@@ -512,48 +528,35 @@ class Agent:
         >>> agent
         Agent(2 arms, family='bernoulli', policy=BelMan(exposure=Paper(C=15.0), ...), 1 reward told)
         """
-        return doors.check_exposed(self._policy).schedule
+        return validate.check_exposed(self.policy).schedule
 
     @exposure.setter
     def exposure(self, exposure: Exposure | Callable[[int], float]) -> None:
-        self.policy = replace(doors.check_exposed(self._policy), exposure=exposure)
-
-    @property
-    def scale(self) -> Scale:
-        """How a reward of the user becomes one of the family."""
-        return self._scale
-
-    @property
-    def mind(self) -> chance.Words:
-        """The generator that the policy draws from: four words, which may be overwritten to draw
-        from another stream.
-        """
-        return self._mind
+        self.policy = replace(validate.check_exposed(self.policy), exposure=exposure)
 
     @property
     def turn(self) -> int:
         """The turn being decided: the rewards told so far, plus one."""
-        return self._told + 1
+        return self._decider.turn
 
     def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The coordinates of the belief about an arm, from the rewards told and what counts
+        """Return the coordinates of the belief about an arm, from the rewards told and what counts
         provisionally.
         """
-        return tuple(map(float, self._seen().beliefs[self._place(arm)]))
+        decider = self._as(IndependentDecider, "a belief for each arm")
+        return tuple(map(float, decider.seen().beliefs[decider._row(arm)]))
 
-    def _seen(self) -> Ledger:
-        """What was told, and what counts provisionally."""
-        believed = self._policy.believed(self._family, self._truth, self._memory)
-        truth = self._truth._replace(beliefs=believed)
-        if not self._provisional.any():
-            return truth
-        seen = Ledger(*(column.copy() for column in truth))
-        held = {"truth": truth, "provisional": self._provisional, "working": seen}
-        entry(decide.count_all_provisional)(LATER, **held)
-        return seen
-
-    def beliefs(self, level: float = 0.95) -> Table:
-        """Per arm: plays, expected reward, credible interval and probability of being best.
+    def beliefs(
+        self,
+        level: float = 0.95,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+        points: Sequence[Mapping[str, float]] | None = None,
+    ) -> Table:
+        """Return plays, expected reward, credible interval and probability of being best per arm:
+        in a `context`, or over all of them; of `candidates` by their places; or the expected reward
+        at `points` of a box. Nothing is changed by looking.
 
         >>> agent = Agent(["blue", "red"], seed=7)
         >>> agent.tell("blue", 1)
@@ -562,12 +565,34 @@ class Agent:
         blue      1           0.6667  0.1581  0.9874   0.6667
         red       0              0.5   0.025   0.975   0.3333
         """
-        return looking.beliefs(self, doors.check_level(level))
+        wide = validate.check_level(level)
+        if points is not None:
+            return self._box().beliefs_at(points, wide)
+        return self._decider.beliefs(self._looked_at(context, candidates), wide)
 
-    def explain(self) -> Table:
-        """Why this arm now: what the policy sees of each arm, the largest index first. Nothing is
-        changed by looking.
+    def _looked_at(self, context: Given | None, candidates: Any) -> Asking | None:
+        """Return what is to be looked at: a context, candidates, or all that was learnt."""
+        if context is None and candidates is None and not self._is_of_candidates:
+            return None
+        return self._asking(context, candidates)
 
+    @property
+    def _is_of_candidates(self) -> bool:
+        return isinstance(self._decider, FeaturedDecider) and not self._decider.arms
+
+    def _asking(self, context: Given | None, candidates: Any) -> Asking:
+        if self._is_of_candidates and candidates is None:
+            raise SettingError("this agent has no arms of its own to look at: give candidates=[…]")
+        return self._decider.check(context, candidates)
+
+    def explain(
+        self, *, context: Given | None = None, candidates: Sequence[Given] | None = None
+    ) -> Table:
+        """Return why this arm now: what the policy sees of each arm, the largest index first; along
+        features also the feature that speaks most `for` the arm and that which speaks most
+        `against` it (`reasons` has all). Nothing is changed by looking.
+
+        >>> from belman import BelMan
         >>> agent = Agent(["blue", "red"], policy=BelMan.paper(), seed=7)
         >>> agent.tell("blue", 1); agent.tell("red", 0)
         >>> print(agent.explain())
@@ -576,11 +601,11 @@ class Agent:
         blue           0.6667              0.1931    0.3985    1.48
         red            0.3333              0.1931    0.3985  0.6433
         """
-        return looking.explanation(self)
+        return self._decider.explain(self._asking(context, candidates))
 
     def changes(self) -> Table:
-        """The changes of the world that `drift` noticed: at which turn, which arm, after which
-        turn, from and to which average reward, and how sure. The last 64 are kept.
+        """Return the changes of the world that `drift` noticed: at which turn, which arm, after
+        which turn, from and to which average reward, and how sure. The last 64 are kept.
 
         >>> agent = Agent(["blue", "red"], drift="auto", seed=7)
         >>> for reward in [1] * 40 + [0] * 20:
@@ -589,23 +614,97 @@ class Agent:
         turn  arm   after turn  from  to    sure
           45  blue          40     1   0  0.9894
         """
-        return changing.changes_table(self._noticed())
+        return changing.changes_table(self._as(IndependentDecider, "changes").changes())
 
-    def changes_since(self, number: int) -> list[tuple[Hashable | None, Change]]:
-        """The changes that were noticed after so many others, each with the name of its arm (None
-        where it is not played any more).
+    @property
+    def pseudobelief(self) -> tuple[float, ...]:
+        """The coordinates of the barycentre of the beliefs about all arms."""
+        decider = self._as(IndependentDecider, "a pseudobelief")
+        return tuple(map(float, least_kl_from_arms(decider.family, decider.seen().beliefs)))
+
+    # Along features
+
+    def reasons(
+        self,
+        arm: Hashable,
+        *,
+        context: Given | None = None,
+        candidates: Sequence[Given] | None = None,
+    ) -> Table:
+        """Return which features speak for an arm in this context, and which against: what each adds
+        to φᵀθ beyond the average over all arms, the largest first. A candidate is named by its
+        place.
+
+        >>> agent = Agent(features=["price"], model="linear", seed=7)
+        >>> for price in (3.0, 5.0, 9.0, 4.0):
+        ...     agent.tell(agent.ask(candidates=[{"price": price}]), 10.0 - price)
+        >>> why = agent.reasons(1, candidates=[{"price": 8.0}, {"price": 4.0}])
+        >>> why["feature"], why["speaks for it"][0] > 0
+        (['price', 'constant'], True)
         """
-        return [pair for pair in self._noticed() if pair[1].number > number]
+        decider = self._as(FeaturedDecider, "reasons")
+        return decider.reasons(arm, self._asking(context, candidates))
 
-    def _noticed(self) -> list[tuple[Hashable | None, Change]]:
-        arms, outward = self._arms, self._scale.outward
-        return changing.changes_of(self._policy, self._memory, arms, outward)
+    def coefficients(self, level: float = 0.95, most: int | None = None) -> Table:
+        """Return every coefficient with its credible interval, or the first `most`; those of
+        numbers are per standard deviation (`per`) of them.
+        """
+        decider = self._as(FeaturedDecider, "coefficients")
+        return decider.coefficients(validate.check_level(level), most)
+
+    # By segment
+
+    @property
+    def segments(self) -> list[dict[str, Hashable]]:
+        """The segments that were seen, in the order in which they were."""
+        decider = self._as(SegmentedDecider, "segments")
+        return [decider.segments.named(key) for key in decider.segments.own]
+
+    def strengths(self) -> Table:
+        """Return how many rewards of other segments count at most, and how far each is believed.
+
+        >>> agent = Agent(["blue", "green"], segments=("country",))
+        >>> agent.strengths()["weight"][0]
+        0.1
+        """
+        return self._as(SegmentedDecider, "segments").strengths()
+
+    def borrowed(self, context: Given) -> dict[Hashable, float]:
+        """Return the share of other segments' rewards of each arm that counts in this one."""
+        decider = self._as(SegmentedDecider, "segments")
+        return decider.segments.shares(decider.segments.key(context))
+
+    # Of a box
+
+    @property
+    def space(self) -> Box:
+        """The box of points."""
+        return self._box().space
+
+    @property
+    def told(self) -> Table:
+        """Every point of a box that was told, and its reward."""
+        return self._box().told
+
+    def best(self, level: float = 0.95) -> dict[str, float]:
+        """Return the point of a box with the highest expected reward, that reward, and its credible
+        interval.
+
+        >>> import belman
+        >>> agent = Agent(space=belman.Box(price=(5, 20)), seed=7)
+        >>> for _ in range(30):
+        ...     point = agent.ask()
+        ...     agent.tell(point, 10 - (point["price"] - 12) ** 2 / 10)
+        >>> 11.5 < agent.best()["price"] < 12.5
+        True
+        """
+        return self._box().best(validate.check_level(level))
 
     # Advising
 
-    def recommend(self, m: int = 1) -> Any:
-        """The arm to settle for now, or a list of the `m` best, best first. Nothing is changed by
-        looking.
+    def recommend(self, m: int = 1, *, context: Given | None = None) -> Any:
+        """Return the arm to settle for now, or a list of the `m` best, best first; in a segment, if
+        there are such. Nothing is changed by looking.
 
         It is the arm with the largest expected reward, or what the policy has kept in play
         (Successive Rejects and its kin).
@@ -615,12 +714,14 @@ class Agent:
         >>> agent.recommend()
         'red'
         """
-        places = self._advice(m).places
-        return self._arms[places[0]] if m == 1 else [self._arms[place] for place in places]
+        rows, arms = self._advice(m, context).places, self._decider.arms
+        return arms[rows[0]] if m == 1 else [arms[row] for row in rows]
 
-    def confidence(self, m: int = 1, *, threshold: str = "customary") -> float:
-        """The largest 1 − δ at which the recommended arms can be said to be the best, by Chernoff's
-        rule; 0 where it cannot.
+    def confidence(
+        self, m: int = 1, *, threshold: str = "customary", context: Given | None = None
+    ) -> float:
+        """Return the largest 1 − δ at which the recommended arms can be said to be the best, by
+        Chernoff's rule; 0 where it cannot.
 
         The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
         which is customary, or against a threshold that is proven
@@ -633,12 +734,29 @@ class Agent:
         >>> agent.confidence() > 0.99
         True
         """
-        rule = check_rule(threshold, self._family)
-        return confidence_of(self._advice(m).evidence, max(self._told, 1), len(self._arms), m, rule)
+        rule = check_threshold(threshold, self.family)
+        found, told = self._advice(m, context), max(self.turn - 1, 1)
+        return confidence_of(found.evidence, told, len(self.arms), m, rule)
 
-    def should_stop(self, delta: float = 0.05, m: int = 1, *, threshold: str = "customary") -> bool:
-        """Whether the recommended arms are known to be the best up to a chance δ of being wrong."""
-        return self.confidence(m, threshold=threshold) >= 1.0 - doors.check_level(delta, "delta")
+    def should_stop(
+        self,
+        delta: float = 0.05,
+        m: int = 1,
+        *,
+        threshold: str = "customary",
+        context: Given | None = None,
+    ) -> bool:
+        """Return whether the recommended arms are known to be the best up to a chance δ of being
+        wrong.
+        """
+        least = 1.0 - validate.check_level(delta, "delta")
+        return self.confidence(m, threshold=threshold, context=context) >= least
+
+    def _advice(self, m: int, context: Given | None) -> advice.Advice:
+        inner = self._believed_apart("advice", context)
+        validate.check_wanted(m, len(inner.arms))
+        seen, luck = inner.seen(), inner.rng.copy()
+        return advice.advise(inner.policy, inner.family, seen, inner._memory, int(m), luck)
 
     # The verdict
 
@@ -649,8 +767,8 @@ class Agent:
 
     @control.setter
     def control(self, arm: Hashable | None) -> None:
-        if arm is not None:
-            self._place(arm)
+        if arm is not None and arm not in self._decider.arms:
+            raise validate.unknown_arm(arm, self._decider.arms)
         self._control = arm
 
     @property
@@ -660,11 +778,12 @@ class Agent:
 
     @stop_when.setter
     def stop_when(self, rule: StopRule | None) -> None:
-        self._stop_when = reporting.check_rule(rule)
+        self._stop_when = check_rule(rule)
 
-    def report(self, level: float = 0.95) -> Report:
-        """By how much, how sure, may one stop: per arm the lift over control, the chance to beat it
-        and the expected loss of choosing the arm now, in a table, as data, and in one sentence.
+    def report(self, level: float = 0.95, *, context: Given | None = None) -> Report:
+        """Return by how much, how sure, may one stop: per arm the lift over control, the chance to
+        beat it and the expected loss of choosing the arm now, in a table, as data, and in one
+        sentence; in a segment, or over all of them.
 
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
         >>> agent = Agent(["blue", "green"], control="blue", start=start, seed=7)
@@ -672,10 +791,12 @@ class Agent:
         green converts 27 % better than blue, between 9 % and 47 % better; the chance that anything
         else is better is below 0.1 %; you may stop.
         """
-        return reporting.report_of(self, self._control, doors.check_level(level), self._stop_when)
+        wide = validate.check_level(level)
+        asking = None if context is None else self._decider.check(context)
+        return report(self._decider.known(asking), self._control, wide, self._stop_when)
 
     def verdict(self) -> Verdict:
-        """What the rule `stop_when` says now; by default `belman.Sure(0.95)`.
+        """Return what the rule `stop_when` says now; by default `belman.Sure(0.95)`.
 
         >>> from belman.measures import Separated
         >>> start = {"blue": (10_000, 300), "green": (10_000, 381)}
@@ -685,22 +806,45 @@ class Agent:
         """
         return self.report().verdict
 
-    def _advice(self, m: int) -> advice.Advice:
-        doors.check_wanted(m, len(self._arms))
-        return advice.advise(
-            self._policy, self._family, self._seen(), self._memory, int(m), self._mind.copy()
-        )
-
-    @property
-    def pseudobelief(self) -> tuple[float, ...]:
-        """The coordinates of the barycentre of the beliefs about all arms."""
-        return tuple(map(float, least_kl_from_arms(self._family, self._seen().beliefs)))
-
     def __repr__(self) -> str:
-        waiting = f", {int(self._pending.sum())} outstanding" if self._pending.any() else ""
-        arms = f"{len(self._arms)} arm{'s' * (len(self._arms) != 1)}"
-        told = f"{self._told} reward{'s' * (self._told != 1)} told{waiting}"
-        return f"Agent({arms}, family={self._scale.base.name!r}, policy={self._policy!r}, {told})"
+        decider = self._decider
+        count = f"{len(decider.arms)} arm{'s' * (len(decider.arms) != 1)}"
+        told = f"{decider.turn - 1} reward{'s' * (decider.turn != 2)} told"
+        waiting = sum(self.outstanding.values())
+        told += f", {waiting} outstanding" if waiting else ""
+        if decider.kind == "box":
+            return f"Agent({self.space!r}, {told})"
+        if isinstance(decider, FeaturedDecider):
+            what = f"model={decider.model.name!r}, pooling={decider.pooling!r}"
+            count = count if decider.arms else "candidates"
+        elif isinstance(decider, SegmentedDecider):
+            what = f"segments={decider.names!r}, {len(decider.segments.own)} seen"
+        else:
+            assert isinstance(decider, IndependentDecider)
+            what = f"family={decider.scale.base.name!r}"
+        return f"Agent({count}, {what}, policy={decider.policy!r}, {told})"
+
+    # What does not make sense for every agent
+
+    def _as(self, kind: type[Kind], what: str) -> Kind:
+        """Return the decider, if it is of this kind."""
+        if not isinstance(self._decider, kind):
+            raise SettingError(f"this agent has no {what.removeprefix('a ')}: {_HOW[kind]}")
+        return self._decider
+
+    def _box(self) -> BoxDecider:
+        if self._decider.kind != "box":
+            raise SettingError("this agent has no box: space=belman.Box(…) makes one that has")
+        return self._decider  # type: ignore[return-value]
+
+    def _believed_apart(self, what: str, context: Given | None) -> IndependentDecider:
+        """Return the decider of arms that are believed one by one, perhaps in a segment."""
+        decider = self._decider
+        if isinstance(decider, SegmentedDecider):
+            return decider.within(decider.check(context))
+        if context is not None:
+            decider.check(context)
+        return self._as(IndependentDecider, what)
 
     # Saving
 
@@ -709,7 +853,7 @@ class Agent:
         state_file.keep(path, self.to_json())
 
     def to_json(self) -> str:
-        """The whole state as text."""
+        """Return the whole state as text."""
         return saving.to_text(self)
 
     @classmethod
@@ -721,20 +865,14 @@ class Agent:
         family: Family | None = None,
         policy: Policy | None = None,
     ) -> Agent:
-        """The agent of a state file, which goes on as if it had never stopped: one of the class
-        that wrote it.
+        """Return the agent of a state file, which goes on as if it had never stopped.
 
         `arms`, `family` and `policy` replace what the file holds; they are needed where it could
         hold only a name (arms that JSON lacks, a family or policy of your own, an exposure that is
         a function).
         """
-        text, source = state_file.fetch(path), os.fspath(path)
-        replaced = arms is not None or family is not None or policy is not None
-        kind = writer_of(text) if cls is Agent and not replaced else None
-        if kind is not None:
-            found: Agent = kind.from_json(text, source=source)
-            return found
-        return cls.from_json(text, source=source, arms=arms, family=family, policy=policy)
+        text = state_file.fetch(path)
+        return cls.from_json(text, source=os.fspath(path), arms=arms, family=family, policy=policy)
 
     @classmethod
     def from_json(
@@ -746,63 +884,15 @@ class Agent:
         family: Family | None = None,
         policy: Policy | None = None,
     ) -> Agent:
-        """The agent of a text that `to_json` gave."""
-        return saving.from_text(cls, text, source, arms, family, policy)
+        """Return the agent of a text that `to_json` gave."""
+        replaced = {"arms": arms, "family": family, "policy": policy}
+        given = {name: part for name, part in replaced.items() if part is not None}
+        return saving.from_text(cls, text, source, given)
 
-    # The policy, and the arrays that its kernels need
 
-    def _take_policy(self, policy: Policy) -> None:
-        self._policy = doors.check_policy(policy, self._family, len(self._arms))
-        self._lay_out_arrays()
-
-    def _lay_out_arrays(self, places: Sequence[int] | None = None) -> None:
-        """Lay out the arrays anew for the arms there are, and renew what the policy derives from
-        the ledger; what it heard of arms stays with them, if their old `places` are given.
-        """
-        self._places = {arm: place for place, arm in enumerate(self._arms)}
-        self._working = Ledger(*(column.copy() for column in self._truth))
-        fresh = self._policy.memory(len(self._arms), self._family.dimension)
-        if places is not None:
-            fresh = self._policy.resettled(self._memory, fresh, places)
-        self._memory: Any = fresh
-        self._stale = np.arange(-1, len(self._arms), dtype=np.int64)
-        self._stale[0] = len(self._arms)
-        self._turn_values = {}
-        self._waiting = int(self._pending.sum())
-        self._all_tried = False
-        self._shut = np.zeros(len(self._arms), dtype=np.bool_)
-        self._index = np.zeros(len(self._arms))
-        self._calls = Calls(self)
-        if self._policy.by_clock:
-            self._policy.set_time(self._memory, self._time)
-        self._calls.settle_heard()
-
-    def lay_out(self) -> None:
-        """Forget how the policy worked, and nothing of what it learnt: equal agents have equal
-        texts then, whatever they were asked.
-        """
-        self._lay_out_arrays(range(len(self._arms)) if self._policy.learns else None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the calls, which hold arrays by their addresses: a copy has its own."""
-        return {name: part for name, part in vars(self).items() if name != "_calls"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._calls = Calls(self)
-
-    # Doors
-
-    def _place(self, arm: Hashable) -> int:
-        try:
-            return self._places[arm]
-        except (KeyError, TypeError):
-            raise doors.unknown_arm(arm, self._arms) from None
-
-    def _closed(self, among: Iterable[Hashable]) -> NDArray[np.bool_]:
-        closed = np.ones(len(self._arms), dtype=np.bool_)
-        for arm in doors.check_names(among, "among"):
-            closed[self._place(arm)] = False
-        if closed.all():
-            raise ArmError("among is empty: name at least one arm that is available")
-        return closed
+#: What makes an agent of each kind.
+_HOW: dict[type[Decider], str] = {
+    IndependentDecider: "one without context, segments or space has, whose arms are believed apart",
+    SegmentedDecider: "segments=('country',) makes one that has",
+    FeaturedDecider: "context=[…] or features=… make one that has",
+}

@@ -3,10 +3,9 @@ every server, edge and phone, with nothing but the standard library. It is the p
 `belman_client` too.
 """
 
-from .assign import assign
+from .assign import assign, point
 from .client import Client
 from .documents import Assignment, Weights, schema
-from .hashing import point
 from .local_decider import LocalDecider
 from .messages import RemoteTicket
 from .prefetched import Prefetched
@@ -14,6 +13,7 @@ from .refusals import BelmanError, WeightsError
 from .remote_study import RemoteStudy
 from .signatures import SigningKey, key_id, sign, verify
 
+__version__ = "0.1.0"
 __all__ = [
     "Assignment",
     "BelmanError",

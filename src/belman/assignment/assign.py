@@ -1,12 +1,43 @@
-"""Assign a unit to an arm: pure, stateless, by the weights document and the unit's name alone."""
+"""Assign a unit to an arm: pure, stateless, by the weights document and the unit's name alone.
+
+A unit falls on a point from 0 to 2³² − 1, by its name and a salt, and a document says to which arm
+that point belongs.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from hashlib import blake2s
 
-from .documents import Assignment, Weights
-from .hashing import Unit, point
+from .documents import Assignment, Weights, prefix_of
+from .refusals import WeightsError
+
+Unit = str | int
+
+
+def as_text(unit: object) -> str:
+    """The name of a unit: text, or a whole number in decimals."""
+    if isinstance(unit, str):
+        return unit
+    if isinstance(unit, int) and not isinstance(unit, bool):
+        return str(unit)
+    raise WeightsError(f"unit={unit!r} cannot be assigned: give text or a whole number")
+
+
+def point(salt: str, unit: Unit) -> int:
+    """The first four bytes, the highest first, of BLAKE2s-256(salt ‖ 0 ‖ unit), both in UTF-8.
+
+    >>> point("checkout", "user-1")
+    1198925601
+    """
+    text = as_text(unit)
+    try:
+        digest = blake2s(prefix_of(salt) + text.encode()).digest()
+    except UnicodeEncodeError:
+        raise WeightsError(
+            f"unit={unit!r} cannot be assigned: half a character is not text"
+        ) from None
+    return int.from_bytes(digest[:4], "big")
 
 
 def assign(weights: Weights, unit: Unit) -> Assignment:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 from urllib.parse import urlencode
 
 from .messages import Found, arm_out, found_in, raise_problem
-from .remote_study import RemoteStudy
+from .remote_study import AnyRemoteStudy, RemoteStudy
 from .transport import LONGEST, Answer, Transport
 
+S = TypeVar("S", bound=AnyRemoteStudy[Any])
 
-class Client:
+
+class AnyClient(ABC, Generic[S]):
     """A service at `url`, opened with a `key` where it asks for one.
 
     Requests are sent again after failures that pass (`retries` times, waiting longer each time).
@@ -35,15 +38,17 @@ class Client:
         found: list[str] = self.call("GET", path)["studies"]
         return found
 
-    def study(self, name: str) -> RemoteStudy:
+    @abstractmethod
+    def _remote(self, name: str) -> S:
+        """The study of that name, whether there is one or not."""
+
+    def study(self, name: str) -> S:
         """The study of that name; raises UnknownStudyError where there is none."""
-        study = RemoteStudy(self, name)
+        study = self._remote(name)
         study.status()
         return study
 
-    def create(
-        self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any
-    ) -> RemoteStudy:
+    def create(self, name: str, arms: Iterable[Hashable] | None = None, **settings: Any) -> S:
         """The study of that name, created with these settings of `belman.open_study` if new; a
         family, policy or rule goes by its name, or by name and settings. Without arms, names of
         `features` make one whose arms are candidates that come with every ask.
@@ -53,7 +58,7 @@ class Client:
             body["arms"] = [arm_out(arm) for arm in arms]
         body |= {key: self.described(value) for key, value in settings.items()}
         self.call("POST", "/api/studies", body)
-        return RemoteStudy(self, name)
+        return self._remote(name)
 
     def call(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Found:
         """The JSON that a route answers with; raises what the study would have raised.
@@ -94,3 +99,10 @@ class Client:
 
     def __repr__(self) -> str:
         return f"Client({str(self._transport)!r})"
+
+
+class Client(AnyClient[RemoteStudy]):
+    __doc__ = AnyClient.__doc__
+
+    def _remote(self, name: str) -> RemoteStudy:
+        return RemoteStudy(self, name)

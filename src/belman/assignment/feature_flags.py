@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .documents import Arm
-from .extras import needing
 from .local_decider import Decision, LocalDecider
-from .refusals import SettingError
+from .refusals import SettingError, needing
 
 with needing("a provider of feature flags", "openfeature", "openfeature", also=("belman-client",)):
     from openfeature.evaluation_context import EvaluationContext
@@ -25,7 +24,7 @@ with needing("a provider of feature flags", "openfeature", "openfeature", also=(
         TargetingKeyMissingError,
         TypeMismatchError,
     )
-    from openfeature.flag_evaluation import FlagResolutionDetails, FlagValueType, Reason
+    from openfeature.flag_evaluation import FlagResolutionDetails, Reason
     from openfeature.provider import AbstractProvider, Metadata
     from openfeature.track import TrackingEventDetails
 
@@ -41,6 +40,24 @@ class _Flag:
     def __init__(self, decider: LocalDecider, values: Values | None) -> None:
         self.decider, self.values = decider, values
         self.awaited: OrderedDict[str, tuple[Decision, float | None]] = OrderedDict()
+
+
+def _resolver(words: str, *kinds: type) -> Any:
+    """A method of the provider for flags whose values are of one of these kinds."""
+
+    def resolve(
+        self: BelmanProvider,
+        flag_key: str,
+        default_value: Any,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[Any]:
+        found = self._resolve(flag_key, default_value, evaluation_context, *kinds)
+        if kinds[0] is float:
+            found.value = float(found.value)
+        return found
+
+    resolve.__doc__ = f"The value of a flag of {words}."
+    return resolve
 
 
 class BelmanProvider(AbstractProvider):
@@ -136,52 +153,11 @@ class BelmanProvider(AbstractProvider):
         arm = str(decision.arm)
         return FlagResolutionDetails(value, reason=Reason.SPLIT, variant=arm, flag_metadata=known)
 
-    def resolve_boolean_details(
-        self,
-        flag_key: str,
-        default_value: bool,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[bool]:
-        """The value of a flag of truths."""
-        return self._resolve(flag_key, default_value, evaluation_context, bool)
-
-    def resolve_string_details(
-        self,
-        flag_key: str,
-        default_value: str,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[str]:
-        """The value of a flag of texts."""
-        return self._resolve(flag_key, default_value, evaluation_context, str)
-
-    def resolve_integer_details(
-        self,
-        flag_key: str,
-        default_value: int,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[int]:
-        """The value of a flag of whole numbers."""
-        return self._resolve(flag_key, default_value, evaluation_context, int)
-
-    def resolve_float_details(
-        self,
-        flag_key: str,
-        default_value: float,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[float]:
-        """The value of a flag of numbers."""
-        found = self._resolve(flag_key, default_value, evaluation_context, float, int)
-        found.value = float(found.value)
-        return found
-
-    def resolve_object_details(
-        self,
-        flag_key: str,
-        default_value: Sequence[FlagValueType] | Mapping[str, FlagValueType],
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[Sequence[FlagValueType] | Mapping[str, FlagValueType]]:
-        """The value of a flag of lists or objects."""
-        return self._resolve(flag_key, default_value, evaluation_context, dict, list)
+    resolve_boolean_details = _resolver("truths", bool)
+    resolve_string_details = _resolver("texts", str)
+    resolve_integer_details = _resolver("whole numbers", int)
+    resolve_float_details = _resolver("numbers", float, int)
+    resolve_object_details = _resolver("lists or objects", dict, list)
 
     # Outcomes
 

@@ -11,13 +11,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, NamedTuple
 
-from .assign import assign
+from .assign import Unit, assign
 from .documents import Arm, Weights
 from .fetching import Service
-from .hashing import Unit
 from .messages import finite
 from .outbox import Counts, Outbox, Row
 from .refusals import BelmanError, WeightsError
@@ -110,8 +108,7 @@ class LocalDecider:
 
     def decide(self, unit: Unit) -> Decision:
         """The arm of a unit, now; the same while the weights stand."""
-        if self._process != os.getpid():
-            self._begin()
+        self._check_process()
         now, found = self._clock(), self._weights
         if found is None or (found.valid_until is not None and now >= found.valid_until):
             return Decision(unit, self.fallback, None, None, now)
@@ -204,9 +201,7 @@ class LocalDecider:
     def __enter__(self) -> LocalDecider:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -12,14 +12,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .messages import RemoteTicket
 from .refusals import BelmanError, ServiceError, SettingError
 
 if TYPE_CHECKING:
-    from .remote_study import RemoteStudy
+    from .remote_study import AnyRemoteStudy
 
 #: Tickets of one request.
 MOST = 1_000
@@ -44,7 +43,7 @@ class Prefetched:
 
     def __init__(
         self,
-        study: RemoteStudy,
+        study: AnyRemoteStudy[Any],
         ahead: int,
         oldest: float,
         attributes: Mapping[str, Any] | None,
@@ -199,9 +198,7 @@ class Prefetched:
     def __enter__(self) -> Prefetched:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from .refusals import SettingError
 from .transport import own_key
 
 if TYPE_CHECKING:
-    from .client import Client
+    from .client import AnyClient
 
 _CHUNK = 5_000  # rows of a request
 _ROW = ("unit", "version", "arm", "reward", "time", "attributes")
@@ -24,7 +24,7 @@ _CORRECTION = ("unit", "version", "arm", "was", "reward", "attributes")
 class RemoteEdge:
     """What a remote study has for those who decide elsewhere."""
 
-    client: Client
+    client: AnyClient[Any]
     _path: str
 
     def publish(

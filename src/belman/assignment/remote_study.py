@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import quote, urlencode
 
 from .messages import (
@@ -25,10 +26,11 @@ from .refusals import BelmanError
 from .remote_edge import RemoteEdge
 
 if TYPE_CHECKING:
-    from .client import Client
+    from .client import AnyClient
 
 Given = Mapping[str, Any]
 Rows = Iterable[dict[str, Any]]
+T = TypeVar("T")
 
 
 def in_context(
@@ -45,35 +47,27 @@ def in_context(
     return urlencode({**given, **told})
 
 
-class RemoteStudy(RemoteEdge):
-    """A study of a service."""
+class Asked(TypedDict, total=False):
+    """What an ask may say beside how many tickets it wants."""
 
-    def __init__(self, client: Client, name: str) -> None:
+    attributes: Given | None
+    key: str | None
+    context: Given | None
+    candidates: Iterable[Given] | None
+    top: int | None
+
+
+class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
+    """A study of a service, whose tables come as whatever `_table` makes of them."""
+
+    def __init__(self, client: AnyClient[Any], name: str) -> None:
         self.client, self.name = client, name
         self._path = f"/api/studies/{quote(name, safe='')}"
 
     @overload
-    def ask(
-        self,
-        n: None = None,
-        *,
-        attributes: Given | None = None,
-        key: str | None = None,
-        context: Given | None = None,
-        candidates: Iterable[Given] | None = None,
-        top: int | None = None,
-    ) -> RemoteTicket: ...
+    def ask(self, n: None = None, **asked: Unpack[Asked]) -> RemoteTicket: ...
     @overload
-    def ask(
-        self,
-        n: int,
-        *,
-        attributes: Given | None = None,
-        key: str | None = None,
-        context: Given | None = None,
-        candidates: Iterable[Given] | None = None,
-        top: int | None = None,
-    ) -> list[RemoteTicket]: ...
+    def ask(self, n: int, **asked: Unpack[Asked]) -> list[RemoteTicket]: ...
     def ask(
         self,
         n: int | None = None,
@@ -172,11 +166,11 @@ class RemoteStudy(RemoteEdge):
         *,
         context: Given | None = None,
         candidates: Iterable[Given] | None = None,
-    ) -> Rows:
+    ) -> T:
         """Per arm: rewards told, expected reward, credible interval, P(best); in a context, and of
         candidates, where the study has such.
         """
-        return self._rows(f"beliefs?{in_context(context, candidates, level=level)}")
+        return self._look(f"beliefs?{in_context(context, candidates, level=level)}")
 
     def contexts(self) -> dict[str, dict[str, list[Any]]]:
         """What is known by context, as columns: `coefficients` of features, or the best arm of
@@ -196,19 +190,19 @@ class RemoteStudy(RemoteEdge):
         found: dict[str, Any] = self.client.call("GET", f"{self._path}/report?{urlencode(query)}")
         return found
 
-    def metrics(self, level: float = 0.95) -> Rows:
+    def metrics(self, level: float = 0.95) -> T:
         """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
-        return self._rows(f"metrics?{urlencode({'level': level})}")
+        return self._look(f"metrics?{urlencode({'level': level})}")
 
     def explain(
         self, *, context: Given | None = None, candidates: Iterable[Given] | None = None
-    ) -> Rows:
+    ) -> T:
         """Why this arm now: what the policy sees of each arm, the largest index first."""
-        return self._rows(f"explain?{in_context(context, candidates)}")
+        return self._look(f"explain?{in_context(context, candidates)}")
 
-    def changes(self) -> Rows:
+    def changes(self) -> T:
         """The changes of the world that the study noticed, where it follows them (`drift`)."""
-        return self._rows("changes")
+        return self._look("changes")
 
     def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
         """The log, from the event that follows number `after`."""
@@ -280,12 +274,12 @@ class RemoteStudy(RemoteEdge):
         body = {"confirm": confirm}
         return self.client.call("POST", f"{self._path}/delete", body, key=key).count("deleted")
 
-    def _rows(self, what: str) -> Rows:
-        columns, _ = self._columns(what)
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    @staticmethod
+    @abstractmethod
+    def _table(columns: dict[str, list[Any]], title: str) -> T:
+        """A table by its columns."""
 
-    def _columns(self, what: str) -> tuple[dict[str, list[Any]], str]:
-        """A table of the service as its columns, and its title."""
+    def _look(self, what: str) -> T:
         found = self.client.call("GET", f"{self._path}/{what}")
         cells_in: dict[str, Callable[[Any], Any]] = {"arm": arm_in, "metric": str}
         with understood():
@@ -293,7 +287,15 @@ class RemoteStudy(RemoteEdge):
                 name: list(map(cells_in.get(name, number_in), cells))
                 for name, cells in found["columns"].items()
             }
-        return columns, found["title"]
+        return self._table(columns, found["title"])
 
     def __repr__(self) -> str:
-        return f"RemoteStudy({self.name!r})"
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class RemoteStudy(AnyRemoteStudy[Rows]):
+    """A study of a service; a table is a list of rows."""
+
+    @staticmethod
+    def _table(columns: dict[str, list[Any]], title: str) -> Rows:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,5 +1,6 @@
 """The command line."""
 
-from belman.cli.main import app, main
+from belman.cli.commands import app
+from belman.cli.main import main
 
 __all__ = ["app", "main"]

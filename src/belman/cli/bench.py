@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 
 from belman import spec
-from belman.cli import parse
-from belman.cli.show import show
-from belman.errors import PolicyError, SettingError, listing, nearest
+from belman.cli import commands, parse
+from belman.cli.commands import command
+from belman.cli.output import show
+from belman.errors import PolicyError, SettingError, listing, nearest, unknown
 from belman.files import write_atomically
 from belman.lab import simulate
 from belman.policies import POLICIES, Policy
@@ -26,6 +28,7 @@ from belman.table import Table
 app = typer.Typer(
     help="Compare policies: how good their decisions are, and how fast.", no_args_is_help=True
 )
+commands.app.add_typer(app, name="bench")
 
 B20: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07)
 B20 += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
@@ -36,40 +39,29 @@ def root() -> None:
     """Compare policies: how good their decisions are, and how fast."""
 
 
-@app.command()
+@command(
+    app,
+    quick="Only the smaller problems, 100 runs each: a minute or two.",
+    split="Which half of the suite: development, validation or both.",
+    players="Policies to compare with, separated by commas, or all.",
+    ours="The policy that is compared: belman, belman-until (which knows the horizon), or one of "
+    "the rivals.",
+    output="The folder for results, from which a run resumes: DIR/cells/, regret.csv, "
+    "summary.json.",
+)
 def regret(
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Only the smaller problems, 100 runs each: a minute or two."),
-    ] = False,
-    split: Annotated[
-        str, typer.Option(help="Which half of the suite: development, validation or both.")
-    ] = "both",
-    players: Annotated[
-        str,
-        typer.Option(help="Policies to compare with, separated by commas, or all."),
-    ] = "all",
-    ours: Annotated[
-        str,
-        typer.Option(
-            help="The policy that is compared: belman, belman-until (which knows the horizon), or "
-            "one of the rivals."
-        ),
-    ] = "belman",
-    output: Annotated[
-        Path,
-        typer.Option(
-            help="The folder for results, from which a run resumes: DIR/cells/, regret.csv, "
-            "summary.json."
-        ),
-    ] = Path("bench-regret"),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
+    *,
+    quick: bool = False,
+    split: str = "both",
+    players: str = "all",
+    ours: str = "belman",
+    output: Path = Path("bench-regret"),
+    seed: int = 0,
+    workers: int | None = None,
 ) -> None:
     """Compare regret over a suite of problems: ranks, ratios to the best, worst cases; resumes."""
     if split not in (*SPLITS, "both"):
-        there = f"there are {listing([*SPLITS, 'both'])}{nearest(split, SPLITS)}"
-        raise SettingError(f"unknown split {split!r}: {there}")
+        raise SettingError(unknown("split", split, [*SPLITS, "both"]))
     suite = the_suite().quick() if quick else the_suite()
     known = [name for names in suite.rivals.values() for name in names]
     rivals = known if players == "all" else [name.strip() for name in players.split(",")]
@@ -87,14 +79,8 @@ def regret(
                 if suite.plays(name, cell)
             }
             folder = output / ("quick" if quick else "cells")
-            played[cell] = play_cell(
-                cell,
-                seated,
-                folder,
-                seed,
-                workers,
-                lambda words: screen.print(words, highlight=False),
-            )
+            say = partial(screen.print, highlight=False)
+            played[cell] = play_cell(cell, seated, folder, seed, workers, say)
     tables = {name: cell_table(suite, played, name, ours) for name in splits}
     summary = summary_table(tables)
     for table in (*tables.values(), summary):
@@ -115,15 +101,12 @@ def _check_player(name: str, known: list[str], words: str) -> None:
         raise PolicyError(f"{name!r} {words} the suite: {there}")
 
 
-@app.command()
-def speed(
-    policies: Annotated[str, typer.Option(help="Policies, separated by commas, or all.")] = "all",
-    horizon: Annotated[int, typer.Option(help="Turns (decisions) per run.")] = 1000,
-    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 200,
-    repeats: Annotated[
-        int, typer.Option(help="How often each is measured; the fastest counts.")
-    ] = 3,
-) -> None:
+@command(
+    app,
+    policies="Policies, separated by commas, or all.",
+    repeats="How often each is measured; the fastest counts.",
+)
+def speed(*, policies: str = "all", horizon: int = 1000, runs: int = 200, repeats: int = 3) -> None:
     """Turns per CPU-second of every policy on the paper's 20 Bernoulli arms, on one thread."""
     listed = [name.strip() for name in policies.split(",")]
     names = [*POLICIES, *spec.PRESETS] if policies == "all" else listed

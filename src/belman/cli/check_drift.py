@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from belman.cli.check_family import columns
-from belman.cli.picture import write_picture
-from belman.cli.show import console
+from belman.cli.check_family import OF_A_FILE, columns
+from belman.cli.commands import app, command
+from belman.cli.output import say, write_picture
 from belman.measures.drift_check import check_drift as check
 
 
+@command(
+    app, data="A table, rows in the order of time: .csv, .parquet, …, - for stdin.", **OF_A_FILE
+)
 def check_drift(
-    data: Annotated[
-        Path,
-        typer.Argument(help="A table, rows in the order of time: .csv, .parquet, …, - for stdin."),
-    ],
-    column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
-    arm: Annotated[
-        str | None, typer.Option(help="The column of the arms, where there are several.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw a picture into this PNG, SVG or PDF file.")
-    ] = None,
+    data: Path,
+    *,
+    column: str = "reward",
+    arm: str | None = None,
+    as_json: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Test whether the mean rewards of arms change over time."""
     found = check(*columns(data, column, arm))
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        console.print(str(found), soft_wrap=True, markup=False, highlight=False)
+        say(str(found))
     if plot is not None:
         from belman import plots
 

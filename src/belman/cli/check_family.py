@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
+from belman.cli.commands import app, command
+from belman.cli.output import say, write_picture
 from belman.cli.past_data import table, title
-from belman.cli.picture import write_picture
-from belman.cli.show import console
 from belman.families import check
 
+#: The help of options for a file of rewards.
+OF_A_FILE = {
+    "column": "The column of the rewards.",
+    "arm": "The column of the arms, where there are several.",
+    "plot": "Also draw a picture into this PNG, SVG or PDF file.",
+}
 
+
+@command(app, data="A table with a header: .csv, .parquet, …, - for stdin.", **OF_A_FILE)
 def check_family(
-    data: Annotated[
-        Path, typer.Argument(help="A table with a header: .csv, .parquet, …, - for stdin.")
-    ],
-    column: Annotated[str, typer.Option(help="The column of the rewards.")] = "reward",
-    arm: Annotated[
-        str | None, typer.Option(help="The column of the arms, where there are several.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw a picture into this PNG, SVG or PDF file.")
-    ] = None,
+    data: Path,
+    *,
+    column: str = "reward",
+    arm: str | None = None,
+    as_json: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Say which family fits your rewards: how each predicts, whether its intervals hold."""
     rewards, arms = columns(data, column, arm)
@@ -35,8 +36,8 @@ def check_family(
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        console.print(f"{found.rewards:,} rewards of {title(data)}\n", highlight=False)
-        console.print(str(found), soft_wrap=True, markup=False, highlight=False)
+        say(f"{found.rewards:,} rewards of {title(data)}\n")
+        say(str(found))
     if plot is not None:
         from belman import plots
 

@@ -3,77 +3,48 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from belman.cli import parse
+from belman.cli.commands import app, command
+from belman.cli.output import console, show
 from belman.cli.problem import problem as problem_from
-from belman.cli.show import console, show
 from belman.lab import explore as play
 from belman.measures import chance_of_error, half_width
 from belman.table import Table
 
 
+@command(
+    app,
+    means="The means of the arms, separated by commas: 0.5,0.4,0.3.",
+    policies="Policies, separated by commas; settings after a colon: uniform,kl-lucb:delta=0.05.",
+    budget="Fixed budget: turns after which the best arms are recommended.",
+    delta="Fixed confidence: stop when the probability of error is at most this.",
+    m="How many of the best arms to find.",
+    threshold="When to stop: customary, proven (by theory), or own (the policy's rule).",
+)
 def explore(
-    family: Annotated[
-        str, typer.Option(help="The family, a distribution of rewards; `belman list` names them.")
-    ] = "bernoulli",
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the family, such as sigma=2.0; may be repeated."),
-    ] = None,
-    means: Annotated[
-        str | None, typer.Option(help="The means of the arms, separated by commas: 0.5,0.4,0.3.")
-    ] = None,
-    random_arms: Annotated[
-        int | None,
-        typer.Option(help="Instead of means: this many arms, drawn from the prior in every run."),
-    ] = None,
-    policies: Annotated[
-        str,
-        typer.Option(
-            help="Policies, separated by commas; settings after a colon: "
-            "uniform,kl-lucb:delta=0.05."
-        ),
-    ] = "uniform,top-two-thompson,kl-lucb",
-    budget: Annotated[
-        int | None,
-        typer.Option(help="Fixed budget: turns after which the best arms are recommended."),
-    ] = None,
-    delta: Annotated[
-        float | None,
-        typer.Option(help="Fixed confidence: stop when the probability of error is at most this."),
-    ] = None,
-    m: Annotated[int, typer.Option(help="How many of the best arms to find.")] = 1,
-    threshold: Annotated[
-        str,
-        typer.Option(
-            help="When to stop: customary, proven (by theory), or own (the policy's rule)."
-        ),
-    ] = "customary",
-    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 1_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
+    *,
+    family: str = "bernoulli",
+    setting: list[str] | None = None,
+    means: str | None = None,
+    random_arms: int | None = None,
+    policies: str = "uniform,top-two-thompson,kl-lucb",
+    budget: int | None = None,
+    delta: float | None = None,
+    m: int = 1,
+    threshold: str = "customary",
+    runs: int = 1_000,
+    seed: int = 0,
+    workers: int | None = None,
 ) -> None:
     """Find the best arms, with a fixed budget or confidence: errors, simple regret, turns."""
     given = None if means is None else parse.numbers(means, "means")
-    problem = problem_from(
-        family, parse.family_settings(setting) if setting else {}, given, random_arms
-    )
+    problem = problem_from(family, parse.family_settings(setting or []), given, random_arms)
     players = {words: parse.policy(words, budget or 1) for words in parse.split_policies(policies)}
     started = time.perf_counter()
-    found = play(
-        players,
-        problem,
-        runs,
-        seed,
-        budget=budget,
-        delta=delta,
-        m=m,
-        threshold=threshold,
-        workers=workers,
-    )
+    limits = {"budget": budget, "delta": delta, "m": m, "threshold": threshold}
+    found = play(players, problem, runs, seed, **limits, workers=workers)  # type: ignore[arg-type]
     show(_table(found))
     console.print(f"{len(players) * runs:,} runs in {time.perf_counter() - started:.1f} s")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from belman import spec
-from belman.cli import (
+from belman.cli import (  # noqa: F401 (each has commands of the application)
     bench,
     check_drift,
     check_family,
@@ -21,49 +22,19 @@ from belman.cli import (
     report,
     run,
     service,
-    study,
-    study_archive,  # noqa: F401 (commands of `study`)
-    study_create,  # noqa: F401 (commands of `study`)
-    study_edge,  # noqa: F401 (commands of `study`)
-    study_look,  # noqa: F401 (commands of `study`)
-    study_report,  # noqa: F401 (commands of `study`)
-    study_steer,  # noqa: F401 (commands of `study`)
+    study_create,
+    study_look,
+    study_report,
+    study_steer,
     warm,
 )
-from belman.cli.show import console
+from belman.cli.commands import app
+from belman.cli.output import console
 from belman.errors import BelmanError
 from belman.exposure import EXPOSURES
 from belman.families import FAMILIES
 from belman.policies import POLICIES
 from belman.version import __version__
-
-app = typer.Typer(
-    help="Bayesian bandits: which option to try next, and how sure the answer is.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
-app.add_typer(bench.app, name="bench")
-app.add_typer(study.app, name="study")
-app.command("check-drift")(check_drift.check_drift)
-app.command("check-family")(check_family.check_family)
-app.command()(explore.explore)
-app.command()(paper.figure)
-app.command()(paper.reproduce)
-app.command()(plan.plan)
-app.command()(queue.queue)
-app.command()(report.report)
-app.command()(run.run)
-app.command()(service.serve)
-app.command()(service.dashboard)
-app.command()(service.demo)
-app.command()(warm.warm)
-app.add_typer(service.keys, name="key")
-
-
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").splitlines()[0]
 
 
 @app.callback(invoke_without_command=True)
@@ -79,27 +50,27 @@ def root(
 @app.command("list")
 def list_() -> None:
     """Name every family, policy, exposure and figure, one line each."""
-    rooms: dict[str, dict[str, Any]] = {
+    from belman.figures import FIGURES
+
+    rooms: dict[str, Mapping[str, Any]] = {
         "families": FAMILIES,
         "policies": {**POLICIES, **spec.PRESETS},
         "exposures": EXPOSURES,
     }
-    for room, members in rooms.items():
+    told = {room: _first_lines(members) for room, members in rooms.items()}
+    told["figures"] = {name: figure.title for name, figure in FIGURES.items()}
+    for room, lines in told.items():
         table = RichTable(
             title=room, title_justify="left", show_header=False, box=None, padding=(0, 2)
         )
-        for name, member in members.items():
-            table.add_row(f"[bold]{name}[/bold]", _first_line(member))
+        for name, line in lines.items():
+            table.add_row(f"[bold]{name}[/bold]", line)
         console.print(table)
-    from belman.figures import FIGURES
-
-    figures = RichTable(
-        title="figures", title_justify="left", show_header=False, box=None, padding=(0, 2)
-    )
-    for name, figure in FIGURES.items():
-        figures.add_row(f"[bold]{name}[/bold]", figure.title)
-    console.print(figures)
     console.print("which policy, when: docs/leaderboard.md", highlight=False)
+
+
+def _first_lines(members: Mapping[str, Any]) -> dict[str, str]:
+    return {name: (inspect.getdoc(one) or "").splitlines()[0] for name, one in members.items()}
 
 
 def main() -> None:

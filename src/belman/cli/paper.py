@@ -6,9 +6,8 @@ The figures are imported by those who ask for them: half a second that no other 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,23 +17,27 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from belman.cli.show import console, show
-from belman.errors import SettingError, listing, nearest
+from belman.cli.commands import app, command
+from belman.cli.output import console, say, show
+from belman.errors import SettingError, unknown
 from belman.table import Table
 
 
+@command(
+    app,
+    name="Which figure; `belman list` names them.",
+    runs="Runs per policy, instead of those of the full figure.",
+    paper="As many runs as the paper has (25, or 50).",
+    format="png, svg or pdf.",
+    output="The folder for the picture and its data: DIR/NAME/.",
+)
 def figure(
-    name: Annotated[str, typer.Argument(help="Which figure; `belman list` names them.")],
-    runs: Annotated[
-        int | None, typer.Option(help="Runs per policy, instead of those of the full figure.")
-    ] = None,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="As many runs as the paper has (25, or 50).")
-    ] = False,
-    format: Annotated[str, typer.Option(help="png, svg or pdf.")] = "png",
-    output: Annotated[
-        Path, typer.Option(help="The folder for the picture and its data: DIR/NAME/.")
-    ] = Path("figures"),
+    name: str,
+    *,
+    runs: int | None = None,
+    paper: bool = False,
+    format: str = "png",
+    output: Path = Path("figures"),
 ) -> None:
     """Simulate one figure of the paper: print its numbers, write the picture and the data."""
     from belman.figures import AS_IN_PAPER, FIGURES, FULL, Effort, draw_into, figure_data
@@ -59,21 +62,17 @@ def _check(name: str) -> None:
     from belman.figures import FIGURES
 
     if name not in FIGURES:
-        there = f"there are {listing(FIGURES)}{nearest(name, FIGURES)}"
-        raise SettingError(f"unknown figure {name!r}: {there}")
+        raise SettingError(unknown("figure", name, FIGURES))
 
 
+@command(
+    app,
+    quick="A twentieth of the runs: one to two minutes instead of ten.",
+    output="The folder for the report: DIR/index.html.",
+    only="Only this figure; may be repeated.",
+)
 def reproduce(
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="A twentieth of the runs: one to two minutes instead of ten."),
-    ] = False,
-    output: Annotated[Path, typer.Option(help="The folder for the report: DIR/index.html.")] = Path(
-        "report"
-    ),
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only this figure; may be repeated.")
-    ] = None,
+    *, quick: bool = False, output: Path = Path("report"), only: list[str] | None = None
 ) -> None:
     """Simulate every figure of the paper, check its claims, write a report; resumes."""
     for name in only or []:
@@ -82,15 +81,9 @@ def reproduce(
     from belman.figures.report import Watcher
     from belman.figures.report import reproduce as play
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    unseen: Any = {"transient": True, "disable": not console.is_terminal}
+    with Progress(*columns, TimeElapsedColumn(), console=console, **unseen) as bar:
         tasks: dict[str, TaskID] = {}
 
         def step(words: str, done: int, of: int) -> None:
@@ -111,7 +104,4 @@ def reproduce(
     words = f"\nThe report is here:  [bold]{found.path.resolve()}[/bold]"
     console.print(words, soft_wrap=True, highlight=False)
     if quick:
-        words = (
-            "For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)"
-        )
-        console.print(words, highlight=False, soft_wrap=True)
+        say("For the full one (under ten minutes):  belman reproduce  (in a checkout: make report)")

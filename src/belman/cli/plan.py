@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from belman.cli import parse
-from belman.cli.picture import write_picture
-from belman.cli.show import console, show
+from belman.cli.commands import JSON_FOR_TABLE, app, command
+from belman.cli.output import console, show, write_picture
 from belman.measures import planning
 
 
+@command(
+    app,
+    baseline="The conversion rate now, such as 0.03.",
+    lift="The smallest relative lift to detect, such as 0.1.",
+    arms="How many arms, control included.",
+    risk="The allowed probability of a wrong decision.",
+    per_day="Impressions a day, over all arms.",
+    rule="When to stop: sure (Bayesian, given the prior) or separated (valid for every truth).",
+    quick="Fewer runs, and fewer looks a day.",
+    as_json=JSON_FOR_TABLE,
+    output="The folder for a picture: DIR/plan.png.",
+)
 def plan(
-    baseline: Annotated[float, typer.Option(help="The conversion rate now, such as 0.03.")],
-    lift: Annotated[float, typer.Option(help="The smallest relative lift to detect, such as 0.1.")],
-    arms: Annotated[int, typer.Option(help="How many arms, control included.")] = 2,
-    risk: Annotated[
-        float, typer.Option(help="The allowed probability of a wrong decision.")
-    ] = 0.05,
-    per_day: Annotated[float, typer.Option(help="Impressions a day, over all arms.")] = 1_000.0,
-    rule: Annotated[
-        str,
-        typer.Option(
-            help="When to stop: sure (Bayesian, given the prior) or separated (valid for every "
-            "truth)."
-        ),
-    ] = "sure",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer runs, and fewer looks a day.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    output: Annotated[
-        Path | None, typer.Option(help="The folder for a picture: DIR/plan.png.")
-    ] = None,
+    *,
+    baseline: float,
+    lift: float,
+    arms: int = 2,
+    risk: float = 0.05,
+    per_day: float = 1_000.0,
+    rule: str = "sure",
+    quick: bool = False,
+    seed: int = 0,
+    as_json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Estimate how long an experiment will take, with a fixed split and with a bandit."""
     runs, looks = (20, 4) if quick else (100, 24)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import typer
+from typing import TYPE_CHECKING, Any, cast
 
 from belman.cli import parse
-from belman.cli.picture import write_picture
-from belman.cli.show import console, show
+from belman.cli.commands import app, command
+from belman.cli.output import console, show, write_picture
 from belman.files import replacing
 from belman.lab import simulate
 from belman.measures import queueing
@@ -20,45 +18,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@command(
+    app,
+    services="Service rates of the servers, separated by commas; a semicolon between queues.",
+    arrivals="Arrivals per turn: one number per queue, separated by commas.",
+    arrival_law="The distribution of arrivals: poisson or bernoulli.",
+    service_law="The distribution of services: bernoulli, or geometric or exponential job sizes.",
+    weighting="How queues compete: none, or length (a queue's indices times its length).",
+    output="The folder for queues.png and queues.nc.",
+)
 def queue(
-    services: Annotated[
-        str,
-        typer.Option(
-            help="Service rates of the servers, separated by commas; a semicolon between queues."
-        ),
-    ],
-    arrivals: Annotated[
-        str, typer.Option(help="Arrivals per turn: one number per queue, separated by commas.")
-    ],
-    arrival_law: Annotated[
-        str, typer.Option(help="The distribution of arrivals: poisson or bernoulli.")
-    ] = "poisson",
-    service_law: Annotated[
-        str,
-        typer.Option(
-            help="The distribution of services: bernoulli, or geometric or exponential job sizes."
-        ),
-    ] = "bernoulli",
-    weighting: Annotated[
-        str,
-        typer.Option(
-            help="How queues compete: none, or length (a queue's indices times its length)."
-        ),
-    ] = "none",
-    policies: Annotated[
-        str, typer.Option(help="Policies, separated by commas; settings after a colon.")
-    ] = "belman,thompson,q-ucb",
-    horizon: Annotated[int, typer.Option(help="Turns (decisions) per run.")] = 10_000,
-    runs: Annotated[int, typer.Option(help="Runs per policy.")] = 200,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default one per core.")] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Keep finished parts here, and resume from them after an interruption."),
-    ] = None,
-    output: Annotated[Path, typer.Option(help="The folder for queues.png and queues.nc.")] = Path(
-        "belman-queue"
-    ),
+    *,
+    services: str,
+    arrivals: str,
+    arrival_law: str = "poisson",
+    service_law: str = "bernoulli",
+    weighting: str = "none",
+    policies: str = "belman,thompson,q-ucb",
+    horizon: int = 10_000,
+    runs: int = 200,
+    seed: int = 0,
+    workers: int | None = None,
+    store: Path | None = None,
+    output: Path = Path("belman-queue"),
 ) -> None:
     """Simulate queues: print regret, backlog and waiting times, write a picture and the data."""
     rows = [parse.numbers(row, "services") for row in services.split(";")]

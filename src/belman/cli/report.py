@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from belman import spec
 from belman.cli import parse, past_data
+from belman.cli.commands import app, command
+from belman.cli.output import say, show, write_page
 from belman.cli.past_data import PastData
-from belman.cli.show import console, show
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.families import Family, GaussianUnknown
 from belman.families.mirror import Mirror
-from belman.files import write_atomically
 from belman.measures import report_page
 from belman.measures.learnt import learnt
 from belman.measures.lift import Units
@@ -32,49 +32,39 @@ Floats = NDArray[np.float64]
 _FIRST = 10  # rewards that tell the scale of Gaussian ones, and nothing else
 
 
+@command(
+    app,
+    data="A table with a row per decision: .csv, .parquet, …, - for stdin.",
+    control="The arm that the others are compared with.",
+    family="The family, a distribution of rewards; default bernoulli for 0/1, else "
+    "gaussian-unknown.",
+    setting="A setting of the family, such as prior=(3,97); may be repeated.",
+    minimise="Less is better.",
+    by="A column to split by, such as device; may be repeated.",
+    split="The intended traffic shares, such as blue=0.5,green=0.5; or 'even'.",
+    stop="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…",
+    arm="The column of arms.",
+    reward="The column of rewards; an empty cell means that none came.",
+    time="The column of times, if there is one.",
+    output="Write the report as a web page: FILE.html.",
+)
 def report(
-    data: Annotated[
-        Path,
-        typer.Argument(help="A table with a row per decision: .csv, .parquet, …, - for stdin."),
-    ],
-    control: Annotated[
-        str | None, typer.Option(help="The arm that the others are compared with.")
-    ] = None,
-    family: Annotated[
-        str | None,
-        typer.Option(
-            help="The family, a distribution of rewards; default bernoulli for 0/1, else "
-            "gaussian-unknown."
-        ),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the family, such as prior=(3,97); may be repeated."),
-    ] = None,
-    minimise: Annotated[bool, typer.Option("--minimise", help="Less is better.")] = False,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to split by, such as device; may be repeated."),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The intended traffic shares, such as blue=0.5,green=0.5; or 'even'."),
-    ] = None,
-    stop: Annotated[
-        str,
-        typer.Option(help="When to stop: sure:level=0.95, loss-below:loss=…, separated:delta=…"),
-    ] = "sure",
-    level: Annotated[float, typer.Option(help="The level of all intervals.")] = 0.95,
-    arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
-    reward: Annotated[
-        str, typer.Option(help="The column of rewards; an empty cell means that none came.")
-    ] = "reward",
-    time: Annotated[str, typer.Option(help="The column of times, if there is one.")] = "time",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the report as a web page: FILE.html.")
-    ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    data: Path,
+    *,
+    control: str | None = None,
+    family: str | None = None,
+    setting: list[str] | None = None,
+    minimise: bool = False,
+    by: list[str] | None = None,
+    split: str | None = None,
+    stop: str = "sure",
+    level: float = 0.95,
+    arm: str = "arm",
+    reward: str = "reward",
+    time: str = "time",
+    as_json: bool = False,
+    output: Path | None = None,
+    open_: bool = False,
 ) -> None:
     """From a CSV of past data (arm, reward[, time, attributes]) to a verdict."""
     if not 0.0 < level < 1.0:
@@ -101,11 +91,7 @@ def report(
     whole = report_page.page(
         f"Report on {past_data.title(data)}", [report_page.section(found), *tables]
     )
-    write_atomically(page, whole)
-    if not as_json:
-        console.print(f"wrote {page}", soft_wrap=True)
-    if open_:
-        typer.launch(str(page.resolve()))
+    write_page(page, whole, quiet=as_json, browser=open_)
 
 
 def _beside(data: Path) -> Path:
@@ -217,16 +203,15 @@ def _segments(
 
 
 def _print(found: Report, parts: list[Segments]) -> None:
-    console.print(found.sentence, highlight=False, markup=False, soft_wrap=True)
+    say(found.sentence)
     show(found.table())
     for part in parts:
         show(part.table())
-        console.print(part.sentence, highlight=False, markup=False, soft_wrap=True)
+        say(part.sentence)
     for finding in found.findings:
-        words = f"! {finding.sentence} {finding.look_at}" if finding.alarm else finding.sentence
-        console.print(words, highlight=False, markup=False, soft_wrap=True)
+        say(f"! {finding.sentence} {finding.look_at}" if finding.alarm else finding.sentence)
     for note in found.notes:
-        console.print(note, style="dim", highlight=False, markup=False, soft_wrap=True)
+        say(note, style="dim")
 
 
 def _json(found: Report, parts: list[Segments]) -> str:

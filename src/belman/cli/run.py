@@ -2,201 +2,114 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from belman.cli import parse
-from belman.cli.picture import FORMATS, write_picture
+from belman.cli.commands import COMMON, JSON_FOR_TABLE, app, command, option
+from belman.cli.output import FORMATS, console, show, write_picture
 from belman.cli.problem import late, problem_of
 from belman.cli.problem import means as means_of
-from belman.cli.show import console, show
 from belman.errors import SettingError, listing, nearest
 from belman.files import replacing, write_atomically
 from belman.lab import simulate
 from belman.measures import compare, condense, curves_csv
 
-#: What a config file may hold, and its default.
-DEFAULTS: dict[str, Any] = {
-    "family": "bernoulli",
-    "settings": {},
-    "means": None,
-    "random_arms": None,
-    "rewards": None,
-    "columns": None,
-    "order": "drawn",
-    "corruption": None,
-    "problem": None,
-    "delays": None,
-    "window": None,
-    "arrivals": 1.0,
-    "told": "early",
-    "policies": ["belman", "thompson"],
-    "horizon": 1000,
-    "runs": 1000,
-    "seed": 0,
-    "workers": None,
-    "executor": "threads",
-    "store": None,
-    "output": "belman-run",
-    "log": False,
-    "format": "png",
-    "size": "screen",
+#: The options of `belman run`, which a config file may hold too: what each takes, its default, and
+#: its help.
+OPTIONS: dict[str, tuple[Any, Any, str]] = {
+    "family": (str, "bernoulli", COMMON["family"]),
+    "settings": (list[str], {}, COMMON["setting"]),
+    "means": (str, None, "The means of the arms: 0.8,0.9, or a CSV file with a column 'mean'."),
+    "random_arms": (int, None, COMMON["random_arms"]),
+    "rewards": (
+        Path,
+        None,
+        "Instead of means: your own rewards, a CSV or Parquet file with columns arm and reward.",
+    ),
+    "columns": (
+        str,
+        None,
+        "With --rewards: columns that are arms, with one row per turn: blue,red.",
+    ),
+    "order": (str, "drawn", "With --rewards: 'drawn' with replacement, or 'kept' as in the file."),
+    "corruption": (
+        float,
+        None,
+        "With --means: by how much in all an adversary may falsify rewards.",
+    ),
+    "problem": (
+        str,
+        None,
+        "Instead of means: means that change over time: drifting:arms=3,changes=4, random-walk, "
+        "sinusoid or coming-and-going.",
+    ),
+    "delays": (
+        str,
+        None,
+        "The distribution of delays of rewards, one of SciPy's: expon:scale=30; see --window.",
+    ),
+    "window": (float, None, "With --delays: the time after which no reward comes any more."),
+    "arrivals": (float, 1.0, "With --delays: decisions per unit of time."),
+    "told": (
+        str,
+        "early",
+        "With --delays: when the policy learns: early, window, late, naive or 'at once'.",
+    ),
+    "policies": (
+        str,
+        ["belman", "thompson"],
+        "Policies, separated by commas; settings after a colon: "
+        "belman,epsilon-greedy:epsilon=0.05. mine.py:Cautious is a policy in your file.",
+    ),
+    "horizon": (int, 1000, COMMON["horizon"]),
+    "runs": (int, 1000, COMMON["runs"]),
+    "seed": (int, 0, COMMON["seed"]),
+    "workers": (int, None, "Threads or processes; by default one per core."),
+    "executor": (str, "threads", "threads, dask, or the address of a Dask scheduler."),
+    "store": (Path, None, COMMON["store"]),
+    "output": (
+        Path,
+        "belman-run",
+        "The folder for the picture and the data: DIR/curves.png, .csv and .nc.",
+    ),
+    "log": (bool, False, "Draw turns on a logarithmic axis."),
+    "format": (str, "png", "The format of the picture: png, svg or pdf."),
+    "size": (str, "screen", "The size of the picture: screen, or print for a paper."),
 }
+DEFAULTS = {name: default for name, (_, default, _) in OPTIONS.items()}
 #: Sizes of pictures.
 SIZES = ("screen", "print")
+_FLAGS = {"settings": ["--setting"], "log": ["--log/--linear"]}
 
 
-def _option(name: str, words: str) -> Any:
+def _option(name: str) -> inspect.Parameter:
     """An option that a config file may set: its default is filled in when both were read."""
-    default = DEFAULTS[name]
+    kind, default, words = OPTIONS[name]
     shown = ",".join(default) if isinstance(default, list) else str(default)
-    return typer.Option(help=words, show_default=shown)
+    told = {"show_default": shown} if default or (default == 0 and kind is int) else {}
+    return option(name, kind | None, None, *_FLAGS.get(name, ()), help=words, **told)
 
 
-def run(
-    family: Annotated[
-        str | None,
-        _option("family", "The family, a distribution of rewards; `belman list` names them."),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the family, such as sigma=2.0; may be repeated."),
-    ] = None,
-    means: Annotated[
-        str | None,
-        typer.Option(help="The means of the arms: 0.8,0.9, or a CSV file with a column 'mean'."),
-    ] = None,
-    random_arms: Annotated[
-        int | None,
-        typer.Option(help="Instead of means: this many arms, drawn from the prior in every run."),
-    ] = None,
-    rewards: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead of means: your own rewards, a CSV or Parquet file with columns arm and "
-            "reward."
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="With --rewards: columns that are arms, with one row per turn: blue,red."
-        ),
-    ] = None,
-    order: Annotated[
-        str | None,
-        _option(
-            "order",
-            "With --rewards: 'drawn' with replacement, or 'kept' as in the file.",
-        ),
-    ] = None,
-    corruption: Annotated[
-        float | None,
-        typer.Option(help="With --means: by how much in all an adversary may falsify rewards."),
-    ] = None,
-    problem: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of means: means that change over time: drifting:arms=3,changes=4, "
-            "random-walk, "
-            "sinusoid or coming-and-going."
-        ),
-    ] = None,
-    delays: Annotated[
-        str | None,
-        typer.Option(
-            help="The distribution of delays of rewards, one of SciPy's: expon:scale=30; see "
-            "--window."
-        ),
-    ] = None,
-    window: Annotated[
-        float | None,
-        typer.Option(help="With --delays: the time after which no reward comes any more."),
-    ] = None,
-    arrivals: Annotated[
-        float | None, _option("arrivals", "With --delays: decisions per unit of time.")
-    ] = None,
-    told: Annotated[
-        str | None,
-        _option(
-            "told",
-            "With --delays: when the policy learns: early, window, late, naive or 'at once'.",
-        ),
-    ] = None,
-    policies: Annotated[
-        str | None,
-        _option(
-            "policies",
-            "Policies, separated by commas; settings after a colon: "
-            "belman,epsilon-greedy:epsilon=0.05. mine.py:Cautious is a policy in your file.",
-        ),
-    ] = None,
-    horizon: Annotated[int | None, _option("horizon", "Turns (decisions) per run.")] = None,
-    runs: Annotated[int | None, _option("runs", "Runs per policy.")] = None,
-    seed: Annotated[int | None, _option("seed", "The same seed gives the same numbers.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads or processes; by default one per core.")
-    ] = None,
-    executor: Annotated[
-        str | None, _option("executor", "threads, dask, or the address of a Dask scheduler.")
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Keep finished parts here, and resume from them after an interruption."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        _option("output", "The folder for the picture and the data: DIR/curves.png, .csv and .nc."),
-    ] = None,
-    log: Annotated[
-        bool | None, typer.Option("--log/--linear", help="Draw turns on a logarithmic axis.")
-    ] = None,
-    format: Annotated[
-        str | None, _option("format", "The format of the picture: png, svg or pdf.")
-    ] = None,
-    size: Annotated[
-        str | None, _option("size", "The size of the picture: screen, or print for a paper.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file with any of these options; the command line takes precedence."
-        ),
-    ] = None,
-) -> None:
+@command(
+    app,
+    None,
+    *map(_option, OPTIONS),
+    as_json=JSON_FOR_TABLE,
+    config="A TOML file with any of these options; the command line takes precedence.",
+)
+def run(*, as_json: bool = False, config: Path | None = None, **given: Any) -> None:
     """Simulate policies on a problem: print a table, write a picture and the data."""
-    given = {
-        "family": family,
-        "settings": parse.family_settings(setting) if setting else None,
-        "means": means,
-        "random_arms": random_arms,
-        "rewards": rewards,
-        "columns": columns,
-        "order": order,
-        "corruption": corruption,
-        "problem": problem,
-        "delays": delays,
-        "window": window,
-        "arrivals": arrivals,
-        "told": told,
-        "policies": None if policies is None else parse.split_policies(policies),
-        "horizon": horizon,
-        "runs": runs,
-        "seed": seed,
-        "workers": workers,
-        "executor": executor,
-        "store": store,
-        "output": output,
-        "log": log,
-        "format": format,
-        "size": size,
-    }
+    if given["settings"]:
+        given["settings"] = parse.family_settings(given["settings"])
+    if given["policies"] is not None:
+        given["policies"] = parse.split_policies(given["policies"])
     chosen = {} if config is None else config_file(config)
     chosen |= {name: value for name, value in given.items() if value is not None}
     options = {**DEFAULTS, **chosen}
@@ -216,16 +129,9 @@ def _simulate(options: dict[str, Any], as_json: bool) -> None:
     }
     folder = parse.output_folder(Path(options["output"]))
     started = time.perf_counter()
-    result = simulate(
-        players,
-        problem,
-        options["horizon"],
-        options["runs"],
-        options["seed"],
-        executor=options["executor"],
-        workers=options["workers"],
-        store=options["store"],
-    )
+    size_of_it = (options[name] for name in ("horizon", "runs", "seed"))
+    where = {name: options[name] for name in ("executor", "workers", "store")}
+    result = simulate(players, problem, *size_of_it, **where)
     seconds = time.perf_counter() - started
     rival = "thompson" if "thompson" in players else next(iter(players))
     table = compare(result, against=rival)

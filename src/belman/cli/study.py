@@ -4,42 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from belman.cli import parse, past_data, study_contexts, study_values
-from belman.cli.show import console
-from belman.cli.study_contexts import CandidatesOption, ContextOption
-from belman.errors import ArmError, listing, nearest
+from belman.cli import commands, parse, past_data, study_contexts, study_values
+from belman.cli.commands import command
+from belman.cli.output import say
+from belman.errors import ArmError, unknown
 
 if TYPE_CHECKING:
     from belman.studies import Study
 
+DEFAULT_STORAGE = "sqlite:///studies.db"
+ARM = "The name of the arm."
+CONTEXT = "A value of the context, such as country=FR; may be repeated."
+CANDIDATES = "The candidates: a table (.csv, …) or .json file, or JSON: '[{\"price\": 5}]'."
+_TICKET = "The id of the ticket."
+_METRIC = "A metric beside the reward, such as latency=0.8; may be repeated."
+
 app = typer.Typer(
     help="Run a durable study: decisions and rewards, kept in a database.", no_args_is_help=True
 )
-
-Name = Annotated[str, typer.Argument(help="The name of the study.")]
-StorageOption = Annotated[
-    str,
-    typer.Option(
-        "--storage",
-        envvar="BELMAN_STORAGE",
-        help="Where studies are kept: sqlite:///studies.db or postgresql://user@host/db.",
-    ),
-]
-Reason = Annotated[str, typer.Option("--reason", help="Why, for the event log.")]
-MetricOption = Annotated[
-    list[str] | None,
-    typer.Option(help="A metric beside the reward, such as latency=0.8; may be repeated."),
-]
-Arm = Annotated[str, typer.Argument(help="The name of the arm.")]
-ReadOnly = Annotated[
-    bool, typer.Option("--read-only", help="Open the storage read-only, for a copy or a backup.")
-]
-
-DEFAULT_STORAGE = "sqlite:///studies.db"
+commands.app.add_typer(app, name="study")
 
 
 @app.callback()
@@ -58,30 +45,29 @@ def arm_of(text: str, arms: Iterable[Hashable]) -> Hashable:
     """The arm that a person spells so."""
     names = {str(arm): arm for arm in arms}
     if text not in names:
-        plays = f"this study plays {listing(names)}{nearest(text, names)}"
-        raise ArmError(f"unknown arm {text!r}: {plays}")
+        raise ArmError(unknown("arm", text, names, "this study plays"))
     return names[text]
 
 
-@app.command()
+@command(
+    app,
+    n="How many tickets.",
+    context=CONTEXT,
+    candidates=CANDIDATES,
+    top="Rank so many: the line ends in a tab and their names.",
+    attribute="An attribute of the visitor or request, such as device=phone; may be repeated.",
+    key="Idempotency key: the same key gives the same tickets again.",
+)
 def ask(
-    name: Name,
-    n: Annotated[int, typer.Option("--n", help="How many tickets.")] = 1,
-    context: ContextOption = None,
-    candidates: CandidatesOption = None,
-    top: Annotated[
-        int | None, typer.Option(help="Rank so many: the line ends in a tab and their names.")
-    ] = None,
-    attribute: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An attribute of the visitor or request, such as device=phone; may be repeated."
-        ),
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="Idempotency key: the same key gives the same tickets again.")
-    ] = None,
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str,
+    *,
+    n: int = 1,
+    context: list[str] | None = None,
+    candidates: str | None = None,
+    top: int | None = None,
+    attribute: list[str] | None = None,
+    key: str | None = None,
+    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Ask which arm to try; print one line per ticket: its id, a tab, its arm."""
     tickets = opened(name, storage).ask(
@@ -93,64 +79,82 @@ def ask(
         key=key,
     )
     for ticket in tickets:
-        print(
-            ticket.id,
-            ticket.arm,
-            *([] if top is None else [",".join(map(str, ticket.ranking or ()))]),
-            sep="\t",
-        )
+        ranking = [] if top is None else [",".join(map(str, ticket.ranking or ()))]
+        print(ticket.id, ticket.arm, *ranking, sep="\t")
 
 
-@app.command()
+@command(
+    app,
+    ticket=_TICKET,
+    reward="The reward; leave it out where a formula over metrics gives it.",
+    metric=_METRIC,
+    key="Idempotency key: under a window the same key counts once.",
+)
 def tell(
-    name: Name,
-    ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
-    reward: Annotated[
-        float | None,
-        typer.Argument(help="The reward; leave it out where a formula over metrics gives it."),
-    ] = None,
-    metric: MetricOption = None,
-    key: Annotated[
-        str | None, typer.Option(help="Idempotency key: under a window the same key counts once.")
-    ] = None,
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str,
+    ticket: str,
+    reward: float | None = None,
+    *,
+    metric: list[str] | None = None,
+    key: str | None = None,
+    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Tell the reward of a ticket, its metrics or both; with a window, more than once."""
     news = opened(name, storage).tell(ticket, reward, metrics=study_values.metrics(metric), key=key)
-    console.print("learnt" if news else "known already", highlight=False)
+    say("learnt" if news else "known already")
 
 
-@app.command()
+@command(
+    app,
+    ticket=_TICKET,
+    reward="The right reward; `none` removes the ticket.",
+    metric=_METRIC,
+    key="Idempotency key: the same key corrects once.",
+)
 def correct(
-    name: Name,
-    ticket: Annotated[str, typer.Argument(help="The id of the ticket.")],
-    reward: Annotated[str, typer.Argument(help="The right reward; `none` removes the ticket.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why, for the event log.")],
-    metric: MetricOption = None,
-    key: Annotated[
-        str | None, typer.Option(help="Idempotency key: the same key corrects once.")
-    ] = None,
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str,
+    ticket: str,
+    reward: str,
+    *,
+    reason: str,
+    metric: list[str] | None = None,
+    key: str | None = None,
+    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Correct the reward of a ticket, for refunds and fraud."""
     new = None if reward.lower() == "none" else parse.numbers(reward, "reward")[0]
     metrics = study_values.metrics(metric)
     changed = opened(name, storage).correct(ticket, new, reason, metrics=metrics, key=key)
-    console.print("corrected" if changed else "known already", highlight=False)
+    say("corrected" if changed else "known already")
 
 
-@app.command("import")
-def import_(
-    name: Name,
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A table (.csv, .parquet, …; - for standard input) with columns arm and reward."
-        ),
-    ],
-    reason: Reason = "",
-    storage: StorageOption = DEFAULT_STORAGE,
-) -> None:
+@command(
+    app,
+    "import",
+    path="A table (.csv, .parquet, …; - for standard input) with columns arm and reward.",
+)
+def import_(name: str, path: Path, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Learn from past data, as a warm start."""
-    count = opened(name, storage).record(past_data.given(path), reason)
-    console.print(f"learnt {count:,} rewards", highlight=False)
+    say(f"learnt {opened(name, storage).record(past_data.given(path), reason):,} rewards")
+
+
+@command(
+    app,
+    path="A table (.csv, .ndjson, .parquet, …; - for standard input) with columns unit, version, "
+    "arm, reward and perhaps time and attributes; or version, arm, n, sum, squares.",
+    key="Idempotency key: under the same key a file counts once.",
+)
+def observe(
+    name: str,
+    path: Path,
+    *,
+    key: str | None = None,
+    reason: str = "",
+    storage: str = DEFAULT_STORAGE,
+) -> None:
+    """Learn from a file of outcomes of units that published weights assigned."""
+    study = opened(name, storage)
+    before = study.number
+    count = study.observe(past_data.given(path), reason, key=key)
+    known = "" if study.number > before or not count else ", known already"
+    say(f"observed {count:,} outcomes{known}")

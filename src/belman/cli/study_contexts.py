@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from belman import frames
 from belman.cli import parse
@@ -15,17 +13,6 @@ from belman.frames import Frame
 from belman.studies.rules.arm_texts import ArmTexts
 
 Values = dict[str, Any]
-
-ContextOption = Annotated[
-    list[str] | None,
-    typer.Option("--context", help="A value of the context, such as country=FR; may be repeated."),
-]
-CandidatesOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The candidates: a table (.csv, …) or .json file, or JSON: '[{\"price\": 5}]'."
-    ),
-]
 
 
 def context(pairs: list[str] | None) -> Values | None:

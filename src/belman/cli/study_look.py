@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from belman.cli import parse, study_contexts
-from belman.cli.show import console, show
-from belman.cli.study import DEFAULT_STORAGE, Name, ReadOnly, StorageOption, app, opened
-from belman.cli.study_contexts import CandidatesOption, ContextOption
+from belman.cli.commands import command
+from belman.cli.output import say, show
+from belman.cli.study import CANDIDATES, CONTEXT, DEFAULT_STORAGE, app, opened
 from belman.errors import StudyError
 from belman.table import Table
 
 
-@app.command("list")
+@command(app, "list", archived="List archived studies instead.")
 def list_(
-    archived: Annotated[
-        bool, typer.Option("--archived", help="List archived studies instead.")
-    ] = False,
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    *, archived: bool = False, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """List every study, with its counts."""
     from belman.studies import Storage, open_study
@@ -32,48 +26,46 @@ def list_(
         try:
             rows.append(open_study(name, storage=place).status())
         except StudyError as error:
-            console.print(f"{name}: {error}", highlight=False, markup=False)
+            say(f"{name}: {error}")
     columns = ("name", "arms", "asked", "told", "outstanding", "reward", "paused")
     show(Table({column: [row[column] for row in rows] for column in columns}, str(place)))
 
 
-@app.command("show")
+@command(app, "show", context=CONTEXT, candidates=CANDIDATES)
 def show_(
-    name: Name,
-    context: ContextOption = None,
-    candidates: CandidatesOption = None,
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    name: str,
+    *,
+    context: list[str] | None = None,
+    candidates: str | None = None,
+    storage: str = DEFAULT_STORAGE,
+    read_only: bool = False,
 ) -> None:
     """Show a study's beliefs: per arm rewards told, expected reward, probability of being best."""
     study = opened(name, storage, read_only)
-    console.print(repr(study), highlight=False)
+    say(repr(study))
     show(study.beliefs(**_looked_at(context, candidates)))
 
 
-@app.command()
-def metrics(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
-) -> None:
+@command(app)
+def metrics(name: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False) -> None:
     """Show the metrics of every arm: count, mean, and Student's interval."""
     show(opened(name, storage, read_only).metrics())
 
 
-@app.command()
-def changes(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
-) -> None:
+@command(app)
+def changes(name: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False) -> None:
     """Show the changes over time that a study noticed (with --drift)."""
     show(opened(name, storage, read_only).changes())
 
 
-@app.command()
+@command(app, context=CONTEXT, candidates=CANDIDATES)
 def explain(
-    name: Name,
-    context: ContextOption = None,
-    candidates: CandidatesOption = None,
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    name: str,
+    *,
+    context: list[str] | None = None,
+    candidates: str | None = None,
+    storage: str = DEFAULT_STORAGE,
+    read_only: bool = False,
 ) -> None:
     """Explain the next choice: what the policy sees of each arm."""
     show(opened(name, storage, read_only).explain(**_looked_at(context, candidates)))
@@ -86,10 +78,8 @@ def _looked_at(context: list[str] | None, candidates: str | None) -> dict[str, A
     }
 
 
-@app.command()
-def contexts(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
-) -> None:
+@command(app)
+def contexts(name: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False) -> None:
     """Show what is known by context: coefficients of features, or the best arm of each segment."""
     found = opened(name, storage, read_only).contexts()
     if not found:
@@ -98,12 +88,9 @@ def contexts(
         show(table)
 
 
-@app.command()
+@command(app, last="How many events.")
 def history(
-    name: Name,
-    last: Annotated[int, typer.Option(help="How many events.")] = 20,
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    name: str, *, last: int = 20, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """Show the last events of the event log."""
     table = opened(name, storage, read_only).history(last)
@@ -113,40 +100,27 @@ def history(
     show(table)
 
 
-@app.command()
+@command(app, path="A file whose name ends in .csv or .parquet.")
 def export(
-    name: Name,
-    path: Annotated[Path, typer.Argument(help="A file whose name ends in .csv or .parquet.")],
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    name: str, path: Path, *, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """Export the event log to a file."""
-    console.print(
-        f"wrote {opened(name, storage, read_only).export(path):,} events to {path}", highlight=False
-    )
+    say(f"wrote {opened(name, storage, read_only).export(path):,} events to {path}")
 
 
-@app.command()
+@command(app, policy="Another policy; settings after a colon, as in `belman run`.")
 def replay(
-    name: Name,
-    policy: Annotated[
-        str, typer.Argument(help="Another policy; settings after a colon, as in `belman run`.")
-    ],
-    storage: StorageOption = DEFAULT_STORAGE,
-    read_only: ReadOnly = False,
+    name: str, policy: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False
 ) -> None:
     """Estimate what another policy would have earned (off-policy evaluation)."""
     study = opened(name, storage, read_only)
-    contexts = study.settings.contexts
-    read = parse.dependent_policy if contexts and contexts.agent else parse.policy
+    read = parse.dependent_policy if study.settings.has_features else parse.policy
     estimate = study.replay(read(policy, horizon=10_000))
     show(Table({field.replace("_", " "): [value] for field, value in estimate._asdict().items()}))
 
 
-@app.command()
-def check(
-    name: Name, storage: StorageOption = DEFAULT_STORAGE, read_only: ReadOnly = False
-) -> None:
+@command(app)
+def check(name: str, *, storage: str = DEFAULT_STORAGE, read_only: bool = False) -> None:
     """Check a study: rebuild its state from the event log, and compare bit by bit."""
     study = opened(name, storage, read_only)
-    console.print(f"{study.number:,} events, state {study.check()}", highlight=False)
+    say(f"{study.number:,} events, state {study.check()}")

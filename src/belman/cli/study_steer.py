@@ -1,35 +1,37 @@
-"""`belman study pause | ship | add-arm | …`: changes of a study while it runs."""
+"""`belman study pause | ship | publish | archive | …`: changes of a study while it runs, and its
+end.
+"""
 
 from __future__ import annotations
-
-from typing import Annotated
 
 import typer
 
 from belman.cli import parse
-from belman.cli.show import console
-from belman.cli.study import DEFAULT_STORAGE, Arm, Name, Reason, StorageOption, app, arm_of, opened
+from belman.cli.commands import command
+from belman.cli.output import say
+from belman.cli.study import ARM, DEFAULT_STORAGE, app, arm_of, opened
 
 
-@app.command()
-def pause(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
+@command(app)
+def pause(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Pause a study: asks are refused, rewards are still accepted."""
     opened(name, storage).pause(reason)
 
 
-@app.command()
-def resume(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
+@command(app)
+def resume(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Resume a paused study."""
     opened(name, storage).resume(reason)
 
 
-@app.command()
+@command(app, arm=ARM, prior="Its prior, separated by commas: 1,1.")
 def add_arm(
-    name: Name,
-    arm: Arm,
-    prior: Annotated[str | None, typer.Option(help="Its prior, separated by commas: 1,1.")] = None,
-    reason: Reason = "",
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str,
+    arm: str,
+    *,
+    prior: str | None = None,
+    reason: str = "",
+    storage: str = DEFAULT_STORAGE,
 ) -> None:
     """Add a new arm, or bring back a retired one."""
     study = opened(name, storage)
@@ -38,52 +40,95 @@ def add_arm(
     study.add_arm(known.get(arm, arm), given, reason)
 
 
-@app.command()
-def retire_arm(
-    name: Name, arm: Arm, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE
-) -> None:
+@command(app, arm=ARM)
+def retire_arm(name: str, arm: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Stop choosing an arm; rewards of its open tickets still count."""
     study = opened(name, storage)
     study.retire_arm(arm_of(arm, study.arms), reason)
 
 
-@app.command()
+@command(app, arm="The arm; by default the most likely best.")
 def ship(
-    name: Name,
-    arm: Annotated[
-        str | None, typer.Argument(help="The arm; by default the most likely best.")
-    ] = None,
-    reason: Reason = "",
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str, arm: str | None = None, *, reason: str = "", storage: str = DEFAULT_STORAGE
 ) -> None:
     """Give all traffic to one arm, until `unship`."""
     study = opened(name, storage)
     study.ship(None if arm is None else arm_of(arm, study.arms), reason)
-    console.print(f"all traffic goes to {study.shipped}", highlight=False, markup=False)
+    say(f"all traffic goes to {study.shipped}")
 
 
-@app.command()
-def unship(name: Name, reason: Reason = "", storage: StorageOption = DEFAULT_STORAGE) -> None:
+@command(app)
+def unship(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Undo `ship`: the policy decides again."""
     opened(name, storage).unship(reason)
 
 
-@app.command()
-def exposure(
-    name: Name,
-    schedule: Annotated[
-        str, typer.Argument(help="An exposure, settings after a colon: constant:tau=0.1.")
-    ],
-    reason: Reason = "",
-    storage: StorageOption = DEFAULT_STORAGE,
-) -> None:
+@command(app, schedule="An exposure, settings after a colon: constant:tau=0.1.")
+def exposure(name: str, schedule: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
     """Set the exposure, how greedy the policy is, from now on."""
     opened(name, storage).set_exposure(parse.exposure(schedule), reason)
 
 
-@app.command()
-def migrate(storage: StorageOption = DEFAULT_STORAGE) -> None:
-    """Upgrade the tables of a storage to this version of belman."""
-    from belman.studies import migrate as upgrade
+@command(
+    app,
+    decisions="How many decisions the weights are for.",
+    every="Seconds until the next version is due.",
+    valid_for="Seconds for which they may be used if they cannot be renewed.",
+    segment="The part of the units that they are for.",
+    signed="Print the signed document.",
+)
+def publish(
+    name: str,
+    *,
+    decisions: int,
+    every: float | None = None,
+    valid_for: float = 86_400.0,
+    segment: str | None = None,
+    signed: bool = False,
+    reason: str = "",
+    storage: str = DEFAULT_STORAGE,
+) -> None:
+    """Publish weights (traffic shares) as a document by which any server assigns units."""
+    from belman.assignment import sign
 
-    console.print(f"{storage}: tables of version {upgrade(storage)}", highlight=False)
+    study = opened(name, storage)
+    found = study.publish(
+        decisions, every=every, valid_for=valid_for, segment=segment, reason=reason
+    )
+    print(sign(found, study.signing_key) if signed else found.to_json())
+
+
+@command(app)
+def archive(name: str, *, reason: str = "", storage: str = DEFAULT_STORAGE) -> None:
+    """Pause a study and leave it out of lists; nothing is deleted."""
+    from belman import studies
+
+    studies.archive(opened(name, storage), reason)
+
+
+@command(app)
+def restore(name: str, *, storage: str = DEFAULT_STORAGE) -> None:
+    """List an archived study again; it stays paused until it is resumed."""
+    from belman import studies
+
+    studies.restore(studies.Storage(storage), name)
+
+
+@command(
+    app,
+    confirm=typer.Option(prompt="To delete it for good, type its name", help="Its name again."),
+)
+def delete(name: str, *, confirm: str, storage: str = DEFAULT_STORAGE) -> None:
+    """Delete a study with its whole log, for good."""
+    from belman import studies
+
+    gone = studies.delete(studies.Storage(storage), name, confirm)
+    say(f"deleted {name} with {gone:,} events")
+
+
+@command(app)
+def migrate(*, storage: str = DEFAULT_STORAGE) -> None:
+    """Upgrade the tables of a storage to this version of belman."""
+    from belman import studies
+
+    say(f"{storage}: tables of version {studies.migrate(storage)}")

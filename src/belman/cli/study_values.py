@@ -1,4 +1,4 @@
-"""What options of `belman study` stand for: metrics, attributes, floors and guard-rails."""
+"""What options of `belman study` stand for: metrics, attributes, priors, floors, guard-rails."""
 
 from __future__ import annotations
 
@@ -42,27 +42,43 @@ def attributes(pairs: list[str] | None) -> dict[str, str] | None:
     return found
 
 
-def floor(words: str | None) -> float | dict[Hashable, float] | None:
+def silence(words: str) -> float | str:
+    """What a silent ticket counts as.
+
+    >>> silence("0.5"), silence("forget")
+    (0.5, 'forget')
+    """
+    return words if words == "forget" else numbers(words, "silence")[0]
+
+
+def priors(pairs: list[str]) -> dict[Hashable, tuple[float, ...]]:
+    """Priors of single arms, `blue=2,3` each.
+
+    >>> priors(["blue=2,3"])
+    {'blue': (2.0, 3.0)}
+    """
+    return {arm: numbers(text, "priors") for arm, text in map(setting, pairs)}
+
+
+def floor(words: str) -> float | dict[Hashable, float]:
     """The least share of every arm, or of some by name.
 
     >>> floor("0.05"), floor("blue=0.2,red=0.1")
     (0.05, {'blue': 0.2, 'red': 0.1})
     """
-    if words is None:
-        return None
     if "=" in words:
         return {arm: numbers(str(share), "floor")[0] for arm, share in pairs(words).items()}
     return numbers(words, "floor")[0]
 
 
-def guard(limits: list[str] | None) -> dict[str, str] | None:
+def guard(limits: list[str]) -> dict[str, str]:
     """Limits on metrics, a name and a limit each.
 
     >>> guard(["refund < 0.05", "rating>3 up to 5"])
     {'refund': '< 0.05', 'rating': '> 3 up to 5'}
     """
     found = {}
-    for words in limits or ():
+    for words in limits:
         sign = next((sign for sign in "<>" if sign in words), None)
         if sign is None:
             raise SettingError(
@@ -70,4 +86,4 @@ def guard(limits: list[str] | None) -> dict[str, str] | None:
             )
         name, _, limit = words.partition(sign)
         found[name.strip()] = f"{sign} {limit.strip()}"
-    return found or None
+    return found

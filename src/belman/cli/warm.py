@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from typing import Annotated
 
-import typer
-
-from belman.cli.show import console
+from belman.cli.commands import app, command
+from belman.cli.output import say
 from belman.engine.cache import cache_directory
-from belman.errors import FamilyError, listing, nearest
+from belman.errors import FamilyError, unknown
 from belman.families import FAMILIES
 
 
-def warm(
-    family: Annotated[
-        list[str] | None,
-        typer.Option(help="A family whose default policy is compiled; may be repeated."),
-    ] = None,
-) -> None:
+@command(app, family="A family whose default policy is compiled; may be repeated.")
+def warm(*, family: list[str] | None = None) -> None:
     """Compile the kernels of studies with the default policy into the cache, and say where it is.
 
     `$BELMAN_CACHE` says where; a container runs this while it is built.
@@ -28,14 +22,13 @@ def warm(
     names = family or ["bernoulli"]
     for name in names:
         if name not in FAMILIES:
-            known = f"there are {listing(FAMILIES)}{nearest(name, FAMILIES)}"
-            raise FamilyError(f"unknown family {name!r}: {known}")
+            raise FamilyError(unknown("family", name, FAMILIES))
     os.environ["BELMAN_COMPILE"] = "first"
     for name in names:
         started = time.perf_counter()
         _play(name)
-        console.print(f"{name}: {time.perf_counter() - started:.1f} s", highlight=False)
-    console.print(f"compiled code is in {cache_directory()}", highlight=False, soft_wrap=True)
+        say(f"{name}: {time.perf_counter() - started:.1f} s")
+    say(f"compiled code is in {cache_directory()}")
 
 
 def _play(family: str) -> None:

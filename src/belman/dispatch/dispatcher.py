@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.dispatch import roster_file
 from belman.dispatch.breaker import Breaker
 from belman.dispatch.desk import Desk

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.agent import checks
+from belman.deciders import checks
 from belman.errors import SettingError, StateError
 
 MOST_SLOTS = 1024

@@ -1,62 +1,49 @@
-"""What the paper showed: every figure as data, one file each, and what is to be read from them."""
+"""What the paper showed: every figure as data, and what is to be read from them."""
 
 from belman.figures import (
     barycentre,
-    bayes_average,
     beliefs,
-    bernoulli_2,
-    bernoulli_2_close,
-    bernoulli_10,
-    bernoulli_20,
-    bernoulli_20_long,
-    central_limit,
-    consistency,
-    exploration_shares,
-    exponential_5,
-    exponential_5_bounded,
-    exponential_5_large,
-    exposures,
-    first_look,
-    focal,
-    manifold,
+    comparisons,
+    exploration,
+    limit_theorems,
     pure_exploration,
     queueing,
-    queueing_matching,
-    readings,
-    two_phase,
+    regret,
 )
-from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Curves, Effort, Figure, Panel, Part
+from belman.figures.claim import Claim
+from belman.figures.curves import Curves, Panel
+from belman.figures.figure import AS_IN_PAPER, FULL, QUICK, Effort, Figure, Part
 from belman.figures.folder import draw_into, figure_data
 
+_IN_ORDER: tuple[Figure, ...] = (
+    comparisons.FIRST_LOOK,
+    beliefs.FOCAL,
+    *regret.FIGURES,
+    queueing.ONE_QUEUE,
+    queueing.MATCHING,
+    exploration.TWO_PHASE,
+    exploration.SHARES,
+    pure_exploration.PURE_EXPLORATION,
+    barycentre.BARYCENTRE,
+    limit_theorems.CENTRAL_LIMIT,
+    limit_theorems.CONSISTENCY,
+    comparisons.EXPOSURES,
+    comparisons.BAYES_AVERAGE,
+    comparisons.READINGS,
+    beliefs.BELIEFS,
+    beliefs.MANIFOLD,
+)
 #: Every figure by its name, in the order of the report.
-FIGURES: dict[str, Figure] = {
-    module.FIGURE.name: module.FIGURE
-    for module in (
-        first_look,
-        focal,
-        bernoulli_2,
-        bernoulli_2_close,
-        bernoulli_10,
-        bernoulli_20,
-        bernoulli_20_long,
-        exponential_5_bounded,
-        exponential_5,
-        exponential_5_large,
-        queueing,
-        queueing_matching,
-        two_phase,
-        exploration_shares,
-        pure_exploration,
-        barycentre,
-        central_limit,
-        consistency,
-        exposures,
-        bayes_average,
-        readings,
-        beliefs,
-        manifold,
-    )
-}
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in _IN_ORDER}
+#: Every claim of the paper, by its number; each stands, with its tests, in the file of its figure.
+CLAIMS: tuple[Claim, ...] = (
+    *regret.CLAIMS,
+    exploration.CLAIMS[0],
+    queueing.CLAIM,
+    exploration.CLAIMS[1],
+    barycentre.CLAIM,
+    *limit_theorems.CLAIMS,
+)
 
-__all__ = ["AS_IN_PAPER", "FIGURES", "FULL", "QUICK", "Curves", "Effort", "Figure", "Panel", "Part"]
-__all__ += ["draw_into", "figure_data"]
+__all__ = ["AS_IN_PAPER", "CLAIMS", "FIGURES", "FULL", "QUICK"]
+__all__ += ["Claim", "Curves", "Effort", "Figure", "Panel", "Part", "draw_into", "figure_data"]

@@ -10,7 +10,7 @@ import xarray
 
 from belman.families import Bernoulli, Exponential, Family, Gaussian
 from belman.figures.claim import AllData, Check, Claim, Judgement
-from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.manifold import least_kl_from_arms
 from belman.plots import style
 
@@ -73,11 +73,7 @@ class Barycentre(Figure):
         return {name: part(name) for name in FAMILIES}
 
     def draw(self, data: Data) -> Picture:
-        from matplotlib import pyplot
-
-        width, height, _ = style.SIZES["screen"]
-        size = (1.5 * width, height)
-        figure, panels = pyplot.subplots(1, len(FAMILIES), figsize=size, sharex=True)
+        figure, panels = canvas(1, len(FAMILIES), 1.5, sharex=True)
         for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
             look: Any = {"color": style.colour(place), "alpha": 0.4, "linewidth": 0.8}
             ax.plot(_STEPS, data[name].excess.values.T, **look)
@@ -87,7 +83,7 @@ class Barycentre(Figure):
         return figure
 
 
-FIGURE = Barycentre(
+BARYCENTRE = Barycentre(
     name="barycentre",
     title="The pseudobelief is the barycentre",
     shows="Five arms with random beliefs: the mean KL from them along thirty lines through the "
@@ -101,29 +97,14 @@ def _theorem_1(everything: AllData) -> Judgement:
     for name, found in everything["barycentre"].items():
         away = found.excess.where(found.step != 0.0, drop=True)
         runs = int(away.size)
+        off, apart = float(found.mismatch), float(abs(found.excess - found.apart).max())
+        mixture = f"{name}: excess of KL from the mixture minus KL(b̄ ‖ b), at most"
+        above = f"{name}: least mean KL of other points above the barycentre's"
+        average = f"{name}: mean parameters off the arms' average, relative"
         tests += [
-            Check(
-                f"{name}: least mean KL of other points above the barycentre's",
-                float(away.min()),
-                0.0,
-                0.0,
-                False,
-                runs,
-            ),
-            Check(
-                f"{name}: mean parameters off the arms' average, relative",
-                float(found.mismatch),
-                0.0,
-                1e-10,
-                runs=1,
-            ),
-            Check(
-                f"{name}: excess of KL from the mixture minus KL(b̄ ‖ b), at most",
-                float(abs(found.excess - found.apart).max()),
-                0.0,
-                1e-9,
-                runs=runs,
-            ),
+            Check(above, float(away.min()), 0.0, 0.0, False, runs),
+            Check(average, off, 0.0, 1e-10, runs=1),
+            Check(mixture, apart, 0.0, 1e-9, runs=runs),
         ]
     return Judgement(tests)
 

@@ -1,4 +1,4 @@
-"""What one agent believes after 50, 200 and 1,000 rewards."""
+"""What is believed, as pictures: the focal distribution, densities of an agent, the manifold."""
 
 from __future__ import annotations
 
@@ -9,15 +9,28 @@ import numpy as np
 import xarray
 
 from belman.agent import Agent
-from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.exposure import Evidence, Exposure, Infinite, Paper, two_phase
+from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.figures.players import TWENTY
-from belman.plots import BeliefDensities, belief_densities, draw_beliefs, style
+from belman.plots import (
+    BeliefDensities,
+    FocalDensities,
+    Paths,
+    Trail,
+    belief_densities,
+    draw_beliefs,
+    draw_focal,
+    draw_manifold,
+    focal_densities,
+)
+from belman.policies import BelMan
 from belman.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-MOMENTS = (50, 200, 1_000)
+_FOCAL_TURNS = (1, 10, 100, 1_000)
+_MOMENTS = (50, 200, 1_000)
 _NAMES = tuple(f"arm {a + 1}" for a in range(len(TWENTY)))
 _SHOWN = ("arm 1", "arm 2", "arm 3", "arm 6")  # the four best of the twenty
 _COLUMNS = {
@@ -27,6 +40,61 @@ _COLUMNS = {
     "high": "high",
     "P(best)": "best",
 }
+#: What is kept of densities, and of paths: the name and the dims of every array.
+_DENSITIES = {
+    "x": ("x", ("arm", "point")),
+    "density": ("density", ("arm", "point")),
+    "pseudobelief_x": ("pseudobelief_x", ("point",)),
+    "pseudobelief_density": ("pseudobelief_density", ("point",)),
+    "best": ("chance", ("arm",)),
+}
+_PATHS = {
+    "mean": ("turn", "arm"),
+    "precision": ("turn", "arm"),
+    "pseudobelief_mean": ("turn",),
+    "pseudobelief_precision": ("turn",),
+    "best": ("arm",),
+}
+_ARMS = {"0.3": 0.3, "0.5": 0.5, "0.6": 0.6, "0.8": 0.8}
+_TURNS = 300
+_MODES: dict[str, Exposure] = {
+    "pure exploration": Infinite(),
+    "exploration and exploitation": Evidence(),
+    "two phases": two_phase(150),
+}
+
+
+def _densities(_: bool | None) -> xarray.Dataset:
+    found = focal_densities(Paper(), _FOCAL_TURNS)
+    return xarray.Dataset(
+        {"density": (("turn", "x"), found.density), "tau": ("turn", found.tau)},
+        {"turn": list(_FOCAL_TURNS), "x": found.x},
+    )
+
+
+@dataclass(frozen=True)
+class Focal(Figure):
+    """The focal distribution itself; nothing is simulated."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        return {"densities": Part({"exposure": repr(Paper()), "turns": _FOCAL_TURNS}, _densities)}
+
+    def draw(self, data: Data) -> Picture:
+        kept = data["densities"]
+        density = np.asarray(kept.density.values)
+        found = FocalDensities(_FOCAL_TURNS, kept.tau.values, kept.x.values, density)
+        picture, ax = canvas()
+        draw_focal(found, ax)
+        return picture
+
+
+FOCAL = Focal(
+    name="focal",
+    title="The focal distribution",
+    shows="How strongly high rewards are in focus under the paper's schedule: not at all at "
+    "first, then more and more.",
+    paper="The distribution steepens towards 1 as t grows.",
+)
 
 
 def _watch(_: bool | None) -> xarray.Dataset:
@@ -34,27 +102,21 @@ def _watch(_: bool | None) -> xarray.Dataset:
     agent, nature = Agent(list(_NAMES), seed=SEED), np.random.default_rng(SEED)
     means = dict(zip(_NAMES, TWENTY, strict=True))
     seen: list[BeliefDensities] = []
-    for turn in range(1, MOMENTS[-1] + 1):
+    for turn in range(1, _MOMENTS[-1] + 1):
         arm = agent.ask()
         agent.tell(arm, float(nature.random() < means[str(arm)]))
-        if turn in MOMENTS:
+        if turn in _MOMENTS:
             seen.append(belief_densities(agent))
     believed = agent.beliefs()
     curves = {
-        "x": (("moment", "arm", "point"), np.stack([found.x for found in seen])),
-        "density": (("moment", "arm", "point"), np.stack([found.density for found in seen])),
-        "pseudobelief_x": (("moment", "point"), np.stack([found.pseudobelief_x for found in seen])),
-        "pseudobelief_density": (
-            ("moment", "point"),
-            np.stack([found.pseudobelief_density for found in seen]),
-        ),
-        "chance": (("moment", "arm"), np.stack([found.best for found in seen])),
+        kept: (("moment", *dims), np.stack([getattr(found, name) for found in seen]))
+        for name, (kept, dims) in _DENSITIES.items()
     }
     table = {
         f"final_{name}": ("arm", np.array(believed[column], dtype=float))
         for column, name in _COLUMNS.items()
     }
-    coords = {"moment": list(MOMENTS), "arm": list(_NAMES)}
+    coords = {"moment": list(_MOMENTS), "arm": list(_NAMES)}
     return xarray.Dataset({**curves, **table}, coords, {"quantity": seen[0].quantity})
 
 
@@ -63,31 +125,20 @@ class Beliefs(Figure):
     """One panel a moment, on one axis of rewards."""
 
     def parts(self, effort: Effort) -> dict[str, Part]:
-        described = {"arms": TWENTY, "moments": MOMENTS, "seed": SEED, "policy": "BelMan()"}
+        described = {"arms": TWENTY, "moments": _MOMENTS, "seed": SEED, "policy": "BelMan()"}
         return {"one agent": Part(described, _watch)}
 
     def draw(self, data: Data) -> Picture:
-        from matplotlib import pyplot
-
         kept = data["one agent"]
-        width, height, _ = style.SIZES["screen"]
-        size = (width, 2.0 * height)
-        figure, panels = pyplot.subplots(len(MOMENTS), 1, figsize=size, sharex=True)
+        figure, panels = canvas(len(_MOMENTS), high=2.0, sharex=True)
         # all titles first: they take room from what labels are placed in
-        for ax, turn in zip(panels, MOMENTS, strict=True):
+        for ax, turn in zip(panels, _MOMENTS, strict=True):
             ax.set_title(f"after {turn:,} rewards")
         for place, ax in enumerate(panels):
             now = kept.isel(moment=place)
-            found = BeliefDensities(
-                arms=_NAMES,
-                x=now["x"].values,
-                density=now["density"].values,
-                best=now["chance"].values,
-                pseudobelief_x=now["pseudobelief_x"].values,
-                pseudobelief_density=now["pseudobelief_density"].values,
-                window=(0.0, 0.6),
-                quantity=str(kept.attrs["quantity"]),
-            )
+            arrays = {name: now[key].values for name, (key, _) in _DENSITIES.items()}
+            quantity = str(kept.attrs["quantity"])
+            found = BeliefDensities(_NAMES, **arrays, window=(0.0, 0.6), quantity=quantity)
             draw_beliefs(found, ax, highlight=_SHOWN)
             ax.set_xlabel(found.quantity if ax is panels[-1] else "")
         return figure
@@ -96,14 +147,64 @@ class Beliefs(Figure):
         kept = data["one agent"]
         cells = {column: kept[f"final_{name}"].values for column, name in _COLUMNS.items()}
         columns = {column: [float(value) for value in values] for column, values in cells.items()}
-        title = f"after {MOMENTS[-1]:,} rewards; low and high are ends of a 95 % credible interval"
+        title = f"after {_MOMENTS[-1]:,} rewards; low and high are ends of a 95 % credible interval"
         return [Table({"arm": list(_NAMES), "mean": list(TWENTY), **columns}, title)]
 
 
-FIGURE = Beliefs(
+BELIEFS = Beliefs(
     name="beliefs",
     title="What an agent believes",
     shows="One agent on the twenty arms, the four best of them named. Each belief about an "
     "expected reward narrows where the agent looks; the dashed pseudobelief sums up what is known "
     "of all.",
+)
+
+
+def _trail(mode: Exposure) -> xarray.Dataset:
+    """One run, against the same luck in every mode."""
+    agent = Agent(list(_ARMS), policy=BelMan(mode), seed=SEED)
+    trail, nature = Trail(_TURNS), np.random.default_rng(SEED)
+    for _ in range(_TURNS):
+        arm = agent.ask()
+        agent.tell(arm, float(nature.random() < _ARMS[str(arm)]))
+        trail.record(agent)
+    found = trail.paths()
+    return xarray.Dataset(
+        {name: (dims, getattr(found, name)) for name, dims in _PATHS.items()},
+        {"turn": list(found.turns), "arm": list(_ARMS)},
+        {"quantity": found.quantity},
+    )
+
+
+@dataclass(frozen=True)
+class Manifold(Figure):
+    """One panel a mode."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        def part(mode: Exposure) -> Part:
+            described = {"exposure": repr(mode), "arms": _ARMS, "turns": _TURNS, "seed": SEED}
+            return Part(described, lambda _: _trail(mode))
+
+        return {name: part(mode) for name, mode in _MODES.items()}
+
+    def draw(self, data: Data) -> Picture:
+        figure, panels = canvas(1, len(_MODES), 1.7, 1.2, sharex=True, sharey=True)
+        for ax, (name, kept) in zip(panels, data.items(), strict=True):
+            arms = tuple(str(arm) for arm in kept.arm.values)
+            turns = tuple(int(turn) for turn in kept.turn.values)
+            arrays = {key: kept[key].values for key in _PATHS}
+            found = Paths(arms, turns, **arrays, quantity=str(kept.attrs["quantity"]))
+            draw_manifold(found, ax, highlight=tuple(_ARMS))
+            ax.set_title(name)
+            if ax is not panels[0]:
+                ax.set_ylabel("")
+        return figure
+
+
+MANIFOLD = Manifold(
+    name="manifold",
+    title="Beliefs on the manifold",
+    shows="Every belief is a point, its mean against its precision, with its trail over 300 "
+    "turns: exploration lifts all arms alike, exploitation lifts the best, two phases do one "
+    "after the other. The pseudobelief follows.",
 )

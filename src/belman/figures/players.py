@@ -25,6 +25,8 @@ from belman.policies import (
 #: The paper's twenty Bernoulli arms.
 TWENTY: tuple[float, ...] = (0.25, 0.22, 0.2, 0.17, 0.17, 0.2, 0.13, 0.13, 0.1, 0.07)
 TWENTY += (0.07, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
+#: Its ten arms of small means.
+TEN = (0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 #: Where the paper cuts exponential rewards, and by what policies made for [0, 1] divide them.
 BOUND = 10.0
 

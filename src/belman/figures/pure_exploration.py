@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 import xarray
 
 from belman.exposure import Infinite
-from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import chance_of_error, half_width
 from belman.plots import style
@@ -131,11 +132,9 @@ class PureExploration(Figure):
         return found
 
     def draw(self, data: Data) -> Picture:
-        from matplotlib import pyplot
         from matplotlib.lines import Line2D
 
-        width, height, _ = style.SIZES["screen"]
-        figure, grid = pyplot.subplots(4, 4, figsize=(2.2 * width, 3.0 * height))
+        figure, grid = canvas(4, 4, 2.2, 3.0)
         for place, name in enumerate(INSTANCES):
             row, column = divmod(place, 4)
             _draw_budget(grid[row, column], data[name], "error", name)
@@ -206,37 +205,39 @@ def _draw_risk(ax: Axes, data: Data, delta: float) -> None:
     ax.tick_params(axis="x", labelrotation=45)
 
 
+def _table(found: xarray.Dataset, columns: Mapping[str, str], title: str) -> Table:
+    """Players in the order of the first column, whose variables are named."""
+    order = np.argsort(found[next(iter(columns.values()))].values, kind="stable")
+    players: list[object] = [str(found.player.values[place]) for place in order]
+    cells = {
+        name: [float(found[variable][place]) for place in order]
+        for name, variable in columns.items()
+    }
+    return Table({"player": players, **cells}, title)
+
+
 def _budget_table(name: str, found: xarray.Dataset) -> Table:
+    columns = {
+        "error": "error",
+        "low": "error_low",
+        "high": "error_high",
+        "simple regret": "simple_regret",
+        "±": "simple_regret_half",
+    }
     row = found.isel(budget=-1)
-    order = np.argsort(row.error.values, kind="stable")
-    players: list[object] = [str(row.player.values[place]) for place in order]
-    columns: dict[str, list[object]] = {"player": players}
-    for title, variable in (
-        ("error", "error"),
-        ("low", "error_low"),
-        ("high", "error_high"),
-        ("simple regret", "simple_regret"),
-        ("±", "simple_regret_half"),
-    ):
-        columns[title] = [float(row[variable][place]) for place in order]
     title = f"instance {name}, budget {int(row.budget):,}, {found.attrs['runs']:,} runs"
-    return Table(columns, f"{title}; 95 % intervals")
+    return _table(row, columns, f"{title}; 95 % intervals")
 
 
 def _risk_table(name: str, found: xarray.Dataset) -> Table:
-    order = np.argsort(found.turns.values, kind="stable")
-    players: list[object] = [str(found.player.values[place]) for place in order]
-    columns: dict[str, list[object]] = {"player": players}
-    titles = {"turns": "turns", "±": "turns_half", "stopped": "stopped"}
-    titles |= {"error": "error", "≤": "error_high"}
-    for title, variable in titles.items():
-        columns[title] = [float(found[variable][place]) for place in order]
-    bound = found.attrs["bound"]
-    title = f"Bernoulli {name}, {found.attrs['runs']:,} runs"
-    return Table(columns, f"{title}; no rule needs much less than {bound:,.0f} turns")
+    columns = {"turns": "turns", "±": "turns_half", "stopped": "stopped"}
+    columns |= {"error": "error", "≤": "error_high"}
+    bound, runs = found.attrs["bound"], found.attrs["runs"]
+    title = f"Bernoulli {name}, {runs:,} runs; no rule needs much less than {bound:,.0f} turns"
+    return _table(found, columns, title)
 
 
-FIGURE = PureExploration(
+PURE_EXPLORATION = PureExploration(
     name="pure-exploration",
     title="Pure exploration: a budget, or a risk",
     shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven "

@@ -13,9 +13,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from belman.figures import FIGURES
+from belman.figures import CLAIMS, FIGURES
 from belman.figures.claim import Claim, Judgement
-from belman.figures.claims import CLAIMS
 from belman.figures.figure import SEED, Effort, Figure, Part
 from belman.figures.folder import draw_into, figure_data, kept_part, part_file, picture_path
 from belman.figures.page import Section, page, wide

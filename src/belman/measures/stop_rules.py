@@ -129,3 +129,11 @@ class Separated(StopRule):
         enough = report.others == 0 or report.log_separation >= needed
         what = f"the rewards {'' if enough else 'do not yet '}set {best.arm} apart from the others"
         return Verdict(enough, best.arm, f"{what}, at any look, up to a risk of {self.delta:.4g}")
+
+
+def check_rule(rule: object) -> StopRule | None:
+    """Validate a stopping rule, or None."""
+    if rule is not None and not isinstance(rule, StopRule):
+        give = "belman.Sure(0.95), belman.LossBelow(0.001) or belman.Separated(delta=0.05)"
+        raise SettingError(f"stop_when={rule!r} is not a stopping rule: give {give}")
+    return rule

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class Explorer(Protocol):
-    """Anything that believes something of the points of a box, such as a BoxAgent."""
+    """Anything that believes something of the points of a box, such as an agent of it."""
 
     @property
     def sides(self) -> Mapping[str, tuple[float, float]]:

@@ -9,7 +9,6 @@ from belman.policies.belman import BelMan
 from belman.policies.besa import BESA
 from belman.policies.boltzmann_gumbel import BoltzmannGumbel
 from belman.policies.brezzi_lai_gittins import BrezziLaiGittins
-from belman.policies.clipping import Clipping
 from belman.policies.coin_thompson import CoinThompson
 from belman.policies.cusum_test import CUSUMTest
 from belman.policies.detector import Detector
@@ -26,8 +25,6 @@ from belman.policies.exp_ts_plus import ExpTSPlus
 from belman.policies.explore_then_commit import ExploreThenCommit
 from belman.policies.finite_gittins import FiniteGittins
 from belman.policies.following import cusum_ucb, exp3_s, glr_klucb, m_ucb
-from belman.policies.forced import Forced
-from belman.policies.forgetting import Forgetting
 from belman.policies.giro import Giro
 from belman.policies.gittins import Gittins
 from belman.policies.glr_test import GLRTest
@@ -55,13 +52,11 @@ from belman.policies.normal_gittins import NormalGittins
 from belman.policies.npts import NPTS
 from belman.policies.oracle import Oracle
 from belman.policies.ossb import OSSB
-from belman.policies.phases import Phases
 from belman.policies.phe import PHE
 from belman.policies.policy import Ledger, Policy, PolicyKernels
 from belman.policies.published import q_ths, q_ucb, qbelman
 from belman.policies.random import Random
 from belman.policies.rb_sda import RBSDA
-from belman.policies.restarting import Restarting
 from belman.policies.sequential_halving import SequentialHalving
 from belman.policies.successive_accepts_rejects import SuccessiveAcceptsRejects
 from belman.policies.successive_rejects import SuccessiveRejects
@@ -80,6 +75,11 @@ from belman.policies.ugape import UGapE
 from belman.policies.uniform import Uniform
 from belman.policies.widest import WidestBelief
 from belman.policies.window_test import WindowTest
+from belman.policies.wrappers.clipping import Clipping
+from belman.policies.wrappers.forced import Forced
+from belman.policies.wrappers.forgetting import Forgetting
+from belman.policies.wrappers.phases import Phases
+from belman.policies.wrappers.restarting import Restarting
 
 _MEMBERS: tuple[type[Policy], ...] = (
     BelMan,

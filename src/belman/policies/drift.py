@@ -59,6 +59,7 @@ class Drift(Policy):
     half_life: float | timedelta | None = None
 
     name = "belman-drift"
+    forgets = "this agent follows changes, and rewards before and after one are not of one mean"
     kernels = KERNELS
 
     def __post_init__(self) -> None:

@@ -14,14 +14,14 @@ import math
 from belman.errors import PolicyError
 from belman.policies.cusum_test import CUSUMTest
 from belman.policies.exp3_s import EXP3S
-from belman.policies.forgetting import Forgetting
 from belman.policies.glr_test import GLRTest
 from belman.policies.kl_ucb import KLUCB
 from belman.policies.policy import Policy
-from belman.policies.restarting import Restarting
 from belman.policies.settings import is_whole
 from belman.policies.ucb1 import UCB1
 from belman.policies.window_test import WindowTest
+from belman.policies.wrappers.forgetting import Forgetting
+from belman.policies.wrappers.restarting import Restarting
 
 
 def _told(horizon: int, changes: int, arms: int = 1) -> tuple[float, float]:

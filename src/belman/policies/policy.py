@@ -229,8 +229,10 @@ class Policy(ABC):
 
     @property
     def leaves_all_a_chance(self) -> bool:
-        """Whether all tried arms may be played at every turn: the log tells of other policies."""
-        return self.kernels.propensity is to_be_integrated
+        """Whether all tried arms may be played at every turn, with chances that are known: the log
+        tells of other policies.
+        """
+        return self.draws_from_beliefs and self.kernels.propensity is to_be_integrated
 
     @property
     def learns(self) -> bool:
@@ -243,6 +245,11 @@ class Policy(ABC):
         study, whose state follows from its log, cannot have it.
         """
         return False
+
+    @property
+    def forgets(self) -> str:
+        """Why rewards do not all count alike in what it believes; nothing where they do."""
+        return ""
 
     @property
     @abstractmethod

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from belman.exposure import Paper
 from belman.policies.belman import BelMan
-from belman.policies.forced import Forced
 from belman.policies.log_ucb import LogUCB
 from belman.policies.thompson import Thompson
+from belman.policies.wrappers.forced import Forced
 
 
 def q_ucb(exponent: float = 2.0) -> Forced:

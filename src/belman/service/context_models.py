@@ -30,43 +30,6 @@ Top = Annotated[
 ]
 
 
-class ContextsIn(BaseModel):
-    """What makes a study one with contexts, as of `belman.open_study`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    segments: Annotated[
-        Words | None,
-        Field(description="Names of context values; each combination is a segment that learns."),
-    ] = None
-    context: Annotated[
-        Words | None, Field(description="Names of the context values that come with an ask.")
-    ] = None
-    features: Annotated[
-        Words | dict[Word, Values] | None,
-        Field(description="Features of every arm; or names alone, for candidates."),
-    ] = None
-    model: Annotated[
-        Word | dict[Word, Any] | None,
-        Field(description="The model of rewards given features: linear, logistic or poisson."),
-    ] = None
-    pooling: Annotated[
-        Word | None, Field(description="What arms share: shared, disjoint or hybrid.")
-    ] = None
-    interactions: Annotated[
-        Annotated[list[Words], Field(max_length=MOST_NAMES)]
-        | Annotated[StrictStr, Field(max_length=MOST_NAMES * MOST_NAMES)]
-        | None,
-        Field(
-            description="Interactions: pairs of a context name and a feature, or the same as "
-            "'country:price + hour:price'."
-        ),
-    ] = None
-    scale: Annotated[
-        Number | None, Field(description="The prior's standard deviation of coefficients.")
-    ] = None
-
-
 class Action(BaseModel):
     """One of the actions to rank: a name, and features in one or several objects."""
 

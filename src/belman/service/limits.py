@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from belman.errors import SettingError
 
@@ -12,25 +12,30 @@ if TYPE_CHECKING:
     from belman.studies import Limits as StudyLimits
 
 
+def _limit(default: Any, words: str) -> Any:
+    return field(default=default, metadata={"help": words})
+
+
 @dataclass(frozen=True)
 class Limits:
-    """Sizes, times and counts beyond which a request is refused.
+    """Sizes, times and counts beyond which a request is refused; the command line says the same of
+    each.
 
     >>> Limits(max_body=500).max_body, Limits().max_header
     (500, 32768)
     """
 
-    max_body: int = 1_000_000  # bytes of a request's body
-    max_header: int = 32_768  # bytes of its first line and headers together
-    request_seconds: float = 20.0  # from the first byte of a request to its last
-    idle_seconds: float = 5.0  # that a connection may stay open after an answer
-    stall_seconds: float = 60.0  # for so long a caller may leave an answer unread
-    max_connections: int = 1_000  # open at once
-    max_streams: int = 500  # pages that watch at once
-    max_streams_per_key: int = 150  # with one key, or from one address where there are no keys
-    rate: float = 2_000.0  # requests a second of one key, or address
-    max_tickets: int = 100_000  # that one transaction of a study gives
-    max_tickets_out: int = 1_000_000  # of one study at once
+    max_body: int = _limit(1_000_000, "The most bytes in the body of a request.")
+    max_header: int = _limit(32_768, "The most bytes in the header of a request.")
+    request_seconds: float = _limit(20.0, "Seconds within which a request has to arrive.")
+    idle_seconds: float = _limit(5.0, "Seconds that a connection may be idle.")
+    stall_seconds: float = _limit(60.0, "Seconds that a response may stay unread.")
+    max_connections: int = _limit(1_000, "The most open connections.")
+    max_streams: int = _limit(500, "The most open live pages (event streams).")
+    max_streams_per_key: int = _limit(150, "The most open live pages per key (or address).")
+    rate: float = _limit(2_000.0, "The most requests per second and key (or address).")
+    max_tickets: int = _limit(100_000, "The most tickets in one transaction of a study.")
+    max_tickets_out: int = _limit(1_000_000, "The most open tickets of a study.")
     proxies: tuple[str, ...] = ()  # whose X-Forwarded-For is believed
 
     @property
@@ -41,10 +46,10 @@ class Limits:
         return OfStudies(tickets=self.max_tickets, out=self.max_tickets_out)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name != "proxies" and not 0 < value < float("inf"):
-                raise SettingError(f"{field.name}={value!r}: give a number above 0")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name != "proxies" and not 0 < value < float("inf"):
+                raise SettingError(f"{one.name}={value!r}: give a number above 0")
         for proxy in self.proxies:
             _check_proxy(proxy)
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from belman import spec
 from belman.errors import SettingError
 from belman.exposure import Exposure
-from belman.families import Family
-from belman.measures.stop_rules import StopRule
-from belman.models import Model
-from belman.policies import Drift, Policy
-from belman.policies.dependent import DependentPolicy
-from belman.service.context_models import Candidates, Context, ContextsIn, Top
+from belman.service.context_models import Candidates, Context, Top
 from belman.service.dial import exposure_at
 from belman.studies import Ask, Tell
 
-MOST_ARMS = 10_000
 MOST_TICKETS = 1_000
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -38,9 +32,7 @@ Attributes = Annotated[
     Annotated[dict[Name, StrictStr | StrictInt | Number], Field(max_length=8)] | None,
     Field(description="Attributes of the visitor or request; reports can be split by them."),
 ]
-Share = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
 Described = Name | Annotated[dict[Name, Any], Field(max_length=20)]
-_OLD = Field(deprecated=True, description="Replaced by window and silence.")
 
 
 class _Model(BaseModel):
@@ -49,123 +41,6 @@ class _Model(BaseModel):
 
 def _example(**content: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [content]})
-
-
-class NewStudy(ContextsIn):
-    """Settings of a study, as of `belman.open_study`; objects by name, or name and settings."""
-
-    model_config = _example(name="button", arms=["blue", "green", "red"], uniform_share=0.05)
-
-    name: Annotated[Name, Field(description="The name of the study.")]
-    arms: Annotated[
-        Annotated[list[Arm], Field(min_length=1, max_length=MOST_ARMS)] | None,
-        Field(description="The names of the arms; left out where candidates come with asks."),
-    ] = None
-    family: Annotated[
-        Described | None,
-        Field(description="The family, a distribution of rewards; bernoulli by default."),
-    ] = None
-    policy: Annotated[Described | None, Field(description="The policy; belman by default.")] = None
-    prior: Annotated[Coordinates | None, Field(description="The prior of every arm.")] = None
-    range: Annotated[
-        Annotated[list[Number], Field(min_length=2, max_length=2)] | None,
-        Field(description="The least and the largest reward."),
-    ] = None
-    clip: Annotated[
-        StrictBool | None,
-        Field(description="Whether to clip rewards to the range; by default others are refused."),
-    ] = None
-    minimise: Annotated[
-        StrictBool | None, Field(description="Whether rewards are costs: less is better.")
-    ] = None
-    discount: Annotated[
-        Number | None,
-        Field(description="Below 1, old rewards count less: by this factor at every reward."),
-    ] = None
-    drift: Annotated[
-        Described | None,
-        Field(description="Adapt to changes over time: auto, or belman-drift with settings."),
-    ] = None
-    last: Annotated[
-        Annotated[int, Field(strict=True, ge=1)] | None,
-        Field(description="Only so many rewards count, the newest."),
-    ] = None
-    seed: Annotated[
-        Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None,
-        Field(description="The same seed makes the same decisions."),
-    ] = None
-    uniform_share: Annotated[
-        Number | None,
-        Field(description="A share of traffic assigned uniformly at random, for replays."),
-    ] = None
-    window: Annotated[
-        Number | None, Field(description="Seconds to wait for rewards of a ticket; then it counts.")
-    ] = None
-    silence: Annotated[
-        Number | None,
-        Field(description="The reward of a ticket when none came in time; null ignores it."),
-    ] = 0.0
-    accumulate: Annotated[
-        StrictBool,
-        Field(description="Whether rewards of a ticket add up; by default the last counts."),
-    ] = False
-    early: Annotated[
-        StrictBool | None,
-        Field(description="Whether to learn before windows close; null: where possible."),
-    ] = None
-    reward: Annotated[
-        StrictStr | None,
-        Field(
-            max_length=300,
-            description="A formula for the reward from metrics: margin - 0.2*latency",
-        ),
-    ] = None
-    control: Annotated[
-        Arm | None, Field(description="The arm that the others are compared with.")
-    ] = None
-    stop_when: Annotated[
-        Described | None,
-        Field(description="The stopping rule: sure, loss-below or separated, with settings."),
-    ] = None
-    then: Annotated[
-        Literal["say", "ship"] | None,
-        Field(description="What to do when it is met: say (only report it) or ship."),
-    ] = None
-    floor: Annotated[
-        Share | dict[Name, Share] | None,
-        Field(description="The least traffic share of every arm, or of some by name."),
-    ] = None
-    control_share: Annotated[
-        Share | None, Field(description="The share of traffic that control always gets.")
-    ] = None
-    guard: Annotated[
-        dict[Name, Annotated[StrictStr, Field(max_length=100)]] | None,
-        Field(description="Guard-rails, limits on means of metrics: {'refund': '< 0.05'}."),
-    ] = None
-    expire_after: Annotated[Number | None, _OLD] = None
-    expired_reward: Annotated[Number | None, _OLD] = None
-
-    def settings(self) -> dict[str, Any]:
-        """The same as `open_study` takes them."""
-        built = {"name", "arms", "family", "policy", "range", "silence", "control", "stop_when"}
-        built |= {"drift", "model"}
-        plain = self.model_dump(exclude=built, exclude_none=True)
-        if self.arms is None and not isinstance(self.features, list):
-            raise SettingError("give arms, or names of features for candidates")
-        along = (self.context, self.features, self.model)
-        chooses: type = Policy if along == (None, None, None) else DependentPolicy
-        return {
-            "arms": None if self.arms is None else [arm_in(arm) for arm in self.arms],
-            "model": spec.build(self.model, Model) if isinstance(self.model, dict) else self.model,
-            "family": None if self.family is None else spec.build(self.family, Family),
-            "policy": None if self.policy is None else spec.build(self.policy, chooses),
-            "drift": self.drift if self.drift in (None, "auto") else spec.build(self.drift, Drift),
-            "range": None if self.range is None else tuple(self.range),
-            "silence": self.silence,
-            "control": arm_in(self.control),
-            "stop_when": None if self.stop_when is None else spec.build(self.stop_when, StopRule),
-            **plain,
-        }
 
 
 class AskBody(_Model):

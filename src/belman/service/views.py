@@ -19,11 +19,12 @@ from belman.exposure import Exposure
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.service.dial import dial_of
-from belman.service.models import NewStudy
+from belman.service.new_study import NewStudy
 from belman.studies import Draw, Event, Kind, Storage, Study, Ticket, open_study
 from belman.studies.views.study_report import MOST
 from belman.table import Table
 
+_OWN_AFFAIR = ("body", "key", "link")  # of an event, which nobody is shown as they are
 MOST_TEXT = 4_000_000  # characters of the bodies of events that one answer holds, or one event
 
 
@@ -105,9 +106,8 @@ def history(study: Study, after: int, limit: int) -> bytes:
     register = study.register
     rows = []
     for event in lines:
-        told = event._replace(link=None)._asdict()  # a link is the log's own affair
-        there = {name: value for name, value in told.items() if value is not None}
-        row = {name: value for name, value in there.items() if name not in ("body", "key")}
+        there = {name: value for name, value in event._asdict().items() if value is not None}
+        row = {name: value for name, value in there.items() if name not in _OWN_AFFAIR}
         row["kind"] = Kind(event.kind).name.lower()
         row["time"] = datetime.fromtimestamp(event.time, UTC).isoformat()
         if event.arm is not None:

@@ -5,11 +5,11 @@ from belman.studies.log.event_log import Draw, Event, Kind
 from belman.studies.log.storage import Storage, migrate
 from belman.studies.open_or_create import open_study
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.study import Study
 from belman.studies.tickets.ticket import Ticket
 from belman.studies.unit_of_work import Ask, Tell
 from belman.studies.views.replay import Estimate
 
-__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Settings", "Storage", "Study"]
-__all__ += ["Tell", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]
+__all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Storage", "Study", "Tell"]
+__all__ += ["StudySettings", "Ticket", "archive", "delete", "migrate", "open_study", "restore"]

@@ -12,6 +12,7 @@ from belman.errors import ArmError, PolicyError
 from belman.policies import Policy
 from belman.studies.contexts.features import FeatureContexts
 from belman.studies.rules import floors
+from belman.studies.settings.checks import check_serves_segments
 from belman.studies.state import State
 
 
@@ -40,9 +41,8 @@ def check_policy(state: State, policy: Policy | None = None) -> None:
     if isinstance(state.contexts, FeatureContexts):
         remedy = "it was chosen when the study was created"
         raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
-    if state.contexts is not None and policy is not None and policy.learns:
-        words = "it keeps more than beliefs, which segments share"
-        raise PolicyError(f"policy {policy.name!r} cannot serve segments: {words}")
+    if state.contexts is not None:
+        check_serves_segments(policy)
 
 
 def retired(state: State, arm: Hashable) -> dict[str, Any]:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import secrets
-import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from belman.agent.contextual.settings import pairs_of
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule
 from belman.models import Model
-from belman.policies import Drift, Forgetting, Policy
+from belman.policies import Drift, Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.contexts.settings import NAMES
-from belman.studies.log.chain import NO_MARK, Head
+from belman.studies.log.chain import Head
 from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import Settings, settings
 from belman.studies.rules.utility import Utility
-from belman.studies.rules.window_rule import check_seconds
+from belman.studies.rules.window_rule import Silence
+from belman.studies.rules.written import is_encodable
+from belman.studies.settings import StudySettings
 from belman.studies.study import LIMITS, Study
 
 LONGEST = 200  # characters of a name
@@ -49,8 +47,8 @@ def open_study(
     seed: int | None = None,
     uniform_share: float | None = None,
     window: float | timedelta | None = None,
-    silence: float | None = 0,
-    accumulate: bool = False,
+    silence: Silence | None = None,
+    accumulate: bool | None = None,
     early: bool | None = None,
     reward: str | Utility | None = None,
     control: Hashable | None = None,
@@ -66,37 +64,28 @@ def open_study(
     pooling: str | None = None,
     interactions: str | Iterable[Sequence[str]] | None = None,
     scale: float | None = None,
-    expire_after: float | timedelta | None = None,
-    expired_reward: float | None = None,
     limits: Limits = LIMITS,
     read_only: bool = False,
     clock: Callable[[], float] | None = None,
 ) -> Study:
-    """The study of that name, created with these settings where there is none.
+    """Open the study of that name, or create it with these settings where there is none.
 
-    `arms` creates; without it the study has to be there. Settings that are given for a study that
-    is there have to be those it was created with; those left out are as they were. Up to `last`
-    they are an Agent's; drift may go by the study's clock, `belman.Drift(half_life=timedelta(7))`,
-    and a change that is noticed is an event in the log. A share of traffic may be kept uniform
-    (`uniform_share`) for an honest `replay`. With a `window` (seconds, or a timedelta) a ticket is
-    open for so long after its ask and counts when that is over: with the reward that was told last,
-    or the sum of all where they `accumulate`; where none was told, as `silence`, or not at all if
-    that is None. Until then it counts as much as is known of it: with `early`, which is the default
-    where rewards are 0 or 1 and silence is 0, a success that was told counts at once and silence as
-    its age says; `early=False` waits for the window. Where a ticket has no single reward, `reward`
-    declares one over its metrics: "margin - 0.2*latency". `control` is the arm that the others are
-    compared with in `report`, and `stop_when` the rule by which `verdict` says whether to stop;
-    with `then="ship"` all traffic then goes to the winner (see `ship`). `floor` is the least share
-    of every arm, or of some by name, and `control_share` the share that control always gets.
-    `guard` limits means of metrics, {"refund": "< 0.05"}: an arm that crosses one is taken out of
-    play. With `segments`, names of what a context tells, arms are believed per segment (see
-    `belman.SegmentedAgent`); `context`, `features`, `model`, `pooling`, `interactions` and `scale`
-    make one belief for all arms, and are those of a `belman.ContextualAgent`; features that are
-    names alone, and no arms, are for candidates that come with every ask. `expire_after` and
-    `expired_reward`, which counted rewards at once and silence later, lead to a window. Time is the
-    storage's: PostgreSQL's own, and for SQLite that of this machine; a `clock` replaces it.
-    `limits` bounds the tickets of one ask, and those that are out. `read_only` opens a copy to look
-    at, and refuses every change.
+    `arms` creates, or names of `features` where candidates come with every ask; without these the
+    study has to be there. A setting that is None is not given. One that is given for a study that
+    is there has to be as the study was created; one that is not is as it was.
+
+    With a `window` a ticket is open that long after its ask, and counts when it closes: with the
+    reward told last, or their sum (`accumulate`), or as `silence` says. Learning `early`, a success
+    that was told counts at once, and silence as the age of the ticket says. With `segments` arms
+    are believed per segment (see `belman.SegmentedAgent`); `context`, `features` and the settings
+    after them make one belief for all arms, and are those of a `belman.ContextualAgent`.
+
+    - `name`: The name of the study, 1 to 200 printable characters.
+    - `storage`: Where studies are kept, such as "sqlite:///studies.db".
+    - `limits`: The most tickets of one ask, and the most that are out.
+    - `read_only`: Open a copy to look at, and refuse every change.
+    - `clock`: A function that gives the time; by default the database's, or this machine's.
+    SETTINGS
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -109,85 +98,29 @@ def open_study(
     Study('checkout-button', 2 arms, 1 reward told, 0 tickets out)
     >>> study.storage.close(); folder.cleanup()
     """
+    told = locals()
+    given = {setting: _listed(told[setting]) for setting in StudySettings.sentences()}
     place = storage if isinstance(storage, Storage) else Storage(storage, read_only=read_only)
     check_name(name)
-    given: dict[str, Any] = {
-        "family": family,
-        "policy": policy,
-        "prior": prior,
-        "priors": priors,
-        "range": range,
-        "clip": clip,
-        "minimise": minimise,
-        "discount": discount,
-        "drift": drift,
-        "last": last,
-        "seed": seed,
-        "uniform_share": uniform_share,
-        "early": early,
-        "reward": reward,
-        "control": control,
-        "stop_when": stop_when,
-        "then": then,
-        "floor": floor,
-        "control_share": control_share,
-        "guard": guard,
-        "segments": segments,
-        "context": None if context is None else list(context),
-        "features": features,
-        "model": model,
-        "pooling": pooling,
-        "interactions": None if interactions is None else pairs_of(interactions),
-        "scale": scale,
-    }
-    rule = {"window": window, "silence": silence, "accumulate": accumulate}
-    old = {"expire_after": expire_after, "expired_reward": expired_reward}
-    leads = _leads_to_a_window(window, expire_after, expired_reward)
-    if arms is not None or features is not None:
-        arms = arms if arms is None or isinstance(arms, (str, bytes)) else list(arms)
-        if name not in place.names():
-            chosen = settings(arms, **given, **(leads or rule))
-            now = place.now() if clock is None else check_time(clock())
-            if create(name, chosen, place, now):
-                _warn(leads)
-                return Study(name, place, clock=clock, limits=limits)
+    if (arms is not None or features is not None) and name not in place.names():
+        chosen = StudySettings(**given)
+        now = place.now() if clock is None else check_time(clock())
+        if create(name, chosen, place, now):
+            return Study(name, place, clock=clock, limits=limits)
     study = Study(name, place, clock=clock, limits=limits)
-    if study.settings.expire_after is not None:
-        _compare(study, arms, {**given, **old}, rule)
-    else:
-        _compare(study, arms, given, leads or rule)
-        _warn(leads)
+    study.settings.check_same(given, name)
     return study
 
 
-def _leads_to_a_window(
-    window: object, expire_after: float | timedelta | None, expired_reward: float | None
-) -> dict[str, Any]:
-    """The window to which the old pair of settings leads, if it was given."""
-    seconds = check_seconds(expire_after, "expire_after")
-    if expire_after is None and expired_reward is not None:
-        remedy = (
-            "counts for tickets that expire: give expire_after=… too, or rather window and silence"
-        )
-        raise SettingError(f"expired_reward={expired_reward!r} {remedy}")
-    if window is not None and expire_after is not None:
-        both = f"window={window!r} and expire_after={expire_after!r}"
-        raise SettingError(f"{both} are two rules for one thing: leave out expire_after")
-    if seconds is None:
-        return {}
-    return {"window": seconds, "silence": expired_reward, "accumulate": False}
+open_study.__doc__ = (open_study.__doc__ or "").replace(
+    "SETTINGS",
+    "\n    ".join(f"- `{name}`: {words}" for name, words in StudySettings.sentences().items()),
+)
 
 
-def _warn(leads: dict[str, Any]) -> None:
-    """Say why the old pair of settings leads to a window."""
-    if leads:
-        pair = "expire_after and expired_reward lead to"
-        rule = f"window={leads['window']!r}, silence={leads['silence']!r}"
-        why = (
-            "rewards that count at once while silence counts at the end make whatever was shown "
-            "lately look too good, so every ticket now counts when its window closes"
-        )
-        warnings.warn(f"{pair} {rule}: {why}", FutureWarning, stacklevel=3)
+def _listed(value: Any) -> Any:
+    """A value that can be read more than once."""
+    return list(value) if isinstance(value, Iterator) else value
 
 
 def is_name(name: object) -> bool:
@@ -209,61 +142,22 @@ def check_name(name: object) -> str:
     return str(name)
 
 
-def create(name: str, chosen: Settings, storage: Storage, now: float) -> bool:
+def create(name: str, chosen: StudySettings, storage: Storage, now: float) -> bool:
     """Write the first event; False where somebody else was faster."""
-    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=chosen.to_json()), NO_MARK)
+    if not is_encodable(text := chosen.to_json()):
+        words = "a text holds half of a surrogate pair, which no encoding has"
+        raise SettingError(f"the settings of study {name!r} cannot be kept in a log: {words}")
+    first, _ = Head().joined(Event(1, int(Kind.CREATED), now, body=text))
 
     insert = (
-        "INSERT INTO belman_studies (name, secret, created) VALUES (?, ?, ?) "
+        "INSERT INTO belman_studies (name, secret, created, last, link) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (name) DO NOTHING RETURNING id"
     )
 
     def work(transaction: Transaction) -> bool:
-        created = transaction.rows(insert, name, secrets.token_hex(16), now)
+        created = transaction.rows(insert, name, secrets.token_hex(16), now, 1, first.link)
         for (study,) in created:
             EventLog(study).append(transaction, [first])
         return bool(created)
 
     return storage.run(work)
-
-
-def _compare(
-    study: Study,
-    arms: Iterable[Hashable] | None,
-    given: dict[str, Any],
-    rule: dict[str, Any],
-) -> None:
-    """Refuse settings that are not those of the study; a window is compared as a whole."""
-    there, early = study.settings, given["early"]
-    wanted = {name: value for name, value in given.items() if value is not None}
-    if rule["window"] is not None or rule["accumulate"] or rule["silence"] not in (0, None):
-        wanted |= rule
-    if arms is None and not wanted:
-        return
-    base = {name: getattr(there, name) for name in ("family", "range", "minimise")}
-    if early is not None and there.window is not None:
-        base |= {name: getattr(there, name) for name in rule}
-    for name, needed in (("control_share", "control"), ("then", "stop_when")):
-        if name in wanted:
-            base[needed] = getattr(there, needed)
-    if "last" in wanted and isinstance(there.policy, Forgetting):
-        base["policy"] = there.policy.policy
-    of_candidates = there.contexts is not None and there.contexts.has_candidates
-    if arms is None and not (of_candidates and "features" in wanted):
-        arms = there.arms
-    asked = settings(arms, **{**base, **wanted})
-    meant = {"prior": "family", "drift": "policy", "last": "policy"}
-    meant |= dict.fromkeys(NAMES, "contexts")
-    if asked.contexts is not None and asked.contexts.agent:
-        meant["policy"] = "contexts"
-    compared = {meant.get(name, name) for name in wanted}
-    if arms is not None:
-        compared.add("arms")
-    for name in sorted(compared, key=lambda name: (name != "window", name)):
-        before, now = getattr(there, name), getattr(asked, name)
-        if now != before:
-            raise SettingError(
-                f"study {study.name!r} was created with {name}={before!r}, and now {now!r} was "
-                "given: leave it out, or change the running study "
-                "(add_arm, retire_arm, set_exposure, set_policy)"
-            )

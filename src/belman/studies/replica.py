@@ -12,7 +12,7 @@ from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.unit_of_work import UnitOfWork
 
@@ -100,8 +100,8 @@ class Replica:
 
     def _caught_up(self, transaction: Transaction, lock: bool = False) -> tuple[State, Head]:
         """The state with all that is committed; StateError where the log is not the one it was,
-        UnknownStudyError where the study was deleted, and StudyError where an older belman wrote
-        down a prior that is none any more.
+        UnknownStudyError where the study was deleted, and StudyError where the log holds a prior
+        that is none.
         """
         try:
             return self._followed(transaction, lock)
@@ -149,7 +149,7 @@ class Replica:
         if created is None or created.kind != Kind.CREATED or created.body is None:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
         head = Head().follow(created, self.name)
-        state = State(Settings.from_json(created.body))
+        state = State(StudySettings.from_json(created.body))
         state.fold(created)
         return state, head
 

@@ -28,7 +28,8 @@ from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.attributes import given_in
 from belman.studies.rules.guards import Guards
 from belman.studies.rules.metrics import SumsByArm, check_name, told_in
-from belman.studies.rules.settings import Settings, given_back
+from belman.studies.rules.written import given_back
+from belman.studies.settings import StudySettings
 from belman.studies.snapshot_checks import check_snapshot
 from belman.studies.tickets.corrections import change, corrected, learnt_by_context, recount_metrics
 from belman.studies.tickets.early import EarlyLearning
@@ -41,7 +42,7 @@ from belman.studies.traffic.publishing import Publishing
 FORMAT = 3
 _TELLING = (Kind.TOLD, Kind.CORRECTED)
 _WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
-_SETTLING = (Kind.TOLD, Kind.EXPIRED, Kind.RECORDED, Kind.RETURNED)
+_SETTLING = (Kind.TOLD, Kind.RECORDED, Kind.RETURNED)
 _OVERTAKING = (
     Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
 )  # fmt: skip
@@ -55,12 +56,10 @@ class State:
     its own, forked from the seed by its number.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StudySettings) -> None:
         self.settings = settings
         self.agent: Agent = settings.agent()
-        self.contexts: Contexts | None = None
-        if settings.contexts is not None:
-            self.contexts = settings.contexts.begin(settings)
+        self.contexts: Contexts | None = settings.begin_contexts()
         self.register: list[Hashable] = list(settings.arms)
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.retired: dict[int, Learnt] = {}
@@ -474,7 +473,7 @@ class State:
     def _rebuilt(cls, content: dict[str, Any]) -> State:
         if (found := content["format"]) != FORMAT:
             raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
-        state = cls(Settings.from_json(json.dumps(content["settings"])))
+        state = cls(StudySettings.from_json(json.dumps(content["settings"])))
         state.agent = Agent.from_json(json.dumps(content["agent"]), source="a snapshot")
         state.register = [state_file.decode_arm(arm, "a snapshot") for arm in content["register"]]
         state.places = {arm: place for place, arm in enumerate(state.register)}

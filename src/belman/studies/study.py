@@ -29,7 +29,7 @@ from belman.studies.log.storage import Storage
 from belman.studies.replica import Replica
 from belman.studies.rules import shipping
 from belman.studies.rules.limits import Limits
-from belman.studies.rules.settings import check_arm, check_policy, kept
+from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.tickets.returns import give_back
 from belman.studies.tickets.ticket import Ticket
@@ -315,10 +315,6 @@ class Study(Looking):
         return self._replica.transact(
             lambda unit: row_corrections.correct(unit, given, reason, own)
         )
-
-    def expire(self) -> int:
-        """Let every ticket expire that is due (asks and tells do so too); gives the count."""
-        return self._replica.transact(lambda unit: unit.overdue)
 
     # Changing it while it runs
 

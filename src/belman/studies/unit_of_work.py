@@ -23,7 +23,7 @@ from belman.studies import consequences
 from belman.studies.contexts import context as contexts
 from belman.studies.contexts.context import Open
 from belman.studies.log import change_keys
-from belman.studies.log.chain import NO_MARK, Head, mark
+from belman.studies.log.chain import Head, mark
 from belman.studies.log.event_log import FIRST_CHUNK, Event, EventLog, Kind
 from belman.studies.log.storage import Transaction
 from belman.studies.log.tail import MOST_WAITING, Tail
@@ -98,7 +98,6 @@ class UnitOfWork:
         self._before = state.number
         self.changes = 0  # of the world that were written down
         self._looks = shipping.looks(state.told)
-        self.overdue = self._expire()
         self.dirty = False  # whether anything was done that a refusal must undo
 
     # Requests
@@ -296,8 +295,8 @@ class UnitOfWork:
         """Let an event that is no ask happen, to be written down at the end."""
         self.dirty = True
         event = Event(self.state.number + 1, int(kind), self.now, **content)
-        own = event.ticket and self.mark_of(event.ticket)
-        event, self.head = self.head.joined(event, own or NO_MARK)
+        own = None if event.ticket is None else self.mark_of(event.ticket)
+        event, self.head = self.head.joined(event, own)
         self.state.fold(event)
         self.log.add([event])
         self.changes += kind == Kind.CHANGE_NOTICED
@@ -314,20 +313,6 @@ class UnitOfWork:
         if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
             self.log.keep_snapshot(self.head, self.state.to_text())
 
-    def _expire(self) -> int:
-        """Settle tickets older than `expire_after` by the study's rule, the oldest first."""
-        rule = self.state.settings
-        if rule.expire_after is None:
-            return 0
-        count = 0
-        while out := next(iter(self.state.tickets.asks.items()), None):
-            number, (place, asked) = out
-            if asked + rule.expire_after > self.now:
-                break
-            self.write(Kind.EXPIRED, arm=place, ticket=number, reward=rule.expired_reward)
-            count += 1
-        return count
-
     # Tickets
 
     def number_of(self, ticket: object) -> int:
@@ -336,13 +321,13 @@ class UnitOfWork:
 
     def shown(self, number: int) -> str:
         """The id of the ticket of an ask."""
-        return ticket_id(number, self.secret, self.mark_of(number) or NO_MARK)
+        return ticket_id(number, self.secret, self.mark_of(number) or b"")
 
     def mark_of(self, number: int) -> bytes | None:
         """The mark of a ticket that was given, by the number of its ask."""
         tickets = self.state.tickets
         if number in tickets.asks:
-            return tickets.marks.get(number, NO_MARK)
+            return tickets.marks[number]
         ask = self.log.event(number)
         return None if ask is None or ask.kind != Kind.ASKED else mark(ask)
 

@@ -22,7 +22,7 @@ from belman.studies.contexts.context import asked_in
 from belman.studies.log import change_keys
 from belman.studies.log.event_log import Kind
 from belman.studies.rules.attributes import Attributes
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 
 if TYPE_CHECKING:
     from belman.studies.unit_of_work import UnitOfWork
@@ -84,9 +84,9 @@ def _check_study(unit: UnitOfWork) -> None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
     elif not policy.learns_sums(unit.state.agent.family):
         why = f"{policy.name} follows rewards one by one"
-    elif settings.contexts is not None and settings.window is not None:
+    elif settings.has_contexts and settings.window is not None:
         why = "it learns by segment when windows close"
-    elif settings.contexts is not None and not unit.state.agent.family.summed:
+    elif settings.has_contexts and not unit.state.agent.family.summed:
         why = f"it learns by segment, and {settings.family.name} rewards one by one"
     if why is not None:
         remedy = "tell the rewards of tickets instead"
@@ -148,7 +148,7 @@ def _of_rows(
     return groups, found, waiting, by, every
 
 
-def _values(rewards: list[float], settings: Settings) -> Values:
+def _values(rewards: list[float], settings: StudySettings) -> Values:
     """The rewards of a group and how often each came: none where they are many, or where sums tell
     as much, since every one is a side of a coin.
     """

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from belman.agent.scale import Scale
 from belman.studies.bulk.outcomes import Side
 from belman.studies.rules.attributes import Attributes
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 
 Key = tuple[int | None, Any]  # version and unit
 
@@ -37,7 +37,7 @@ class OpenRow(NamedTuple):
 class OpenRows:
     """Rows by version and unit, in the order in which they came."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StudySettings) -> None:
         self.window = math.inf if settings.window is None else settings.window
         self.accumulate = settings.accumulate
         self.rows: dict[Key, OpenRow] = {}

@@ -23,7 +23,7 @@ from belman.studies.bulk.open_rows import OpenRow, OpenRows
 from belman.studies.bulk.outcomes import Group, Outcomes
 from belman.studies.contexts.context import CONTEXT
 from belman.studies.log.event_log import Draw, Event, Kind
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.traffic.publishing import version_in
 
 #: Rows that are asks, at most; of more than these so many are drawn.
@@ -45,7 +45,7 @@ class BulkRows:
     rewards that the log does not tell one by one.
     """
 
-    def __init__(self, settings: Settings, events: Iterable[Event], now: float) -> None:
+    def __init__(self, settings: StudySettings, events: Iterable[Event], now: float) -> None:
         self.n, self.total, self.untold = 0, 0.0, 0
         self._ends = settings.range or (0.0, 1.0)
         self._coin = settings.family.coin

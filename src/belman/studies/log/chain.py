@@ -3,25 +3,25 @@
 A link is the mark of a ticket (8 bytes) and a digest (16 bytes) over the link before it and the
 event. An event that asks draws its mark at random, and what is told of its ticket bears the same
 one: so a ticket of a future that was lost in a restore is not taken for another of its number.
-Events from before there were links were given the mark 0.
+Events that are about no ticket bear zeros.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from belman.errors import StateError
 from belman.studies.log.event_log import Event
 
-NO_MARK = bytes(8)
+_NO_TICKET = bytes(8)
 _ROW = struct.Struct("<qqdqqdqdqq")  # its numbers, and the lengths of its two texts
 _NAN = float("nan")
 
 
-def link(before: bytes, event: tuple[Any, ...], mark: bytes = NO_MARK) -> bytes:
+def link(before: bytes, event: tuple[Any, ...], mark: bytes = _NO_TICKET) -> bytes:
     """The link of an event, or of all before its link, that follows one with the link `before`.
 
     >>> link(b"", Event(1, 1, 0.0)).hex()
@@ -51,23 +51,23 @@ def _kept(number: float | None) -> float:
 
 def mark(event: Event) -> bytes:
     """The mark of the ticket that an event gave, or is about."""
-    return NO_MARK if event.link is None else event.link[:8]
+    return event.link[:8]
 
 
 class Head(NamedTuple):
     """The last event that somebody knows of a log."""
 
     number: int = 0
-    link: bytes | None = b""
+    link: bytes = b""
 
-    def joined(self, event: Event, own: bytes) -> tuple[Event, Head]:
-        """The event that follows, with its link, and the head that it is then."""
-        (found,), head = self.joined_all([event[:-1]], own)
+    def joined(self, event: Event, own: bytes | None = None) -> tuple[Event, Head]:
+        """Return the event with its link, by the mark of its ticket, and the head after it."""
+        (found,), head = self.joined_all([event[:-1]], own or _NO_TICKET)
         return found, head
 
     def joined_all(self, rows: Iterable[tuple[Any, ...]], own: bytes) -> tuple[list[Event], Head]:
         """The same of many that follow one another, each given as all before its link."""
-        last, found = self.link or b"", []
+        last, found = self.link, []
         for row in rows:
             last = link(last, row, own)
             found.append(Event._make((*row, last)))
@@ -78,7 +78,7 @@ class Head(NamedTuple):
         if event.number != self.number + 1:
             gap = f"event {self.number + 1} is missing, and {event.number} is there"
             raise StateError(f"the log of study {study!r} was edited: {gap}. {REMEDY}")
-        if event.link is None or event.link != link(self.link or b"", event, event.link[:8]):
+        if event.link != link(self.link, event, event.link[:8]):
             what = f"event {event.number} is not as it was written, or what was before it is not"
             raise StateError(f"the log of study {study!r} was edited: {what}. {REMEDY}")
         return Head(event.number, event.link)
@@ -103,11 +103,3 @@ RESTORED = (
     "whoever has it open), and know that rewards of tickets given since that backup are lost; "
     "else bring back the log that was there"
 )
-
-
-def linked(events: Iterable[Event]) -> Iterator[Event]:
-    """Events from before there were links, with theirs."""
-    head = Head()
-    for event in events:
-        joined, head = head.joined(event, NO_MARK)
-        yield joined

@@ -19,7 +19,6 @@ class Kind(IntEnum):
     CREATED = 1  # body: the settings
     ASKED = 2  # arm, draw, probability, key; body: attributes
     TOLD = 3  # ticket, arm, reward; under a window also a key, and as often as it is told
-    EXPIRED = 4  # ticket, arm, and a reward if the rule counts one
     RECORDED = 5  # arm, reward: past data, not asked for; body: attributes
     PAUSED = 6  # body: the reason, as in all below
     RESUMED = 7
@@ -59,7 +58,7 @@ class Event(NamedTuple):
     reward: float | None = None
     key: str | None = None
     body: str | None = None
-    link: bytes | None = None  # to the event before it, see chain.py
+    link: bytes = b""  # to the event before it, see chain.py
 
 
 _COLUMNS = ", ".join(Event._fields)
@@ -143,7 +142,7 @@ class EventLog:
             values = chain.from_iterable(zip(repeat(self.study), *kept.values()))
             transaction.execute(_append(tuple(kept), len(rows)), *values)
         first, last = new[0], new[-1]
-        if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY or first.number == 1:
+        if (first.number - 1) // NOTE_EVERY < last.number // NOTE_EVERY:
             note = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
             transaction.execute(note, last.number, last.link, self.study)
 
@@ -152,7 +151,7 @@ class EventLog:
         rows = transaction.rows("SELECT last, link FROM belman_studies WHERE id = ?", self.study)
         return rows[0] if rows else (0, b"")
 
-    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes | None, str] | None:
+    def newest_snapshot(self, transaction: Transaction) -> tuple[int, bytes, str] | None:
         """The number and the link of the event that the last snapshot follows, and its text."""
         newest = "WHERE study = ? ORDER BY number DESC LIMIT 1"
         what = f"SELECT number, link, content FROM belman_snapshots {newest}"
@@ -160,7 +159,7 @@ class EventLog:
         return rows[0] if rows else None
 
     def keep_snapshot(
-        self, transaction: Transaction, number: int, link: bytes | None, content: str
+        self, transaction: Transaction, number: int, link: bytes, content: str
     ) -> None:
         """Write down a snapshot that follows an event, and drop those before it."""
         drop = "DELETE FROM belman_snapshots WHERE study = ? AND number < ?"

@@ -7,25 +7,24 @@ the same numbers, and a request that carries an idempotency key is answered once
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from belman.errors import StorageError
-from belman.studies.log.chain import linked
-from belman.studies.log.event_log import Event
 
 if TYPE_CHECKING:
     from belman.studies.log.storage import Storage, Transaction
 
-#: A step that was released is never changed.
+#: Every version of the tables, as the statements that lead to it from the one before.
 STEPS = {
     "0001": """
         CREATE TABLE belman_studies (
             id {driver.serial} NOT NULL PRIMARY KEY,
             name TEXT NOT NULL UNIQUE,
             secret TEXT NOT NULL,
-            created FLOAT NOT NULL
+            created FLOAT NOT NULL,
+            last BIGINT NOT NULL,
+            link {driver.bytes} NOT NULL,
+            archived FLOAT
         );
         CREATE TABLE belman_events (
             study INTEGER NOT NULL REFERENCES belman_studies (id),
@@ -39,9 +38,10 @@ STEPS = {
             reward FLOAT,
             key TEXT,
             body TEXT,
+            link {driver.bytes} NOT NULL,
             PRIMARY KEY (study, number)
         ) {driver.clustered};
-        CREATE UNIQUE INDEX belman_events_settled ON belman_events (study, ticket)
+        CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
             WHERE ticket IS NOT NULL;
         CREATE UNIQUE INDEX belman_events_keyed ON belman_events (study, key)
             WHERE key IS NOT NULL;
@@ -49,9 +49,9 @@ STEPS = {
             study INTEGER NOT NULL REFERENCES belman_studies (id),
             number BIGINT NOT NULL,
             content TEXT NOT NULL,
+            link {driver.bytes} NOT NULL,
             PRIMARY KEY (study, number)
-        ) {driver.clustered}""",
-    "0002": """
+        ) {driver.clustered};
         CREATE TABLE belman_keys (
             id TEXT NOT NULL PRIMARY KEY,
             name TEXT NOT NULL,
@@ -59,23 +59,7 @@ STEPS = {
             hash TEXT NOT NULL,
             created FLOAT NOT NULL,
             revoked FLOAT
-        )""",
-    # a ticket is told again and corrected: it may have several events
-    "0003": """
-        DROP INDEX belman_events_settled;
-        CREATE INDEX belman_events_ticket ON belman_events (ticket{driver.then_key})
-            WHERE ticket IS NOT NULL""",
-    # events are chained; a snapshot names the event that it follows, a study one of its last
-    "0004": """
-        ALTER TABLE belman_events ADD COLUMN link {driver.bytes};
-        ALTER TABLE belman_snapshots ADD COLUMN link {driver.bytes};
-        ALTER TABLE belman_studies ADD COLUMN last BIGINT;
-        ALTER TABLE belman_studies ADD COLUMN link {driver.bytes}""",
-    # when a study was archived
-    "0005": """
-        ALTER TABLE belman_studies ADD COLUMN archived FLOAT""",
-    # a deletion is known by a digest of its key, for a while
-    "0006": """
+        );
         CREATE TABLE belman_deletions (
             request TEXT NOT NULL PRIMARY KEY,
             time FLOAT NOT NULL,
@@ -124,41 +108,11 @@ def upgrade(storage: Storage) -> None:
             if number > (found or ""):
                 for statement in step.format(driver=transaction.driver).split(";"):
                     transaction.execute(statement)
-                if number == "0004":
-                    _chain(transaction)
         transaction.execute("UPDATE belman_version SET version_num = ?", HEAD)
 
     storage.run(work)
 
 
-def _chain(transaction: Transaction) -> None:
-    """Give a link to every event and snapshot that was written without."""
-    put = "UPDATE {} SET link = ? WHERE study = ? AND number = ?"
-    for (study,) in transaction.rows("SELECT id FROM belman_studies"):
-        snapshots = "SELECT number FROM belman_snapshots WHERE study = ?"
-        kept = {number for (number,) in transaction.rows(snapshots, study)}
-        events = linked(Event._make((*row, None)) for row in _rows(transaction, study))
-        while chunk := list(itertools.islice(events, _CHUNK)):
-            rows = [(event.link, study, event.number) for event in chunk]
-            transaction.execute_many(put.format("belman_events"), rows)
-            of_snapshots = [row for row in rows if row[2] in kept]
-            transaction.execute_many(put.format("belman_snapshots"), of_snapshots)
-            last = "UPDATE belman_studies SET last = ?, link = ? WHERE id = ?"
-            transaction.execute(last, chunk[-1].number, chunk[-1].link, study)
-
-
-def _rows(transaction: Transaction, study: int) -> Iterator[tuple[Any, ...]]:
-    """The events as the tables had them before there were links."""
-    columns = "number, kind, time, arm, draw, probability, ticket, reward, key, body"
-    after = "WHERE study = ? AND number > ? ORDER BY number LIMIT ?"
-    rows: list[tuple[Any, ...]] = [(0,)]
-    while rows:
-        sql = f"SELECT {columns} FROM belman_events {after}"
-        rows = transaction.rows(sql, study, rows[-1][0], _CHUNK)
-        yield from rows
-
-
-_CHUNK = 10_000
 _NEWER = "install a newer belman"
 
 

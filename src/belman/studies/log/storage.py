@@ -150,11 +150,11 @@ class Storage:
     """A database that keeps studies: `sqlite:///studies.db` or `postgresql://user@host/name`.
 
     Opening creates the tables in an empty database and refuses one whose tables are of another
-    version (`migrate` brings old ones up to date). SQLite keeps its log ahead of its pages (WAL)
-    and waits for the disk at every commit; `?synchronous=normal` does not wait, so that a power cut
-    (not a crash of the program) may take the last moments with it. A storage may be shared by
-    threads, and by processes that are forked. Opening one that is there writes nothing, and with
-    `read_only` nothing is ever written: for a copy to look at.
+    version (`migrate` brings those of an earlier one up to date). SQLite keeps its log ahead of its
+    pages (WAL) and waits for the disk at every commit; `?synchronous=normal` does not wait, so that
+    a power cut (not a crash of the program) may take the last moments with it. A storage may be
+    shared by threads, and by processes that are forked. Opening one that is there writes nothing,
+    and with `read_only` nothing is ever written: for a copy to look at.
     """
 
     def __init__(self, url: str, *, migrating: bool = False, read_only: bool = False) -> None:

@@ -9,14 +9,46 @@ from typing import Any
 from belman.errors import ArmError, SettingError, listing, nearest
 
 #: The least share of every arm, or of some by name.
-Floor = float | tuple[tuple[Hashable, float], ...]
+Floor = float | Mapping[Hashable, float]
+
+
+def check_shares(told: Any) -> None:
+    """Check the settings that share out traffic, and what has no meaning beside another."""
+    told.control = check_control(told.control, told.arms)
+    told.floor = check_floor(told.floor, told.arms)
+    told.control_share = check_control_share(told.control_share, told.control)
+    check_sum(shares(told.arms, told.floor, told.control, told.control_share))
+    if told.uniform_share and (told.floor is not None or told.control_share is not None):
+        remedy = "floors of all arms are a uniform share too: leave out uniform_share"
+        raise SettingError(f"uniform_share={told.uniform_share!r} beside floors: {remedy}")
+    told.uniform_share = check_share(told.uniform_share)
+
+
+def check_share(share: float | None) -> float:
+    """A share of traffic that is assigned uniformly, which may be none or all."""
+    if share is None:
+        return 0.0
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
+        allowed = "it must be a number from 0 to 1"
+        raise SettingError(f"uniform_share={share!r} is not a share of traffic: {allowed}")
+    return float(share)
+
+
+def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
+    """One of the arms, or None."""
+    if control is None:
+        return None
+    if control not in arms:
+        there = f"there are {listing(arms)}{nearest(control, arms)}"
+        raise ArmError(f"control={control!r} is not one of the arms: {there}")
+    return arms[arms.index(control)]
 
 
 def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
     """Floors as the settings keep them.
 
     >>> check_floor(0.05, ["a", "b"]), check_floor({"a": 0.2}, ["a", "b"])
-    (0.05, (('a', 0.2),))
+    (0.05, {'a': 0.2})
     """
     if given is None:
         return None
@@ -26,8 +58,7 @@ def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
         if arm not in arms:
             there = f"there are {listing(arms)}{nearest(arm, arms)}"
             raise ArmError(f"floor names an unknown arm {arm!r}: {there}")
-    pairs = ((arm, _share(share, f"floor of arm {arm!r}:")) for arm, share in given.items())
-    return tuple(sorted(pairs, key=lambda pair: arms.index(pair[0])))
+    return {arm: _share(given[arm], f"floor of arm {arm!r}:") for arm in arms if arm in given}
 
 
 def check_control_share(share: object, control: Hashable | None) -> float | None:
@@ -58,7 +89,7 @@ def shares(
     >>> shares(["a", "b", "c"], 0.05, "a", 0.2)
     {'a': 0.2, 'b': 0.05, 'c': 0.05}
     """
-    own = dict(floor) if isinstance(floor, tuple) else dict.fromkeys(arms, floor or 0.0)
+    own = dict(floor) if isinstance(floor, Mapping) else dict.fromkeys(arms, floor or 0.0)
     if control_share is not None and len(arms) > 1:
         own[control] = control_share
     return {arm: own[arm] for arm in arms if own.get(arm, 0.0) > 0.0}

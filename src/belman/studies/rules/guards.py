@@ -20,14 +20,14 @@ from belman.studies.rules.metrics import MOST, Metrics, SumsByArm, check_name
 #: The chance that an arm which keeps within a limit is ever taken out of play by it.
 RISK = 0.01
 
-Guard = tuple[tuple[str, Limit], ...]
+Guard = Mapping[str, Limit]
 
 
 def check_guard(given: object) -> Guard | None:
     """Limits on metrics as the settings keep them.
 
     >>> check_guard({"refund": "< 0.05"})
-    (('refund', Limit(below=True, limit=0.05, end=0.0)),)
+    {'refund': Limit(below=True, limit=0.05, end=0.0)}
     """
     if given is None:
         return None
@@ -36,12 +36,13 @@ def check_guard(given: object) -> Guard | None:
         raise SettingError(f"guard={shown!r} is not valid: write guard={{'refund': '< 0.05'}}")
     if len(given) > MOST:
         raise SettingError(f"guard has {len(given)} limits: a study has at most {MOST} metrics")
-    return tuple(sorted((check_name(name), Limit.parse(text)) for name, text in given.items()))
+    limits = sorted((check_name(name), limit) for name, limit in given.items())
+    return {name: one if isinstance(one, Limit) else Limit.parse(one) for name, one in limits}
 
 
 def check_values(guard: Guard | None, metrics: Metrics) -> None:
     """Refuse a metric that its limit does not bound."""
-    for name, limit in guard or ():
+    for name, limit in (guard or {}).items():
         if name in metrics and not limit.takes(metrics[name]):
             ends = f"from {limit.end:g} up" if limit.below else f"up to {limit.end:g}"
             said = f"metric {name!r} cannot be {metrics[name]:g}"
@@ -60,7 +61,7 @@ class Guards:
     """The capital against every arm and limit, and which arms are out of play by which."""
 
     def __init__(self, guard: Guard | None) -> None:
-        self.limits = dict(guard or ())
+        self.limits = dict(guard or {})
         self.capitals: dict[tuple[int, str], list[float]] = {}
         self.stopped: dict[int, str] = {}
         self.touched: set[int] = set()  # arms that were counted since somebody looked

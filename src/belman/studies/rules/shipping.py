@@ -61,7 +61,7 @@ def decided(state: State) -> Verdict | None:
 
 def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
     """What the event of shipping an arm keeps; None is the most likely best."""
-    if state.settings.contexts is not None and state.settings.contexts.has_candidates:
+    if state.settings.has_candidates:
         raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
     if state.shipped is not None:
         now = state.register[state.shipped]

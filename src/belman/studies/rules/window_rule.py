@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import reprlib
 from datetime import timedelta
+from typing import Literal
 
 from belman.agent.scale import Scale
 from belman.errors import RewardError, SettingError
 
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.
 SHORTEST_EARLY = 1e-3
+#: What `silence` is where a ticket that nobody told does not count.
+FORGET: Literal["forget"] = "forget"
+Silence = float | Literal["forget"]
 #: Seconds of any length of time, to which a time can be added.
 LONGEST = 1e300
 
@@ -26,16 +30,25 @@ def check_seconds(given: float | timedelta | None, name: str) -> float | None:
     return float(seconds)
 
 
-def check_silence(silence: float | None, scale: Scale) -> float | None:
-    """What a ticket counts as of which nothing was told."""
-    if silence is None:
-        return None
+def check_window(
+    window: float | timedelta | None, silence: Silence | None, accumulate: bool, scale: Scale
+) -> tuple[float | None, Silence | None]:
+    """How long a ticket is open, and what it counts as where nothing was told."""
+    seconds = check_seconds(window, "window")
+    if seconds is None:
+        if silence is not None or accumulate:
+            given = f"accumulate={accumulate!r}" if accumulate else f"silence={silence!r}"
+            raise SettingError(f"{given} is for tickets with a window: give window=… too")
+        return None, None
+    if silence == FORGET:
+        return seconds, FORGET
+    reward = 0 if silence is None else silence
     try:
-        scale.inward(silence)
+        scale.inward(reward)
     except RewardError as error:
-        remedy = "give another silence=…, or silence=None to forget tickets that nobody told"
-        raise RewardError(f"silence={silence!r}: {error}; {remedy}") from None
-    return float(silence) + 0.0
+        remedy = f"give another silence=…, or silence={FORGET!r} to forget tickets nobody told"
+        raise RewardError(f"silence={reward!r}: {error}; {remedy}") from None
+    return seconds, float(reward) + 0.0
 
 
 def check_flag(given: bool, name: str) -> bool:
@@ -46,7 +59,7 @@ def check_flag(given: bool, name: str) -> bool:
 
 
 def why_not_early(
-    scale: Scale, window: float | None, silence: float | None, accumulate: bool
+    scale: Scale, window: float | None, silence: Silence | None, accumulate: bool
 ) -> str | None:
     """Why a study cannot learn before a window closes, if it cannot."""
     if window is None:

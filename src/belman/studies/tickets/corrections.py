@@ -25,7 +25,7 @@ from belman.studies.contexts.context import Contexts, refold
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.guards import Guards
 from belman.studies.rules.metrics import Metrics, SumsByArm, together
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.tickets.open_tickets import Counted, OpenTickets
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -141,7 +141,7 @@ def _swapped_belief(
 
 
 def refolded(
-    settings: Settings,
+    settings: StudySettings,
     scale: Scale,
     family: Family,
     arm: int,
@@ -180,14 +180,14 @@ def refolded(
 
 
 def refolded_contexts(
-    settings: Settings,
+    settings: StudySettings,
     events: Iterable[Event],
     now: float,
     counts: Mapping[int | None, float | None],
 ) -> Contexts:
     """What was learnt by context, from the log alone, where these tickets count as given."""
-    assert settings.contexts is not None
-    found, tickets = settings.contexts.begin(settings), OpenTickets(settings)
+    found, tickets = settings.begin_contexts(), OpenTickets(settings)
+    assert found is not None
 
     def count(counted: Iterable[Counted], event: Event | None) -> None:
         for one in counted:

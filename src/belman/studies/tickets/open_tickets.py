@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from belman.studies.log.chain import NO_MARK, mark
+from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules.metrics import Metrics, check_metrics, together, told_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.tickets.runs import run_out, runs
 
 
@@ -33,17 +33,17 @@ class Counted(NamedTuple):
     time: float
     silent: bool
     metrics: Metrics = {}  # noqa: RUF012 (nobody changes it)
-    mark: bytes = NO_MARK
+    mark: bytes = b""
 
 
 class OpenTickets:
     """Tickets in the order of their asks, which is that in which their windows close."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.window, self.silence = settings.window, settings.silence
+    def __init__(self, settings: StudySettings) -> None:
+        self.window, self.silence = settings.window, settings.silent_reward
         self.accumulate = settings.accumulate
         self.asks: OrderedDict[int, tuple[int, float]] = OrderedDict()  # (place, time of the ask)
-        self.marks: dict[int, bytes] = {}  # of those that have one, as their events bear it
+        self.marks: dict[int, bytes] = {}  # as their events bear them
         self.answers: dict[int, float] = {}  # what was told so far, under a window
         self.adds_rewards = settings.accumulate and settings.reward is None
         self.metrics: dict[int, Metrics] = {}  # what was told so far of those with an answer
@@ -58,14 +58,14 @@ class OpenTickets:
         if kind == Kind.ASKED:
             assert arm is not None
             self._open(event.number, (arm, event.time), mark(event))
-        elif kind == Kind.TOLD or kind == Kind.EXPIRED:
+        elif kind == Kind.TOLD:
             assert arm is not None
             assert event.ticket is not None
             if self.window is None:
                 del self.asks[event.ticket]
-                self.marks.pop(event.ticket, None)
-                silent, told = kind == Kind.EXPIRED, told_in(event)
-                counted.append(Counted(event.ticket, arm, event.reward, event.time, silent, told))
+                del self.marks[event.ticket]
+                told = told_in(event)
+                counted.append(Counted(event.ticket, arm, event.reward, event.time, False, told))
             else:
                 assert event.reward is not None
                 self.answer(event.ticket, self.together(event.ticket, event.reward))
@@ -75,7 +75,7 @@ class OpenTickets:
             assert arm is not None
             assert event.ticket is not None
             del self.asks[event.ticket]
-            self.marks.pop(event.ticket, None)
+            del self.marks[event.ticket]
             self.silent.get(arm, {}).pop(event.ticket, None)
         elif kind == Kind.RECORDED:
             assert arm is not None
@@ -91,8 +91,7 @@ class OpenTickets:
 
     def _open(self, number: int, ask: tuple[int, float], mark: bytes) -> None:
         self.asks[number] = ask
-        if mark != NO_MARK:
-            self.marks[number] = mark
+        self.marks[number] = mark
         if self.window is not None:
             self.silent.setdefault(ask[0], {})[number] = ask[1]
 
@@ -132,7 +131,7 @@ class OpenTickets:
                 time + window,
                 number not in self.answers,
                 self.metrics.get(number, {}),
-                self.marks.get(number, NO_MARK),
+                self.marks[number],
             )
             for number, (arm, time) in self.closing(now)
         ]
@@ -143,7 +142,7 @@ class OpenTickets:
         for one in closed:
             assert one.ticket is not None
             del self.asks[one.ticket]
-            self.marks.pop(one.ticket, None)
+            del self.marks[one.ticket]
             if one.silent:
                 del self.silent[one.arm][one.ticket]
             else:
@@ -165,7 +164,7 @@ class OpenTickets:
     def to_plain(self) -> dict[str, Any]:
         """For a snapshot; without a window just what is out."""
         steps = (number - i for i, number in enumerate(self.asks))
-        marks = (self.marks.get(number, NO_MARK).hex() for number in self.asks)
+        marks = (self.marks[number].hex() for number in self.asks)
         asks: dict[str, Any] = {
             "outstanding": {
                 "numbers": runs(steps),  # each less its place, so that neighbours are alike
@@ -195,7 +194,7 @@ class OpenTickets:
 
 
 def what_counted(
-    settings: Settings, events: Iterable[Event], now: float
+    settings: StudySettings, events: Iterable[Event], now: float
 ) -> tuple[dict[int, float], set[int]]:
     """What every ticket of a log counts as, corrections included, and which tickets are out."""
     tickets, rewards = OpenTickets(settings), dict[int, float | None]()
@@ -209,7 +208,7 @@ def what_counted(
 
 
 def counted_between(
-    settings: Settings, events: Iterable[Event], after: int, now: float
+    settings: StudySettings, events: Iterable[Event], after: int, now: float
 ) -> Iterator[Event | Counted]:
     """The events that follow a number, and in their midst what tickets counted as, up to now.
 

@@ -16,8 +16,8 @@ from belman.studies.log.event_log import Event, Kind
 from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_values, together, told_in
 from belman.studies.rules.metrics import body as metrics_body
-from belman.studies.rules.settings import Settings
 from belman.studies.rules.utility import Utility
+from belman.studies.settings import StudySettings
 from belman.studies.tickets import corrections
 from belman.studies.tickets.returns import check_used
 from belman.studies.tickets.ticket import unknown
@@ -124,10 +124,6 @@ def _tell_once(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -
         raise unknown(request.ticket, unit.name)
     shown = unit.shown(number)
     check_used([first], shown)
-    if first.kind == Kind.EXPIRED:
-        late = f"its reward {reward:g} comes too late"
-        how = _as(first.reward, "was counted as")
-        raise TicketError(f"ticket {shown!r} expired at {_when(first.time)} and {how}: {late}")
     if first.reward != reward:
         now = f"now {reward!r}: the first one stands"
         raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
@@ -246,7 +242,7 @@ def standing(unit: UnitOfWork, number: int, ticket: object) -> Event:
     return counted_as(settings, ask, events)
 
 
-def counted_as(settings: Settings, ask: Event, events: Sequence[Event]) -> Event:
+def counted_as(settings: StudySettings, ask: Event, events: Sequence[Event]) -> Event:
     """What a closed ticket counts as, by all that was told of it and how it was corrected."""
     told = [event for event in events if event.kind != Kind.CORRECTED]
     corrected = [event for event in events if event.kind == Kind.CORRECTED]
@@ -257,7 +253,7 @@ def counted_as(settings: Settings, ask: Event, events: Sequence[Event]) -> Event
     rewards = [event.reward or 0.0 for event in told]
     adds = settings.accumulate and settings.reward is None
     last = sum(rewards) if adds else rewards[-1] if rewards else None
-    reward = settings.silence if not told else last
+    reward = settings.silent_reward if not told else last
     closed = ask._replace(time=ask.time + settings.window, ticket=ask.number, reward=reward)
     return closed._replace(kind=int(Kind.TOLD))
 
@@ -302,5 +298,5 @@ def _when(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
 
 
-def _as(reward: float | None, counted: str = "counted as") -> str:
-    return "was forgotten" if reward is None else f"{counted} {reward:g}"
+def _as(reward: float | None) -> str:
+    return "was forgotten" if reward is None else f"counted as {reward:g}"

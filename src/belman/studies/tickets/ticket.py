@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from belman.errors import UnknownTicketError
 from belman.studies.contexts.context import CANDIDATES, CHOSEN, CONTEXT, RANKING
-from belman.studies.log.chain import NO_MARK, mark
+from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event
 
 
@@ -57,18 +57,15 @@ def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket
 
 def ticket_id(number: int, secret: str, mark: bytes) -> str:
     """An ask's number in the log, and a check that other studies, other histories of this one and
-    slips of the pen get wrong; tickets from before there were marks have a shorter one.
+    slips of the pen get wrong.
 
-    >>> ticket_id(17, "secret", b"12345678"), ticket_id(17, "secret", NO_MARK)
-    ('17-pht2ghxb8k', '17-hn9691')
+    >>> ticket_id(17, "secret", b"12345678")
+    '17-pht2ghxb8k'
     """
-    is_old = mark == NO_MARK
     check = _keyed(secret).copy()
-    check.update(b"%d" % number if is_old else b"%d %b" % (number, mark))
+    check.update(b"%d %b" % (number, mark))
     value = int.from_bytes(check.digest(), "big")
     first = _TRIPLES[value & 32767] + _TRIPLES[value >> 15 & 32767]
-    if is_old:
-        return f"{number}-{first}"
     return f"{number}-{first}{_TRIPLES[value >> 30 & 32767]}{_LETTERS[value >> 45 & 31]}"
 
 

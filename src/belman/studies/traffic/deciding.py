@@ -19,7 +19,7 @@ from belman import chance
 from belman.engine import LATER, entry
 from belman.studies.log.event_log import Draw
 from belman.studies.rules import floors
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 
 if TYPE_CHECKING:
     from belman.agent.contextual.mind import Asking
@@ -34,7 +34,7 @@ Decision = tuple[int, int, float, int | None]
 class Deciding:
     """Draws from generators that are forked from the seed of a study, by the number of an ask."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StudySettings) -> None:
         self._settings = settings
         self._words = settings.words()
         self._mind = np.zeros_like(self._words)  # of one decision

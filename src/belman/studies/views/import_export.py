@@ -23,7 +23,7 @@ from belman.studies.replica import Replica
 from belman.studies.rules.arm_texts import ArmTexts
 from belman.studies.rules.attributes import Attributes, given_in
 from belman.studies.rules.metrics import Metrics, told_in
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.tickets.corrections import metrics_after
 from belman.studies.tickets.open_tickets import Counted, counted_between
@@ -52,7 +52,7 @@ def lines(
     told has a column for them. Arms are as they are named, or `as_text` for a file.
     """
 
-    def read(state: State) -> tuple[int, list[Hashable], Settings, list[int]]:
+    def read(state: State) -> tuple[int, list[Hashable], StudySettings, list[int]]:
         given = (state.metric_names, state.attribute_names, state.contexts is not None)
         shown = [
             *range(len(COLUMNS)),

@@ -24,7 +24,7 @@ from belman.studies.contexts.tables import (
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
 from belman.studies.state import State
 from belman.studies.tickets.ticket import Ticket, ticket_of
 from belman.studies.views import import_export
@@ -51,7 +51,7 @@ class Looking:
         return self._replica.storage
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> StudySettings:
         """What was chosen when the study was created."""
         return self._replica.look(lambda state: state.settings)
 
@@ -205,8 +205,7 @@ class Looking:
         """Why this arm now: what the policy sees of each arm, the largest index first; for an ask
         with this context and these candidates, where the study has such.
         """
-        in_contexts = self.settings.contexts is not None
-        if in_contexts or context is not None or candidates is not None:
+        if self.settings.has_contexts or context is not None or candidates is not None:
             return self._in(context, candidates, lambda agent: agent.explain())
         return self.agent().explain()
 

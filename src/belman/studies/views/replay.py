@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +33,10 @@ from belman.measures.policy_values import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.bulk.rows_as_asks import BulkRows
-from belman.studies.contexts.settings import ContextSettings
+from belman.studies.contexts.context import Contexts
 from belman.studies.log.event_log import Draw, Event, Kind
-from belman.studies.rules.settings import Settings
+from belman.studies.settings import StudySettings
+from belman.studies.settings.checks import check_serves_segments
 from belman.studies.state import State
 from belman.studies.tickets.open_tickets import what_counted
 
@@ -78,7 +78,7 @@ class Estimate(NamedTuple):
 
 
 def replay(
-    settings: Settings,
+    settings: StudySettings,
     log: Iterable[Event],
     policy: Policy | DependentPolicy,
     seed: int = 0,
@@ -138,7 +138,7 @@ def replay(
 
 
 def _at_any_look(
-    settings: Settings, weights: np.ndarray, gains: np.ndarray
+    settings: StudySettings, weights: np.ndarray, gains: np.ndarray
 ) -> tuple[float, float] | tuple[None, None]:
     """The ends of a confidence sequence of what the policy earns, in the units of the rewards."""
     if settings.range is None and not settings.family.coin:
@@ -203,7 +203,7 @@ class _Walk(NamedTuple):
 
 
 def _walk(
-    settings: Settings,
+    settings: StudySettings,
     events: list[Event],
     rewards: dict[int, float],
     policy: Policy | DependentPolicy,
@@ -217,7 +217,8 @@ def _walk(
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
-    averages = _Averages() if settings.contexts is None else _Learnt(settings.contexts, settings)
+    contexts = settings.begin_contexts()
+    averages = _Averages() if contexts is None else _Learnt(contexts)
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             state.fold(event)
@@ -247,18 +248,16 @@ def _walk(
     return _Walk(weights, gains, expected, surprises, arms, lived, turns)
 
 
-def _under(settings: Settings, policy: Policy | DependentPolicy) -> Settings:
+def _under(settings: StudySettings, policy: Policy | DependentPolicy) -> StudySettings:
     """The settings of a study that another policy decides."""
-    contexts = settings.contexts
-    if isinstance(policy, DependentPolicy):
-        if contexts is None or not contexts.agent:
-            words = "it is for arms that share a belief, and this study has none"
-            raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
-        return replace(settings, contexts=contexts.under(policy), uniform_share=0.0)
-    if contexts is not None and contexts.agent:
-        words = "it knows no contexts: give one of belman.policies.dependent"
+    if isinstance(policy, DependentPolicy) != settings.has_features:
+        words = "it is for arms that share a belief, and this study has none"
+        if settings.has_features:
+            words = "it knows no contexts: give one of belman.policies.dependent"
         raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
-    return replace(settings, policy=policy, uniform_share=0.0)
+    if settings.segments is not None:
+        check_serves_segments(policy)
+    return settings.under(policy)
 
 
 class _Averages:
@@ -282,8 +281,8 @@ class _Learnt:
     event.
     """
 
-    def __init__(self, contexts: ContextSettings, settings: Settings) -> None:
-        self._contexts = contexts.begin(settings)
+    def __init__(self, contexts: Contexts) -> None:
+        self._contexts = contexts
 
     def add(self, event: Event, reward: float) -> None:
         self._contexts.learn(*self._contexts.read(event), reward)

@@ -13,7 +13,7 @@ from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
-from belman.studies.rules.settings import check_control
+from belman.studies.rules.floors import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
 from belman.studies.traffic.counts import LATE
@@ -171,7 +171,7 @@ def findings(state: State, now: float, most: int | None = None) -> list[Finding]
     found: list[Finding | None] = [counts.sample_ratio(register, published)]
     out, late = [0] * len(register), [0] * len(register)
     settings = state.settings
-    awaited = settings.window is None and settings.expire_after is None
+    awaited = settings.window is None
     for place, time in state.tickets.asks.values():
         out[place] += 1
         late[place] += awaited and time + LATE <= now

@@ -1,0 +1,83 @@
+"""Which decider an agent's settings ask for, and which settings do not go together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from belman import chance
+from belman.deciders import Decider, FeaturedDecider, IndependentDecider, SegmentedDecider
+from belman.deciders.independent import warm_start
+from belman.errors import ArmError, PriorError, SettingError
+
+#: Settings of a belief along features.
+ALONG_FEATURES = ("context", "features", "model", "pooling", "interactions", "scale")
+_MODEL = "the model says what rewards are, and scale= how large coefficients may be"
+_FADES = "beliefs fade by their model there: model=belman.models.Linear(keep=0.999)"
+_APART = "every segment is learnt from its first reward"
+_BOX = "a box has points of its own and no arms"
+_NOT_ALONG = dict.fromkeys(("family", "prior", "priors", "range", "clip"), _MODEL)
+_NOT_ALONG |= dict.fromkeys(("discount", "drift", "last"), _FADES)
+_NOT_ALONG["start"] = "past rewards are told with their contexts: tell(arm, reward, context)"
+_NOT_BY_SEGMENT = dict.fromkeys(("discount", "drift", "last", "start"), _APART)
+
+
+def decider_of(settings: dict[str, Any], words: chance.Words) -> Decider:
+    """Return the decider that these settings ask for; None stands for what is not given."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "space" in given:
+        from belman.deciders.box.box_decider import BoxDecider  # which takes a while to import
+
+        space, minimise = given.pop("space"), given.pop("minimise", False)
+        _refuse(given, dict.fromkeys(given, _BOX), "an agent of a box")
+        sides = len(space) if hasattr(space, "sides") else 1
+        return BoxDecider(space, minimise=minimise, shift=words[:sides] / 2.0**64)
+    along = [name for name in ALONG_FEATURES if name in given]
+    if "segments" in given:
+        _refuse(given, _NOT_BY_SEGMENT, "an agent by segments")
+        if along:
+            remedy = "segments are beliefs apart, features one belief: choose either"
+            raise SettingError(f"segments={given['segments']!r} beside {along[0]}: {remedy}")
+        names = given.pop("segments")
+        return SegmentedDecider(names, _independent(given))
+    if along:
+        _refuse(given, _NOT_ALONG, "an agent along features")
+        return FeaturedDecider(**given)
+    return _independent(given)
+
+
+def _refuse(given: Mapping[str, Any], why: Mapping[str, str], what: str) -> None:
+    for name, reason in why.items():
+        if name in given:
+            raise SettingError(f"{name}={given[name]!r} is not for {what}: {reason}")
+
+
+def _independent(given: dict[str, Any]) -> IndependentDecider:
+    if "arms" not in given:
+        raise ArmError("an agent needs arms: give a list of names, or space=… or features=…")
+    start = given.pop("start", None)
+    decider = IndependentDecider(given.pop("arms"), **given)
+    if start is not None:
+        _start(decider, start)
+    return decider
+
+
+def _start(decider: IndependentDecider, start: Any) -> None:
+    from belman.agent.agent import Agent  # which is made here
+
+    if isinstance(start, (str, os.PathLike)):
+        start = Agent.load(start)
+    if isinstance(start, Agent):
+        other = start._decider
+        if not isinstance(other, IndependentDecider):
+            raise PriorError(f"start={start!r} does not believe its arms one by one")
+        known = warm_start.of_decider(other, decider)
+    elif isinstance(start, Mapping):
+        known = warm_start.of_counts(start, decider.scale, decider._priors, decider._row)
+    else:
+        raise SettingError(
+            f"start={start!r} is not a start: give an agent, the path of a saved one, or "
+            "{arm: (plays, sum)}"
+        )
+    decider.start_with(known)

@@ -1,0 +1,42 @@
+"""Asks whose reward is not told yet, by their tickets, where a reward needs its context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from belman.deciders import Choice
+from belman.errors import TicketError, UnknownTicketError
+
+#: Asks whose reward may come; older ones are forgotten.
+MOST_OPEN = 10_000
+
+
+class OpenAsks:
+    """Tickets are 0, 1, …; the oldest asks are forgotten when there are too many."""
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.open: dict[int, Choice] = {}
+
+    def add(self, choice: Choice) -> Choice | None:
+        """Give the next ticket to an ask; return the ask that is forgotten for it, if any."""
+        self.open[self.given] = choice
+        self.given += 1
+        return self.open.pop(next(iter(self.open))) if len(self.open) > MOST_OPEN else None
+
+    def oldest(self, arm: Any, context: Any = None) -> int | None:
+        """Return the ticket of the oldest open ask of an arm, in a context if one is given."""
+        for ticket, choice in self.open.items():
+            if choice.arm == arm and (context is None or choice.context == context):
+                return ticket
+        return None
+
+    def find(self, ticket: Any, arm: Any = None) -> Choice:
+        """Return the ask of a ticket, which was for this arm if one is named."""
+        is_one = isinstance(ticket, int) and not isinstance(ticket, bool)
+        found = self.open.get(ticket) if is_one else None
+        if found is None:
+            raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
+        if arm is not None and found.arm != arm:
+            raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
+        return found

@@ -1,0 +1,1 @@
+"""One belief for all arms, in contexts, or for candidates."""

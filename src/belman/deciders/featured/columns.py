@@ -1,0 +1,147 @@
+"""Which coefficient belongs to what: the columns of features, which only ever grow.
+
+A column is of all arms (a slot of the context, a slot of the arms' features, or a pair of both), or
+an arm's own (a slot of the context for that arm). Where a number is measured on another scale, the
+belief is expressed anew so that it says the same: what the number counts is multiplied, and what it
+counted at its old centre goes to the column without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.deciders.featured.slots import Rescaled, Slots
+from belman.engine import kernel
+from belman.models.model import Step
+
+Places = NDArray[np.int64]
+SHARED, FEATURE, PAIR, OWN = "shared", "feature", "pair", "own"
+POOLINGS = ("shared", "disjoint", "hybrid")
+Column = tuple[Any, ...]
+
+
+class Layout(NamedTuple):
+    """Where in a row of features slots go; −1 for nowhere."""
+
+    shared: Places  # (p)
+    feature: Places  # (q)
+    pairs: Places  # (n, 3) slot of the context, slot of the features, column
+    own: Places  # (K, p)
+
+
+@kernel
+def lay_out(x, u, layout, arm, row):
+    """The features of an arm: its own slots `u` (q), in a context with the slots `x` (p)."""
+    for i in range(row.size):
+        row[i] = 0.0
+    for i in range(x.size):
+        if x[i] != 0.0:
+            if layout.shared[i] >= 0:
+                row[layout.shared[i]] = x[i]
+            if arm >= 0 and layout.own[arm, i] >= 0:
+                row[layout.own[arm, i]] = x[i]
+    for j in range(u.size):
+        if layout.feature[j] >= 0:
+            row[layout.feature[j]] = u[j]
+    for n in range(len(layout.pairs)):
+        row[layout.pairs[n, 2]] = x[layout.pairs[n, 0]] * u[layout.pairs[n, 1]]
+
+
+class Columns:
+    """The columns there are, in the order in which they came."""
+
+    def __init__(self, pooling: str, interactions: Sequence[tuple[str, str]]) -> None:
+        self.pooling, self.interactions = pooling, [tuple(pair) for pair in interactions]
+        self.columns: list[Column] = []
+        self._places: dict[Column, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def wanted(self, context: Slots, features: Slots, arms: int) -> Iterator[Column]:
+        """All columns for the slots and arms there are."""
+        several = self.pooling != "disjoint"
+        for i in range(len(context) if several else 1):
+            yield (SHARED, i)
+        for j in range(len(features)):
+            yield (FEATURE, j)
+        for i, slot in enumerate(context.slots):
+            for j, other in enumerate(features.slots):
+                if i > 0 and (slot.name, other.name) in self.interactions:
+                    yield (PAIR, i, j)
+        if self.pooling != "shared":
+            for a in range(arms):
+                for i in range(len(context)):
+                    yield (OWN, a, i)
+
+    def grow(self, context: Slots, features: Slots, arms: int) -> list[Column]:
+        """Take in what is new: the columns that came."""
+        fresh = [one for one in self.wanted(context, features, arms) if one not in self._places]
+        for column in fresh:
+            self._places[column] = len(self.columns)
+            self.columns.append(column)
+        return fresh
+
+    def take(self, columns: Sequence[Column]) -> None:
+        """Have these columns, in this order."""
+        self.columns = list(columns)
+        self._places = {column: place for place, column in enumerate(self.columns)}
+
+    def layout(self, context: Slots, features: Slots, arms: int) -> Layout:
+        """Where slots go."""
+        at = self._places.get
+        p, q = len(context), len(features)
+        pairs = [(*one[1:], place) for one, place in self._places.items() if one[0] == PAIR]
+        own = [[at((OWN, a, i), -1) for i in range(p)] for a in range(max(arms, 1))]
+        return Layout(
+            np.array([at((SHARED, i), -1) for i in range(p)], dtype=np.int64),
+            np.array([at((FEATURE, j), -1) for j in range(q)], dtype=np.int64),
+            np.array(pairs, dtype=np.int64).reshape(-1, 3),
+            np.array(own, dtype=np.int64).reshape(-1, p),
+        )
+
+    def change(self, changed: Rescaled, of_context: bool) -> Iterator[Step]:
+        """How θ is written so that it says of a number on its new scale what it said before."""
+        for column, place in self._places.items():
+            without = self._without(column, changed.slot, of_context)
+            if without is not None:
+                yield Step(place, self._places[without], changed.factor, changed.shift)
+
+    def _without(self, column: Column, slot: int, of_context: bool) -> Column | None:
+        """The column that is left where a slot is taken out of one, if it is in it."""
+        kind, *parts = column
+        if not of_context:
+            if kind == FEATURE and parts[0] == slot:
+                return (SHARED, 0)
+            return (SHARED, parts[0]) if kind == PAIR and parts[1] == slot else None
+        if kind == SHARED and parts[0] == slot:
+            return (SHARED, 0)
+        if kind == PAIR and parts[0] == slot:
+            return (FEATURE, parts[1])
+        return (OWN, parts[0], 0) if kind == OWN and parts[1] == slot else None
+
+    def unit(self, column: Column, context: Slots, features: Slots) -> float:
+        """How much of its number, or of the product of two, a column counts as 1."""
+        kind, *parts = column
+        sides = {SHARED: [context], FEATURE: [features], OWN: [context], PAIR: [context, features]}
+        places = parts[1:] if kind == OWN else parts
+        each = zip(sides[kind], places, strict=True)
+        return math.prod(slots.spread(place) for slots, place in each)
+
+    def label(
+        self, column: Column, context: Slots, features: Slots, name: Callable[[int], Any]
+    ) -> tuple[Any, str]:
+        """Whose a column is, and what it is about."""
+        kind, *parts = column
+        if kind == OWN:
+            return name(parts[0]), context.slots[parts[1]].label
+        if kind == PAIR:
+            words = f"{context.slots[parts[0]].label} × {features.slots[parts[1]].label}"
+            return "all", words
+        slots = context if kind == SHARED else features
+        return "all", slots.slots[parts[0]].label

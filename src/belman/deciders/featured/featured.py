@@ -1,0 +1,444 @@
+"""The decider along features: one belief for all arms in contexts, or for candidates.
+
+A request is met when it is chosen for or expected: that makes room for new levels, and counts its
+numbers. Its reward is learnt whenever that comes.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from belman import chance
+from belman.deciders import validate
+from belman.deciders.choosing import Dice, choose_with_shares
+from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
+from belman.deciders.featured import saving, settings, views
+from belman.deciders.featured.calls import Calls
+from belman.deciders.featured.columns import Columns
+from belman.deciders.featured.knowledge import Knowledge
+from belman.deciders.featured.slots import CATEGORY, Slots
+from belman.deciders.learnt import Learnt, known_of
+from belman.deciders.shares import NO_SHARES, Shares
+from belman.errors import ArmError, RewardError, SettingError
+from belman.families import Family
+from belman.families.mirror import Mirror
+from belman.measures.lift import Units
+from belman.measures.report import Known
+from belman.models import Logistic, Model
+from belman.policies.dependent import DependentPolicy
+from belman.table import Table
+
+#: Arms × coefficients × asks of one batch, which are decided one after another.
+MOST_CELLS = 4_000_000
+#: Candidates of one request.
+MOST_CANDIDATES = 1_000
+#: The name under which what all candidates brought is counted.
+CANDIDATE = "candidate"
+
+
+class FeaturedDecider(Decider):
+    """Arms or candidates, one belief about their features and contexts, and a policy.
+
+    >>> decider = FeaturedDecider(["blue", "red"], context=["age"])
+    >>> blue = decider.recall("blue", {"age": 31})
+    >>> decider.record(blue, 1.0)
+    >>> decider.expected(blue) > decider.expected(decider.recall("red", {"age": 31}))
+    True
+    """
+
+    kind = "featured"
+
+    def __init__(
+        self,
+        arms: Iterable[Hashable] | None = None,
+        *,
+        features: Any = None,
+        context: Iterable[str] | None = None,
+        model: str | Model | None = None,
+        pooling: str | None = None,
+        interactions: str | Iterable[Sequence[str]] | None = None,
+        policy: DependentPolicy | None = None,
+        scale: float | None = None,
+        minimise: bool = False,
+        family: str | Family | None = None,
+    ) -> None:
+        self._arms: list[Hashable] = []
+        for arm in validate.check_names(() if arms is None else arms, "arms"):
+            validate.check_new(arm, self._arms)
+            self._arms.append(arm)
+        self._places = {arm: place for place, arm in enumerate(self._arms)}
+        if self._arms:
+            given = settings.check_features(features, self._arms)
+            names = list(dict.fromkeys(name for row in given.values() for name in row))
+            known = settings.check_names(names, "features")
+        else:
+            given, known = {}, settings.check_names(features or (), "features")
+            if not known:
+                raise ArmError("an agent needs arms, or names of features for candidates")
+            pooling = "shared" if pooling is None else pooling
+        self.model = settings.check_model(model)
+        self._policy = settings.check_policy(policy)
+        self.pooling = settings.check_pooling(pooling, bool(known))
+        self.spread = settings.check_scale(scale)
+        self.minimise = settings.check_minimise(minimise, self.model)
+        told = settings.check_names(context or (), "context")
+        pairs = settings.check_interactions(interactions, told, known)
+        self.knowledge = Knowledge(
+            self.model,
+            self.spread,
+            Slots(told, True, "context"),
+            Slots(known, False, "features"),
+            Columns(self.pooling, pairs),
+        )
+        self._rng = chance.generator(0)
+        self._dice = Dice(self._rng)
+        slots = self.knowledge.features
+        self._rows = [slots.check(given[arm]) for arm in self._arms if known]
+        settings.check_kinds(self._rows)
+        for row in self._rows:
+            slots.meet(row)
+        self._told = 0
+        base = settings.family_of(self.model, family)
+        self.family: Family = Mirror(base) if self.minimise else base
+        self._totals = {arm: Learnt.nothing(tuple(base.prior)) for arm in self.names}
+        self._gone: set[Hashable] = set()
+        self.knowledge.grow(len(self._arms))
+        self._prepare()
+
+    # What it is
+
+    @property
+    def arms(self) -> tuple[Hashable, ...]:
+        if not self._gone:
+            return tuple(self._arms)
+        return tuple(arm for arm in self._arms if arm not in self._gone)
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """The names that totals are kept under: every arm, or one for all candidates."""
+        return tuple(self._arms) or (CANDIDATE,)
+
+    @property
+    def retired(self) -> dict[Hashable, Learnt]:
+        """What was learnt of the arms that are not in play any more, over all contexts."""
+        return {arm: self._totals[arm] for arm in self._arms if arm in self._gone}
+
+    @property
+    def rng(self) -> chance.Words:
+        return self._rng
+
+    @property
+    def policy(self) -> DependentPolicy:
+        return self._policy
+
+    def set_policy(self, policy: Any) -> None:
+        self._policy = settings.check_policy(policy)
+        self._prepare()
+
+    @property
+    def turn(self) -> int:
+        return self._told + 1
+
+    @property
+    def context_names(self) -> list[str]:
+        """What is told with an ask."""
+        return list(self.knowledge.context.names)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What is known of arms, or comes with candidates."""
+        return list(self.knowledge.features.names)
+
+    @property
+    def categories(self) -> list[str]:
+        """The names of the context whose values were words so far."""
+        kinds = self.knowledge.context.kinds
+        return [name for name in self.context_names if kinds.get(name) == CATEGORY]
+
+    @property
+    def columns(self) -> int:
+        """How many coefficients there are."""
+        return len(self.knowledge.columns)
+
+    @property
+    def quantity(self) -> str:
+        """What a person counts."""
+        return "expected cost" if self.minimise else "expected reward"
+
+    def inward(self, reward: Any) -> float:
+        return self.outward(self.model.check_reward(reward))
+
+    def outward(self, value: float) -> float:
+        """Return a mean of the model as a person counts it: a cost of 0 or 1 is one less its
+        reward.
+        """
+        if not self.minimise:
+            return value
+        return 1.0 - value if isinstance(self.model, Logistic) else -value
+
+    # Asking
+
+    def check(self, context: Any = None, candidates: Any = None) -> Asking:
+        values = self.knowledge.context.check(context)
+        if (candidates is None) == (not self._arms):
+            remedy = "ask(candidates=[…]) is for agents that were made without arms, and only them"
+            raise SettingError(f"this agent has {len(self._arms)} arms: {remedy}")
+        if candidates is None:
+            return Asking(values)
+        is_list = isinstance(candidates, Sequence) and not isinstance(candidates, (str, bytes))
+        if not is_list or not len(candidates):
+            shown = str(candidates)[:80]
+            raise SettingError(f"candidates={shown!r} are not valid: give a list of {{…}}")
+        if len(candidates) > MOST_CANDIDATES:
+            allowed = f"from 1 to {MOST_CANDIDATES:,} in one ask"
+            raise SettingError(f"{len(candidates):,} candidates are not allowed: give {allowed}")
+        rows = [self.knowledge.features.check(one) for one in candidates]
+        settings.check_kinds(rows)
+        return Asking(values, rows)
+
+    def check_room(self, asking: Asking, n: int = 1) -> None:
+        self.knowledge.check_room(asking.context or {}, asking.candidates or [])
+        arms = len(self._arms if asking.candidates is None else asking.candidates)
+        most = max(MOST_CELLS // (arms * self.columns), 1)
+        if n > most:
+            what = f"{arms:,} arms with {self.columns:,} coefficients"
+            words = f"one ask gives at most {most:,} in a context, of {what}: ask for fewer"
+            raise SettingError(f"{n:,} were asked for, and {words}")
+
+    def meet(self, asking: Asking, count: bool = True) -> None:
+        """Make room for what is new in a request, and `count` its numbers."""
+        self._calls.changed()
+        if self.knowledge.meet(asking.context or {}, asking.candidates or [], count):
+            self._prepare()
+
+    def choose(
+        self,
+        asking: Asking,
+        n: int = 1,
+        *,
+        among: Sequence[Any] | None = None,
+        shares: Shares = NO_SHARES,
+        rng: chance.Words,
+        integrate: bool = True,
+    ) -> list[Choice]:
+        if rng is not self._rng:
+            self._rng[:] = rng
+        for _ in range(n):
+            self.meet(asking)
+        names: Sequence[Any] = self.arms
+        if asking.candidates is not None:
+            names = range(len(asking.candidates))
+        kept = [part.copy() for part in self.knowledge.belief] if n > 1 else []
+
+        def imagine(choice: Choice) -> None:
+            if kept:
+                self._take_in(choice, self._foreseen(choice))
+
+        found = choose_with_shares(
+            names,
+            n,
+            lambda among: self._wish(asking, among),
+            imagine,
+            lambda arm: self._choice(asking, arm),
+            among=among,
+            shares=shares,
+            candidates=asking.candidates is not None,
+            dice=self._dice,
+        )
+        for part, before in zip(self.knowledge.belief, kept, strict=False):
+            part[...] = before
+        if rng is not self._rng:
+            rng[:] = self._rng
+        for choice in found:
+            self._count_out(choice.arm if choice.candidate is None else CANDIDATE, 1)
+        return found
+
+    def _choice(self, asking: Asking, arm: Any) -> Choice:
+        candidate = None if asking.candidates is None else asking.candidates[arm]
+        return Choice(arm, self.turn, context=asking.context, candidate=candidate)
+
+    def _wish(self, asking: Asking, among: Sequence[Any] | None) -> Choice:
+        arm, tied, _ = self._indexed(asking, among)
+        known = np.nan if self._policy.by_chance else 1.0 / tied
+        return self._choice(asking, arm)._replace(probability=known, draw=Draw.POLICY)
+
+    def _indexed(self, asking: Asking, among: Sequence[Any] | None) -> tuple[Any, int, list[Any]]:
+        """Return the arm to play, how many tie with it, and all, the largest index first."""
+        names, rows, places = self.at_hand(asking, among)
+        chosen, tied, index = self._calls.choose(asking.context or {}, rows, places, self.turn)
+        order = np.argsort(-index, kind="stable").tolist()
+        return names[chosen], tied, [names[place] for place in order]
+
+    def at_hand(
+        self, asking: Asking, among: Sequence[Any] | None = None
+    ) -> tuple[Sequence[Any], list[dict[str, Any]], list[int]]:
+        """Return arms or places of candidates, their features, and their columns (−1 for none)."""
+        if asking.candidates is not None:
+            names: Sequence[Any] = range(len(asking.candidates)) if among is None else among
+            return names, [asking.candidates[place] for place in names], [-1] * len(names)
+        names = self.arms if among is None else among
+        places = [self._place(arm) for arm in names]
+        return names, [self._rows[place] for place in places if self._rows], places
+
+    def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+        self.meet(asking, count=False)
+        first, _, order = self._indexed(asking, among)
+        return [first, *(arm for arm in order if arm != first)]
+
+    @property
+    def outstanding(self) -> dict[Hashable, int]:
+        """The asks without a reward so far, per arm in play."""
+        names = self.arms or (CANDIDATE,)
+        return {arm: self._totals[arm].pending for arm in names if self._totals[arm].pending}
+
+    def expect(self, choice: Choice, n: int = 1) -> None:
+        name = choice.arm if choice.candidate is None else CANDIDATE
+        if choice.candidate is None:
+            self._place(name)
+        self._count_out(name, n)
+
+    def _count_out(self, name: Any, n: int) -> None:
+        total = self._totals[name]
+        self._totals[name] = total._replace(pending=total.pending + n)
+
+    # Learning
+
+    def check_reward(self, choice: Choice, reward: Any) -> None:
+        self.inward(reward)
+
+    def settle(self, choice: Choice, reward: float | None) -> None:
+        name = choice.arm if choice.candidate is None else CANDIDATE
+        total = self._totals[name]
+        if reward is None:
+            self._totals[name] = total._replace(pending=total.pending - 1)
+            return
+        value = self.inward(reward)
+        after = total.told(self.family, -reward if self.minimise else reward)
+        self._take_in(choice, value)
+        self._totals[name] = after
+        self._told += 1
+
+    def expected(self, choice: Choice) -> float:
+        """Return the expected reward (or cost) of a choice in a context that was met."""
+        return self.outward(self._foreseen(choice))
+
+    def _take_in(self, choice: Choice, value: float) -> None:
+        self._calls.learn(choice.context or {}, *self._side(choice), value)
+
+    def _foreseen(self, choice: Choice) -> float:
+        return self._calls.foresee(choice.context or {}, *self._side(choice))
+
+    def _side(self, choice: Choice) -> tuple[int, dict[str, Any] | None]:
+        """Return the place of an arm with columns of its own, or the features of a candidate."""
+        if choice.candidate is None:
+            return self._place(choice.arm), None
+        return -1, choice.candidate
+
+    def learnt(self, arm: Hashable) -> Learnt:
+        """Return all that was learnt of an arm over all contexts."""
+        if arm not in self._totals:
+            raise validate.unknown_arm(arm, self._arms)
+        return self._totals[arm]
+
+    def taught(self, choice: Choice, sums: Sums) -> Plain:
+        raise RewardError("rewards along features are learnt one by one, each in its context")
+
+    def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
+        return None
+
+    def patch_to(self, other: Decider) -> Plain:
+        assert isinstance(other, FeaturedDecider)
+        return {"state": other.state()}
+
+    def take(self, patch: Mapping[str, Any]) -> None:
+        other = FeaturedDecider.restore(patch["state"], "the log")
+        waiting = {arm: total.pending for arm, total in self._totals.items()}
+        self.knowledge, self._told = other.knowledge, other._told
+        self._totals = {
+            arm: total._replace(pending=waiting[arm]) for arm, total in other._totals.items()
+        }
+        self._prepare()
+
+    # Arms
+
+    def add(self, arm: Hashable, prior: Any = None) -> None:
+        if prior is not None:
+            raise SettingError(f"arm {arm!r} takes no prior: scale=… is the prior of coefficients")
+        if arm in self._gone:
+            self._gone.discard(arm)
+            return
+        validate.check_new(arm, self._arms)
+        if not self._arms or self.feature_names:
+            remedy = "features=[names] without arms makes a decider of candidates that come and go"
+            raise ArmError(f"arm {arm!r} has no features here: {remedy}")
+        self.knowledge.grow(len(self._arms) + 1)
+        self._places[arm] = len(self._arms)
+        self._arms.append(arm)
+        self._totals[arm] = Learnt.nothing(tuple(self.family.prior))
+        self._prepare()
+
+    def retire(self, arm: Hashable) -> None:
+        if arm not in self.arms:
+            raise validate.unknown_arm(arm, self.arms)
+        if len(self.arms) == 1:
+            raise ArmError(f"arm {arm!r} is the last one: at least one has to be in play")
+        self._gone.add(arm)
+
+    # Looking
+
+    def known(self, asking: Asking | None = None) -> Known:
+        counted = Units(0.0, -1.0 if self.minimise else 1.0)
+        return known_of(self.family, self.arms or (CANDIDATE,), self._totals, counted)
+
+    def beliefs(self, asking: Asking | None, level: float) -> Table:
+        if asking is None:
+            return views.averages(self, level)
+        return views.beliefs(self.copy(), asking, level)
+
+    def explain(self, asking: Asking) -> Table:
+        return views.explanation(self.copy(), asking)
+
+    def reasons(self, arm: Any, asking: Asking) -> Table:
+        """Return which features speak for an arm in a context, and which against."""
+        return views.reasons(self.copy(), arm, asking)
+
+    def coefficients(self, level: float, most: int | None = None) -> Table:
+        """Return every coefficient with its credible interval, or the first ones."""
+        return views.coefficients(self, level, most)
+
+    # Keeping
+
+    def copy(self) -> FeaturedDecider:
+        return copy.deepcopy(self)
+
+    def state(self, working: bool = False) -> Plain:
+        return saving.to_plain(self)
+
+    @classmethod
+    def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> FeaturedDecider:
+        return saving.from_plain(cls, state, source)
+
+    # Calls of kernels
+
+    def _prepare(self) -> None:
+        self._calls = Calls(self.knowledge, self._policy, self._rows, self._rng)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the calls, which hold arrays by their addresses: a copy has its own."""
+        apart = ("_calls", "_dice")
+        return {name: part for name, part in vars(self).items() if name not in apart}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._dice = Dice(self._rng)
+        self._prepare()
+
+    def _place(self, arm: Hashable) -> int:
+        try:
+            return self._places[arm]
+        except (KeyError, TypeError):
+            raise validate.unknown_arm(arm, self._arms) from None

@@ -1,0 +1,161 @@
+"""What a contextual agent lets in at its making: models, names, features and interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from belman.deciders.featured.columns import POOLINGS
+from belman.errors import ArmError, FamilyError, PolicyError, SettingError, listing, unknown
+from belman.families import Family, family_named
+from belman.models import Linear, Logistic, Model, PoissonLog
+from belman.policies.dependent import DependentPolicy, SharedBelMan
+
+_MODELS = {
+    "linear": Linear(unknown=True),
+    "logistic": Logistic(),
+    "poisson": PoissonLog(),
+}
+MOST_NAMES = 200
+
+
+def check_model(model: str | Model | None) -> Model:
+    """A model, or the one of a name; logistic by default."""
+    if model is None:
+        return _MODELS["logistic"]
+    if isinstance(model, Model):
+        return model
+    if model not in _MODELS:
+        raise FamilyError(unknown("model", model, _MODELS))
+    return _MODELS[model]
+
+
+def check_policy(policy: DependentPolicy | None) -> DependentPolicy:
+    """A policy for arms that share a belief."""
+    if policy is None:
+        return SharedBelMan()
+    if not isinstance(policy, DependentPolicy):
+        remedy = "give one of belman.policies.dependent, such as SharedBelMan()"
+        raise PolicyError(f"policy={policy!r} is not a policy for arms with features: {remedy}")
+    if policy.keeps:
+        where = "it keeps a design of its own, and plays in simulations only"
+        raise PolicyError(f"policy {policy.name!r} cannot serve an agent: {where}")
+    return policy
+
+
+def check_scale(scale: Any) -> float:
+    """The prior's standard deviation of coefficients."""
+    if scale is None:
+        return 1.0
+    is_number = isinstance(scale, (int, float)) and not isinstance(scale, bool)
+    if not is_number or not 1e-6 <= scale <= 1e6:
+        raise SettingError(f"scale={scale!r} is not valid: it must be from 1e-6 to 1e6")
+    return float(scale)
+
+
+def check_minimise(minimise: Any, model: Model) -> bool:
+    """Whether rewards are costs, which counts cannot be."""
+    if not isinstance(minimise, bool):
+        raise SettingError(f"minimise={minimise!r} is neither True nor False")
+    if minimise and isinstance(model, PoissonLog):
+        remedy = "take model='linear', for which costs may be any number"
+        raise SettingError(f"minimise=True is not for {model.name} rewards: {remedy}")
+    return minimise
+
+
+def family_of(model: Model, family: str | Family | None) -> Family:
+    """The family by which averages over contexts are believed: that of a model's rewards."""
+    if family is None:
+        coin = "bernoulli" if isinstance(model, Logistic) else "poisson"
+        return family_named("gaussian-unknown" if isinstance(model, Linear) else coin)
+    return family_named(family)
+
+
+def check_kinds(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a feature that is a number in one row and a word in another."""
+    first: dict[str, Any] = {}
+    for row in rows:
+        for name, value in row.items():
+            if value is None:
+                continue
+            before = first.setdefault(name, value)
+            if isinstance(before, float) != isinstance(value, float):
+                both = f"{before!r} for one arm and {value!r} for another"
+                raise SettingError(f"{name} is {both}: give numbers alone, or words alone")
+
+
+def check_names(names: Any, option: str) -> list[str]:
+    """Different names of values."""
+    if isinstance(names, (str, bytes)):
+        raise SettingError(f"{option}={names!r} is one name: write [{names!r}]")
+    try:
+        found = list(names)
+    except TypeError:
+        raise SettingError(f"{option}={names!r} is not a list of names") from None
+    wrong = [name for name in found if not isinstance(name, str) or not 0 < len(name) <= 200]
+    if wrong or len(set(found)) < len(found) or len(found) > MOST_NAMES or "constant" in found:
+        allowed = f"up to {MOST_NAMES} different words, 'constant' not among them"
+        raise SettingError(f"{option}={found!r} cannot be names: give {allowed}")
+    return found
+
+
+def check_features(features: Any, arms: Sequence[Hashable]) -> dict[Hashable, Mapping[str, Any]]:
+    """What is known of every arm: {arm: {name: value}}, or a data frame with a row an arm."""
+    if features is None:
+        return {}
+    if hasattr(features, "to_dict") and hasattr(features, "index"):
+        features = features.to_dict(orient="index")
+    if not isinstance(features, Mapping):
+        remedy = "give {arm: {name: value}} or a data frame with a row an arm"
+        raise SettingError(f"features={features!r} are not valid: {remedy}")
+    for arm in features:
+        if arm not in arms:
+            raise ArmError(unknown("arm in features", arm, arms))
+    for arm in arms:
+        if not isinstance(features.get(arm), Mapping):
+            raise ArmError(f"arm {arm!r} has no features: give {{name: value}} for every arm")
+    return dict(features)
+
+
+def check_pooling(pooling: str | None, features: bool) -> str:
+    """How arms share coefficients."""
+    if pooling is None:
+        return "hybrid" if features else "disjoint"
+    if pooling not in POOLINGS:
+        raise SettingError(unknown("pooling", pooling, POOLINGS))
+    if pooling == "disjoint" and features:
+        remedy = "with pooling='shared' or 'hybrid' they count"
+        raise SettingError(f"pooling='disjoint' does not use features of arms: {remedy}")
+    if pooling == "shared" and not features:
+        remedy = "give features=…, or pooling='disjoint'"
+        raise SettingError(f"pooling='shared' cannot tell arms without features apart: {remedy}")
+    return pooling
+
+
+def pairs_of(interactions: str | Iterable[Sequence[str]]) -> list[Any]:
+    """The pairs of a list, or of a formula.
+
+    >>> pairs_of("country:price + hour:price")
+    [('country', 'price'), ('hour', 'price')]
+    """
+    if not isinstance(interactions, str):
+        return list(interactions)
+    terms = interactions.split("+") if interactions.strip() else []
+    return [tuple(name.strip() for name in term.split(":")) for term in terms]
+
+
+def check_interactions(
+    interactions: str | Iterable[Sequence[str]] | None, context: list[str], features: list[str]
+) -> list[tuple[str, str]]:
+    """Pairs of a name of the context and one of the arms' features; all of them by default."""
+    if interactions is None:
+        return [(first, second) for first in context for second in features]
+    found = []
+    for pair in pairs_of(interactions):
+        ends = tuple(pair) if not isinstance(pair, str) else ()
+        if len(ends) != 2 or ends[0] not in context or ends[1] not in features:
+            known = f"{listing(context)} and {listing(features)}"
+            allowed = f"(name of the context, feature), of {known}"
+            raise SettingError(f"interaction {pair!r} is not allowed: give {allowed}")
+        found.append((ends[0], ends[1]))
+    return found

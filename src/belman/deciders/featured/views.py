@@ -1,0 +1,211 @@
+"""What is believed along features, as tables; of a copy, since looking at a context meets it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from belman.deciders.decider import Asking
+from belman.deciders.featured.slots import Floats
+from belman.deciders.validate import unknown_arm
+from belman.measures.best import best_probabilities
+from belman.models import Belief, Model
+from belman.special import normal_cdf, student_cdf
+from belman.table import Table
+
+_DRAWS = 4_000
+_HALVINGS = 80
+
+
+def ends(model: Model, belief: Belief, features: Floats, level: float) -> tuple[float, float]:
+    """The credible interval of φᵀθ: the quantiles of the bank's laws, weighed by their shares."""
+    laws = []
+    for b in range(len(belief.mean)):
+        scale = model.kernels.scale(model.law, belief.noise[b])
+        wide = float(np.linalg.norm(features @ belief.root[b])) * math.sqrt(scale)
+        laws.append((belief.share[b], float(belief.mean[b] @ features), wide, belief.noise[b, 0]))
+    spread = max(wide for _, _, wide, _ in laws)
+    if not spread > 0.0:
+        return laws[0][1], laws[0][1]
+
+    def below(x: float) -> float:
+        total = 0.0
+        for share, mean, wide, shape in laws:
+            score = (x - mean) / wide
+            known = normal_cdf(score) if shape == 0.0 else student_cdf(2.0 * shape, score)
+            total += share * known
+        return total
+
+    def quantile(chance: float) -> float:
+        low = min(mean - 1e3 * wide for _, mean, wide, _ in laws)
+        high = max(mean + 1e3 * wide for _, mean, wide, _ in laws)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if below(middle) < chance else (low, middle)
+        return 0.5 * (low + high)
+
+    tail = 0.5 * (1.0 - level)
+    return quantile(tail), quantile(1.0 - tail)
+
+
+def best_shares(model: Model, belief: Belief, features: Floats, seed: int) -> Floats:
+    """How often each arm is the best of many draws of θ, the same for the same seed."""
+    rng = np.random.default_rng(seed)
+    count = np.zeros(len(features))
+    for b, draws in enumerate(rng.multinomial(_DRAWS, belief.share / belief.share.sum())):
+        shape, rate = belief.noise[b]
+        known = model.kernels.scale(model.law, belief.noise[b])
+        scale = rate / rng.gamma(shape, size=draws) if shape > 0.0 else np.full(draws, known)
+        apart = rng.normal(size=(draws, features.shape[1])) @ (features @ belief.root[b]).T
+        values = features @ belief.mean[b] + np.sqrt(scale)[:, None] * apart
+        count += np.bincount(values.argmax(axis=1), minlength=len(features))
+    return count / _DRAWS
+
+
+def _surveyed(decider: Any, asking: Asking) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arms in play or the places of candidates, and what a decision sees of them."""
+    decider.meet(asking, count=False)
+    names, rows, places = decider.at_hand(asking)
+    held = decider._calls.survey(asking.context or {}, rows, places, decider.turn)
+    return list(names), held
+
+
+def beliefs(decider: Any, asking: Asking, level: float) -> Table:
+    """Return what is believed of the mean reward of every arm in a context."""
+    names, held = _surveyed(decider, asking)
+    model = decider.model
+    law, belief, features = model.law, held["belief"], held["features"]
+    intervals = [
+        sorted(
+            decider.outward(float(model.kernels.mean(law, end)))
+            for end in ends(model, belief, row, level)
+        )
+        for row in features
+    ]
+    seen = zip(held["sight"].eta, held["sight"].variance, strict=True)
+    plays = {} if asking.candidates is not None else {"plays": _tells(decider, names)}
+    return Table(
+        {
+            "arm": names,
+            **plays,
+            decider.quantity: [
+                decider.outward(float(model.kernels.expected(law, *pair))) for pair in seen
+            ],
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+            "P(best)": best_shares(model, belief, features, decider.turn).tolist(),
+        }
+    )
+
+
+def _tells(decider: Any, names: list[Any]) -> list[int]:
+    return [decider.learnt(name).tells for name in names]
+
+
+def averages(decider: Any, level: float) -> Table:
+    """Return what every arm brought on average, over all contexts that it was tried in."""
+    known, tail = decider.known(), 0.5 * (1.0 - level)
+    family, shown = known.family, known.units.shown
+    both = family.mean_intervals(known.beliefs, tail)
+    pairs = [sorted(map(shown, map(float, pair))) for pair in zip(*both, strict=True)]
+    return Table(
+        {
+            "arm": known.arms,
+            "plays": _tells(decider, list(known.arms)),
+            decider.quantity: [shown(family.expected_reward(row)) for row in known.beliefs],
+            "low": [low for low, _ in pairs],
+            "high": [high for _, high in pairs],
+            "P(best)": [round(float(p), 6) for p in best_probabilities(family, known.beliefs)],
+        }
+    )
+
+
+def explanation(decider: Any, asking: Asking) -> Table:
+    """Return how the index of every arm comes about, and what speaks most for it and against it;
+    the largest index first.
+    """
+    names, held = _surveyed(decider, asking)
+    sight, index = held["sight"], held["index"]
+    order = np.argsort(-index, kind="stable")
+    more, labels = _beyond_average(decider, held["features"]), _labels(decider)
+    columns = {
+        "mean": sight.eta,
+        "deviation": np.sqrt(sight.variance),
+        "worth": sight.worth,
+        "index": index,
+    }
+    ranked: dict[str, list[Any]] = {"arm": [names[a] for a in order]}
+    ranked |= {name: [float(values[a]) for a in order] for name, values in columns.items()}
+    ranked["for"] = [_most(more[a], labels) for a in order]
+    ranked["against"] = [_most(-more[a], labels) for a in order]
+    return Table(ranked, f"turn {decider.turn}: the arm with the largest index is played")
+
+
+def _beyond_average(decider: Any, features: Floats) -> Floats:
+    """Return what each column of an arm adds beyond the average of all arms (arms × columns)."""
+    belief = decider.knowledge.belief
+    more = (features - features.mean(axis=0)) * (belief.share @ belief.mean)
+    found: Floats = np.where(features != 0.0, more, 0.0)
+    return found
+
+
+def _most(adds: Floats, labels: list[tuple[Any, str]]) -> str:
+    """Return the feature that adds most, if any does."""
+    place = int(np.argmax(adds))
+    return labels[place][1] if adds[place] > 0.0 else ""
+
+
+def _labels(decider: Any) -> list[tuple[Any, str]]:
+    learnt = decider.knowledge
+    name = decider._arms.__getitem__
+    return [
+        learnt.columns.label(column, learnt.context, learnt.features, name)
+        for column in learnt.columns.columns
+    ]
+
+
+def reasons(decider: Any, arm: Any, asking: Asking) -> Table:
+    """Return what each feature adds for an arm beyond the average of all arms."""
+    names, held = _surveyed(decider, asking)
+    if arm not in names:
+        raise unknown_arm(arm, names)
+    row, features = names.index(arm), held["features"]
+    belief = decider.knowledge.belief
+    mean = belief.share @ belief.mean
+    more = _beyond_average(decider, features)[row]
+    order = [i for i in np.argsort(-more, kind="stable") if features[row, i] != 0.0]
+    labels = _labels(decider)
+    return Table(
+        {
+            "feature": [labels[i][1] for i in order],
+            "of": [labels[i][0] for i in order],
+            "value": [float(features[row, i]) for i in order],
+            "coefficient": [float(mean[i]) for i in order],
+            "speaks for it": [float(more[i]) for i in order],
+        },
+        f"why {arm}: what each feature adds beyond the average of all arms",
+    )
+
+
+def coefficients(decider: Any, level: float, most: int | None = None) -> Table:
+    """Return every coefficient with its interval, and the deviation of its numbers (`per`)."""
+    learnt = decider.knowledge
+    belief, size = learnt.belief, len(learnt.columns)
+    mean = (belief.share @ belief.mean)[:most]
+    intervals = [ends(decider.model, belief, row, level) for row in np.eye(size)[:most]]
+    labels = _labels(decider)[:most]
+    return Table(
+        {
+            "feature": [label for _, label in labels],
+            "of": [owner for owner, _ in labels],
+            "coefficient": mean.tolist(),
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+            "per": [
+                learnt.columns.unit(column, learnt.context, learnt.features)
+                for column in learnt.columns.columns[:most]
+            ],
+        }
+    )

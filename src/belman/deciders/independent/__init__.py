@@ -1,0 +1,1 @@
+"""A belief an arm: the decider of independent arms, and all that it needs."""

@@ -1,0 +1,147 @@
+"""The weights of the next decisions: the shares in which a policy would play its arms.
+
+Policies that draw nothing but ties are asked for all decisions in fluid form, each counted as
+observed at its expectation (`policies/dealing.py`; the default in closed form,
+`policies/waterfilling.py`). Policies that draw play every one of them with the chances that they
+have now: Thompson's are those of being best. Where such a chance is not known, it is counted over
+draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.deciders.independent.kernels import renew
+from belman.deciders.independent.views import copied
+from belman.deciders.validate import unknown_arm
+from belman.engine import LATER, entry, kernel
+from belman.errors import SettingError
+from belman.measures.best import best_probabilities
+from belman.policies import Forced, Policy
+from belman.policies.dealing import Deal, deal_untried, largest
+from belman.policies.policy import pick, share_of_ties, to_be_integrated
+
+Floats = NDArray[np.float64]
+
+_DRAWS = 1024  # that stand for a chance which is not known
+
+
+@kernel
+def share_out(
+    policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch, mind,
+    deal, untried_first, decisions, turn, turn_value,
+):  # fmt: skip
+    """Bring what the policy sees up to date, and deal so many decisions."""
+    renew(policy, family, law, params, truth, provisional, working, memory, pending, stale, scratch)
+    left = decisions
+    if untried_first:
+        left = deal_untried(policy, family, law, params, working, memory, left, deal)
+    if left > 0.0:
+        policy.deal(
+            policy, family, law, params, working, memory, turn, turn_value, left, mind, deal
+        )
+
+
+@kernel
+def chances_now(
+    policy, family, law, params, working, memory, mind, deal, none_closed, draws, turn, turn_value
+):
+    """The chance of every arm, or how often it is chosen in so many draws."""
+    for draw in range(max(draws, 1)):
+        deal.indices[:] = 0.0
+        policy.indices(family, law, params, working, memory, turn, turn_value, mind, deal.indices)
+        if draws > 0:
+            deal.dealt[pick(deal.indices, mind)[0]] += 1.0
+        elif draw == 0:
+            best, ties = largest(deal.indices)
+            for a in range(deal.indices.size):
+                if best == np.inf:
+                    deal.dealt[a] = deal.indices[a] == best
+                else:
+                    deal.dealt[a] = policy.propensity(
+                        family, law, params, working, memory, turn, turn_value, none_closed, a, ties
+                    )
+
+
+def shares_of(decider: Any, decisions: int) -> Floats:
+    """The shares of the arms, in order; nothing is changed."""
+    held = copied(decider._calls.held)
+    del held["index"]
+    dealt = _dealt(decider, decider.policy, held, decisions)
+    shares: Floats = np.maximum(dealt, 0.0)
+    return shares / shares.sum()
+
+
+def _dealt(decider: Any, policy: Policy, held: dict[str, Any], decisions: int) -> Floats:
+    """What each arm gets of the decisions, or the chances of a policy that draws."""
+    arms, family = len(decider.arms), decider.family
+    if isinstance(policy, Forced):
+        exploring, inner = policy.chance(decider.turn, arms), policy.policy
+        inside = {**held, "params": inner.params(family)}
+        dealt = _dealt(decider, inner, inside, decisions)
+        return exploring / arms + (1.0 - exploring) * dealt / dealt.sum()
+    deal = Deal.blank(arms, family.dimension)
+    clock = {"turn": decider.turn, "turn_value": decider.turn_value(decider.turn)}
+    bundles = {"policy": policy.kernels, "family": family.kernels}
+    acting = policy.acting(held["memory"])
+    if acting.kernels.propensity is share_of_ties:
+        first = decisions > 1 or decider._waiting > 0
+        entry(share_out, **bundles)(
+            LATER, **held, **clock, deal=deal, untried_first=first, decisions=float(decisions)
+        )
+        return deal.dealt
+    mind = held.pop("mind")
+    entry(renew, **bundles)(LATER, **held)
+    integrated = acting.kernels.propensity is to_be_integrated
+    if integrated:
+        chances = acting.own_chances(family, held["working"], np.arange(arms))
+        if chances is None:
+            chances = acting.chances(best_probabilities(family, held["working"].beliefs))
+        if np.isfinite(chances).all():
+            return chances
+    seen = {name: held[name] for name in ("law", "params", "working", "memory")}
+    chancing = entry(chances_now, **bundles)
+    draws = _DRAWS if integrated else 0
+    fixed = {**seen, **clock, "mind": mind, "none_closed": np.zeros(0, dtype=np.bool_)}
+    chancing(LATER, **fixed, deal=deal, draws=draws)
+    if not np.isfinite(deal.dealt).all():
+        deal.dealt[:] = 0.0
+        chancing(LATER, **fixed, deal=deal, draws=_DRAWS)
+    return deal.dealt
+
+
+def check_least(floor: Any, arms: Sequence[Hashable]) -> dict[Hashable, float]:
+    """Validate least weights: one number for all arms, or {arm: least weight}."""
+    if isinstance(floor, Mapping):
+        for arm in floor:
+            if arm not in arms:
+                raise unknown_arm(arm, arms)
+        floors = {arm: _least(floor, least) for arm, least in floor.items()}
+    else:
+        floors = dict.fromkeys(arms, _least(floor, 0.0 if floor is None else floor))
+    total = math.fsum(floors.values())
+    if total > 1.0 + 1e-12:
+        most = f"at most {1.0 / len(floors):.4g} for each of {len(floors)} arms"
+        what = f"floor={floor!r} hands out {total:.4g} of all decisions"
+        raise SettingError(f"{what}: floors add up to 1 or less ({most}, if it is one number)")
+    return floors
+
+
+def _least(floor: Any, least: Any) -> float:
+    number = isinstance(least, (int, float, np.number)) and not isinstance(least, bool)
+    if not number or not 0.0 <= least <= 1.0 or not math.isfinite(least):
+        allowed = "a least weight is a number from 0 to 1, or {arm: number}"
+        raise SettingError(f"floor={floor!r} is not valid: {allowed}")
+    return float(least)
+
+
+def weights_of(decider: Any, n: int, floors: Mapping[Hashable, float]) -> dict[Hashable, float]:
+    """Return floor + (1 − Σ floor)·share of every arm in play; they add up to 1."""
+    least = np.array([floors.get(arm, 0.0) for arm in decider.arms])
+    weights = least + max(1.0 - least.sum(), 0.0) * shares_of(decider, n)
+    return dict(zip(decider.arms, (weights / weights.sum()).tolist(), strict=True))

@@ -1,0 +1,1 @@
+"""A belief an arm and segment, each borrowing from the others what it may."""

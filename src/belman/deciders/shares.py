@@ -1,0 +1,98 @@
+"""Shares of traffic that no policy decides: floors of arms, control's own, and a uniform one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from belman.errors import ArmError, SettingError, listing, nearest
+
+#: The least share of every arm, or of some by name.
+Floor = float | tuple[tuple[Hashable, float], ...]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The least share of arms, the exact share of control, and the share that is drawn uniformly.
+
+    >>> Shares(floor=0.05, control="a", control_share=0.2).of(["a", "b", "c"])
+    {'a': 0.2, 'b': 0.05, 'c': 0.05}
+    """
+
+    floor: Floor | None = None
+    control: Hashable | None = None
+    control_share: float | None = None
+    uniform: float = 0.0
+
+    @property
+    def floored(self) -> bool:
+        """Whether an arm may have a floor."""
+        return self.floor is not None or self.control_share is not None
+
+    def of(self, arms: Sequence[Hashable], candidates: bool = False) -> dict[Hashable, float]:
+        """Return the floor of every arm in play that has one; none where there is one arm alone.
+
+        Candidates have the same floor each, and no more than all traffic together.
+        """
+        if len(arms) < 2 or not self.floored:
+            return {}
+        if candidates:
+            each = 0.0 if isinstance(self.floor, tuple) else min(self.floor or 0.0, 1 / len(arms))
+            return dict.fromkeys(arms, each) if each > 0.0 else {}
+        own: dict[Hashable, float]
+        if isinstance(self.floor, tuple):
+            own = dict(self.floor)
+        else:
+            own = dict.fromkeys(arms, self.floor or 0.0)
+        if self.control_share is not None:
+            own[self.control] = self.control_share
+        return {arm: own[arm] for arm in arms if own.get(arm, 0.0) > 0.0}
+
+    def check(self, arms: Sequence[Hashable]) -> None:
+        """Refuse floors of these arms that are more than all traffic."""
+        own = self.of(arms)
+        total = math.fsum(own.values())
+        if total > 1.0 + 1e-9:
+            remedy = "give smaller ones, or fewer arms"
+            raise SettingError(f"the floors of {len(own)} arms add up to {total:.4g}: {remedy}")
+
+
+#: The policy decides all.
+NO_SHARES = Shares()
+
+
+def check_floor(given: object, arms: Sequence[Hashable]) -> Floor | None:
+    """Validate floors, and return them in the order of the arms.
+
+    >>> check_floor(0.05, ["a", "b"]), check_floor({"a": 0.2}, ["a", "b"])
+    (0.05, (('a', 0.2),))
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        return _share(given, "floor")
+    for arm in given:
+        if arm not in arms:
+            there = f"there are {listing(arms)}{nearest(arm, arms)}"
+            raise ArmError(f"floor names an unknown arm {arm!r}: {there}")
+    pairs = ((arm, _share(share, f"floor of arm {arm!r}:")) for arm, share in given.items())
+    return tuple(sorted(pairs, key=lambda pair: arms.index(pair[0])))
+
+
+def check_control_share(share: object, control: Hashable | None) -> float | None:
+    """Validate the share of traffic that control always gets."""
+    if share is None:
+        return None
+    if control is None:
+        raise SettingError(f"control_share={share!r} is a share of control's: give control=… too")
+    return _share(share, "control_share")
+
+
+def _share(given: Any, name: str) -> float:
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not is_number or not 0.0 < given < 1.0:
+        allowed = "it must be a number strictly between 0 and 1"
+        raise SettingError(f"{name}={given!r} is not a share of traffic: {allowed}")
+    return float(given)

@@ -1,0 +1,164 @@
+"""State as text: versioned JSON for people, exact to the last bit, a checksum against damage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Collection, Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from belman.errors import BelmanError, StateError
+from belman.files import write_atomically
+
+FORMAT = "belman agent"
+VERSION = 1
+
+
+def write(content: Mapping[str, Any], kind: str = FORMAT) -> str:
+    """The text of a state file of some kind."""
+    body = {name: plain(value) for name, value in content.items()}
+    document = {"format": kind, "version": VERSION, **body}
+    document = json.loads(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    document["checksum"] = _checksum(document)
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def read(text: str, source: str, kind: str = FORMAT) -> dict[str, Any]:
+    """The content of a state file; raises StateError, and says why, where it cannot be trusted."""
+    try:
+        document = json.loads(text)
+    except TypeError:
+        raise StateError(f"{source} is not text: {str(text)[:40]!r} was given") from None
+    except (ValueError, RecursionError) as error:
+        raise StateError(f"{source} is damaged: it is not JSON ({error})") from None
+    found = document.get("format") if isinstance(document, dict) else None
+    if found != kind:
+        other = f" (it has {found[:40]!r})" if isinstance(found, str) else ""
+        lacks = f"it lacks the format {kind!r}{other}"
+        raise StateError(f"{source} is not the state of {_article(kind)}: {lacks}")
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        reads = f"this belman reads up to {VERSION} (install a newer one)"
+        raise StateError(f"{source} has version {version!r}: {reads}")
+    if document.pop("checksum", None) != _checksum(document):
+        damage = "its checksum does not match its content"
+        raise StateError(f"{source} is damaged or was edited: {damage}")
+    return document
+
+
+def keep(path: str | os.PathLike[str], text: str) -> None:
+    """Write a state file atomically: a crash leaves the old file or the new one."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise StateError(f"{os.fspath(path)} cannot be written: {error}") from error
+
+
+def fetch(path: str | os.PathLike[str]) -> str:
+    """The text of a state file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(f"{os.fspath(path)} cannot be read: {error}") from None
+
+
+def _article(kind: str) -> str:
+    name = kind.split()[-1]
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_text(document).encode()).hexdigest()
+
+
+def _text(content: Any) -> str:
+    """Equal texts are equal values, and of the same kinds."""
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """JSON's view of a value; numbers that JSON lacks become words."""
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        if hasattr(value, "_fields"):
+            return {name: plain(item) for name, item in zip(value._fields, value, strict=True)}
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def check_kept(
+    content: Mapping[str, Any], again: Mapping[str, Any], anew: Collection[str] = ()
+) -> None:
+    """Raise StateError where what was made of a state would not be written as it was, but for what
+    every release writes `anew`.
+    """
+    kept = plain(again)
+    for name in sorted(content.keys() | kept.keys()):
+        same = name in content and name in kept and _text(content[name]) == _text(kept[name])
+        if not same and name not in anew:
+            raise StateError(f"{name!r} does not say what would be written")
+
+
+def floats(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The array of a nested list, words for infinity included, and nothing else that is no number.
+
+    >>> floats([1, "inf"]).tolist()
+    [1.0, inf]
+    """
+    return np.array(_checked_numbers(value), dtype=np.float64)
+
+
+def _checked_numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_checked_numbers(item) for item in value]
+    if type(value) not in (int, float) and value not in ("inf", "-inf", "nan"):
+        raise StateError(f"{str(value)[:40]!r} stands where a number belongs")
+    return value
+
+
+def encode_arm(arm: Hashable) -> Any:
+    """An arm's name for JSON; a kind that JSON lacks is kept as its repr, to be given anew."""
+    if isinstance(arm, np.generic):
+        arm = arm.item()
+    is_number = isinstance(arm, int) or (isinstance(arm, float) and math.isfinite(arm))
+    if arm is None or isinstance(arm, str) or is_number:
+        return arm
+    if isinstance(arm, tuple):
+        return {"tuple": [encode_arm(part) for part in arm]}
+    return {"repr": repr(arm)}
+
+
+def decode_arm(text: Any, source: str) -> Hashable:
+    """The arm of that name; raises StateError where only its repr was kept."""
+    if isinstance(text, dict):
+        if "tuple" in text and isinstance(text["tuple"], list):
+            return tuple(decode_arm(part, source) for part in text["tuple"])
+        remedy = "give them again, load(path, arms=[…])"
+        kind = f"arms of a kind that JSON lacks, such as {text['repr']}"
+        raise StateError(f"{source} has {kind}: {remedy}")
+    if isinstance(text, float) and not math.isfinite(text):
+        raise StateError(f"{source} has an arm {text}, which JSON lacks")
+    return text
+
+
+def trusted(build: Callable[[], Any], source: str, kind: str = FORMAT) -> Any:
+    """Read content that passed its checksum; what is missing or misshapen becomes a StateError."""
+    try:
+        return build()
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, StateError) and str(error).startswith(source):
+            raise
+        why = str(error) if isinstance(error, BelmanError) else f"{type(error).__name__}: {error}"
+        raise StateError(f"{source} does not hold a whole {kind.split()[-1]}: {why}") from None

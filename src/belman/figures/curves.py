@@ -1,0 +1,149 @@
+"""Figures of curves: simulations side by side, drawn over time, with their numbers at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from belman.figures.figure import SEED, Data, Effort, Figure, Part
+from belman.lab.simulation import Simulation, simulate
+from belman.measures import condense, half_width
+from belman.plots import curve_data, draw_grid, style, together
+from belman.problems.lower_bounds import lai_robbins
+from belman.problems.problem import Problem
+from belman.problems.stationary import Stationary
+from belman.table import Table
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A simulation: who plays what, how long, how often; `slow` players play `slow_runs` runs."""
+
+    title: str
+    problem: Problem
+    players: Mapping[str, Any]
+    horizon: int = 1_000
+    runs: int = 1_000
+    slow: Mapping[str, Any] = field(default_factory=dict)
+    slow_runs: int = 200
+    paper_runs: int = 25
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        """One simulation for the players, one for the slow ones."""
+        found = {self.title: self._part(self.players, effort.runs(self.runs, self.paper_runs))}
+        if self.slow:
+            runs = effort.runs(self.slow_runs, self.paper_runs)
+            found[f"{self.title}, slow"] = self._part(self.slow, runs)
+        return found
+
+    def _part(self, players: Mapping[str, Any], runs: int) -> Part:
+        design = Simulation(players, self.problem, self.horizon, runs, SEED)
+
+        def compute(progress: bool | None) -> xarray.Dataset:
+            return self.condensed(
+                simulate(players, self.problem, self.horizon, runs, SEED, progress=progress)
+            )
+
+        return Part(design.describe(), compute, design)
+
+    def condensed(self, result: xarray.Dataset) -> xarray.Dataset:
+        """Reduce what was played to what the figure needs."""
+        return condense(result)
+
+    def data(self, data: Data) -> list[xarray.Dataset]:
+        """What its parts gave."""
+        return [data[name] for name in (self.title, f"{self.title}, slow") if name in data]
+
+
+@dataclass(frozen=True)
+class Curves(Figure):
+    """A figure of curves: a column for each panel, a row for each variable."""
+
+    panels: tuple[Panel, ...] = ()
+    variables: Sequence[str] = ("regret", "suboptimal_draws")
+    log: bool = False
+    logarithmic: Sequence[str] = ("regret",)
+    ceiling: float | None = None  # of the first row; curves that leave it are named with their ends
+    against: str = "Thompson"
+    bound: bool = False  # draw the slope of Lai and Robbins
+    #: the paper's numbers of the first panel, by player
+    published: Mapping[str, str] = field(default_factory=dict)
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        return {name: part for panel in self.panels for name, part in panel.parts(effort).items()}
+
+    def draw(self, data: Data) -> Picture:
+        columns = {}
+        for panel in self.panels:
+            found = panel.data(data)
+            columns[panel.title] = [
+                together(*(curve_data(part, name) for part in found)) for name in self.variables
+            ]
+        look: Any = {"logarithmic": self.logarithmic, "ceiling": self.ceiling}
+        picture = draw_grid(columns, log=self.log, **look)
+        if self.bound:
+            for panel, ax, rows in zip(self.panels, picture.axes, columns.values(), strict=False):
+                _draw_bound(panel, ax, float(rows[0].mean[:, -1].min()))
+        return picture
+
+    def tables(self, data: Data) -> list[Table]:
+        return [self._table(panel, panel.data(data)) for panel in self.panels]
+
+    def _table(self, panel: Panel, parts: Sequence[xarray.Dataset]) -> Table:
+        """Players ranked by the first variable at the last turn, with paired differences to one."""
+        first = self.variables[0]
+        ends = {
+            str(name): last(parts, name, first) for part in parts for name in part.player.values
+        }
+        order = sorted(ends, key=lambda player: float(ends[player].mean()))
+        columns: dict[str, list[object]] = {
+            "player": list(order),
+            "runs": [ends[player].size for player in order],
+        }
+        for variable in self.variables:
+            found = [last(parts, player, variable) for player in order]
+            columns |= with_half_width(variable.replace("_", " "), found)
+        if self.against in ends:
+            # xarray keeps the runs that both have played
+            pairs = [ends[player] - ends[self.against] for player in order]
+            columns |= with_half_width(f"minus {self.against}", pairs)
+        if self.published and panel is self.panels[0]:
+            columns["paper"] = [self.published.get(player, "–") for player in order]
+        title = f"{panel.title}, turn {panel.horizon:,}; ± are half-widths of 95 % intervals"
+        return Table(columns, title)
+
+
+def _draw_bound(panel: Panel, ax: Axes, end: float) -> None:
+    """The slope of Lai and Robbins' bound over the last decade and a half, under all curves."""
+    assert isinstance(panel.problem, Stationary)
+    turns = np.geomspace(panel.horizon / 30.0, panel.horizon, 50)
+    line = 0.9 * end + lai_robbins(panel.problem) * np.log(turns / panel.horizon)
+    ax.plot(turns, line, color=style.ink(ax), linestyle=":", label="slope of the Lai–Robbins bound")
+    ax.legend(loc="upper left")
+
+
+def last(
+    parts: Sequence[xarray.Dataset], player: str, variable: str = "regret"
+) -> xarray.DataArray:
+    """Every run of a player at the end (dim run)."""
+    for part in parts:
+        if player in part.player.values:
+            return part[f"{variable}_at"].sel(player=player).isel(mark=-1)
+    raise KeyError(player)
+
+
+def with_half_width(name: str, values: Iterable[xarray.DataArray]) -> dict[str, list[object]]:
+    """Two columns of a table: means over runs, and half-widths of their 95 % intervals."""
+    given = list(values)
+    return {
+        name: [float(runs.mean()) for runs in given],
+        f"± {name}": [float(half_width(runs)) for runs in given],
+    }

@@ -1,0 +1,256 @@
+"""Exploration first: what comes of two phases, and what pure exploration looks at.
+
+Both on the paper's twenty arms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray
+
+from belman.exposure import Evidence, Exposure, Infinite, Paper, two_phase
+from belman.figures.checks import check
+from belman.figures.claim import AllData, Check, Claim, Judgement
+from belman.figures.curves import Curves, Panel, last, with_half_width
+from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
+from belman.figures.players import TWENTY
+from belman.lab.exploration import Exploration, Question, explore
+from belman.measures import condense, half_width
+from belman.plots import curve_data, draw_curves, style
+from belman.policies import BelMan, Phases, Policy, Thompson, TopTwoThompson, Uniform, WidestBelief
+from belman.problems import bernoulli
+from belman.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+_WINDOWS = (0, 100, 200, 500, 1_000)
+_HORIZON = 5_000
+_PAPER, _OURS = "BelMan (paper) after exploring", "BelMan after exploring"
+_RIVAL = "top-two Thompson, then Thompson"
+
+
+def _belman(then: Exposure) -> Callable[[int], Policy]:
+    return lambda window: BelMan(two_phase(window, then))
+
+
+def _panel(title: str, policy: Callable[[int], Policy]) -> Panel:
+    players = {_name(window): policy(window) for window in _WINDOWS}
+    return Panel(title, bernoulli(TWENTY), players, _HORIZON, runs=2_000)
+
+
+def _name(window: int) -> str:
+    return f"{window:,} turns"
+
+
+TWO_PHASE = Curves(
+    name="two-phase",
+    title="Two phases: explore, then exploit",
+    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure "
+    "exploration, with all that was learnt carried over. The window is paid for in full; what "
+    "matters is how much less regret grows afterwards.",
+    paper="A sharp transition when the window ends; after it, regret grows less than without "
+    "exploration, and the longer the window the sharper.",
+    panels=(
+        _panel(_PAPER, _belman(Paper())),
+        _panel(_OURS, _belman(Evidence())),
+        _panel(_RIVAL, lambda window: Phases(TopTwoThompson(), Thompson(), turns=window)),
+    ),
+    variables=("regret",),
+    logarithmic=(),
+    against="0 turns",
+)
+
+
+def _grown(part: xarray.Dataset, window: int, first: int, last: int) -> xarray.DataArray:
+    """Regret a turn between two marks (counted from the end), in every run."""
+    regret, marks = part.regret_at.sel(player=_name(window)), part.mark.values
+    before = regret.isel(mark=first) if first >= -len(marks) else 0.0 * regret.isel(mark=0)
+    start = marks[first] if first >= -len(marks) else 0
+    return (regret.isel(mark=last) - before) / float(marks[last] - start)
+
+
+def _transition(part: xarray.Dataset, window: int) -> Check:
+    """Regret a turn at least halves, from the octave before the window ends to the last but one."""
+    marks = part.mark.values
+    end = max(i for i in range(len(marks)) if marks[i] <= window) - len(marks)
+    during, after = _grown(part, window, end - 1, end), _grown(part, window, end + 1, end + 2)
+    slower = "regret grows less than half as fast (regret per turn, minus half of that before)"
+    return check(f"{window:,} turns: after the window {slower}", after - 0.5 * during)
+
+
+def _later(part: xarray.Dataset, window: int, other: int, who: str = "") -> Check:
+    """Regret after every window has ended grows less with one than with another."""
+    grown = _grown(part, window, -3, -1) - _grown(part, other, -3, -1)
+    words = f"{who}{window:,} turns: less regret from turn 1,250 to 5,000 than with {other:,}"
+    return check(words, 3_750.0 * grown)
+
+
+def _two_phases(everything: AllData) -> Judgement:
+    data, windows = everything["two-phase"], _WINDOWS[1:]
+    paper, ours, rival = (data[title] for title in (_PAPER, _OURS, _RIVAL))
+    return Judgement(
+        [
+            *(_transition(paper, window) for window in windows),
+            *(_later(paper, window, 0) for window in windows),
+            *(_later(paper, window, shorter) for shorter, window in pairwise(windows)),
+        ],
+        [
+            *(_later(ours, window, 0, "default: ") for window in windows),
+            *(_later(rival, window, 0, "top-two, then Thompson: ") for window in windows),
+        ],
+    )
+
+
+_TURNS, _RUNS = 1_000, 1_000
+_EXPLORE, _NATURAL, _WIDEST = "BelMan-Explore", "BelMan-Explore, natural", "widest belief"
+_PLAYERS: dict[str, Policy] = {
+    _EXPLORE: BelMan(Infinite()),
+    _NATURAL: BelMan(Infinite(), "natural"),
+    _WIDEST: WidestBelief(),
+    "uniform": Uniform(),
+    "top-two Thompson": TopTwoThompson(),
+    "Thompson": Thompson(),
+    "BelMan": BelMan(),
+}
+_DRAWN = (_EXPLORE, _NATURAL, _WIDEST, "uniform")
+_FEW = 5  # plays of an arm of which next to nothing is known
+_NAME = "twenty arms"
+
+
+@dataclass(frozen=True)
+class ExplorationShares(Figure):
+    """Shares of plays per arm on the left, simple regret on the right."""
+
+    def parts(self, effort: Effort) -> dict[str, Part]:
+        runs, problem = effort.runs(_RUNS), bernoulli(TWENTY)
+        design = Exploration(_PLAYERS, problem, _TURNS, runs, SEED, Question(1, _TURNS))
+
+        def compute(progress: bool | None) -> xarray.Dataset:
+            return condense(
+                explore(_PLAYERS, problem, runs, SEED, budget=_TURNS, progress=progress)
+            )
+
+        return {_NAME: Part(design.describe(), compute, design)}
+
+    def draw(self, data: Data) -> Picture:
+        found = data[_NAME]
+        figure, (left, right) = canvas(1, 2, 1.5)
+        order, places = np.argsort(-np.array(TWENTY), kind="stable"), np.arange(len(TWENTY))
+        for place, (name, mark) in enumerate(zip(_DRAWN, "osD_", strict=True)):
+            share = _shares(found, name).isel(arm=order)
+            look = {
+                "color": style.colour(place),
+                "marker": mark,
+                "linestyle": "none",
+                "markersize": 6.0,
+                "capsize": 2.0,
+            }
+            left.errorbar(places, share.mean("run"), half_width(share), label=name, **look)
+        left.set_xticks(places, [f"{TWENTY[a]:g}" for a in order], rotation=90)
+        left.set(
+            xlabel="mean of the arm",
+            ylabel="plays, relative to uniform",
+            title=f"shares after {_TURNS:,} turns",
+        )
+        left.set_ylim(bottom=0.0)
+        left.legend()
+        draw_curves(curve_data(found, "simple_regret"), right, quartiles=False)
+        right.set(title="simple regret", ylabel="what the recommended arm lacks")
+        return figure
+
+    def tables(self, data: Data) -> list[Table]:
+        found = data[_NAME]
+        regret = {str(name): last([found], name, "simple_regret") for name in found.player.values}
+        names = sorted(regret, key=lambda name: float(regret[name].mean()))
+        shares = [_shares(found, name).mean("run") for name in names]
+        columns: dict[str, list[object]] = {
+            "player": list(names),
+            **with_half_width("simple regret", (regret[name] for name in names)),
+            **with_half_width("error", (last([found], name, "error") * 1.0 for name in names)),
+            "least share": [float(share.min()) for share in shares],
+            "largest": [float(share.max()) for share in shares],
+            "of the best arm": [float(share[0]) for share in shares],
+            f"runs with an arm played < {_FEW} times": [
+                float(_starved(found, name).mean()) for name in names
+            ],
+        }
+        title = f"twenty arms, turn {_TURNS:,}, {found.sizes['run']:,} runs"
+        return [Table(columns, f"{title}; shares are relative to uniform")]
+
+
+def _shares(found: xarray.Dataset, player: str) -> xarray.DataArray:
+    """Plays of each arm relative to uniform play, in every run."""
+    return found.plays.sel(player=player) * (len(TWENTY) / _TURNS)
+
+
+def _starved(found: xarray.Dataset, player: str) -> xarray.DataArray:
+    """Whether a run leaves an arm with next to no plays: 1 or 0."""
+    return (found.plays.sel(player=player).min("arm") < _FEW) * 1.0
+
+
+SHARES = ExplorationShares(
+    name="exploration-shares",
+    title="What pure exploration looks at",
+    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part "
+    "for how narrow a belief is, which evens out the plays, and one for where it lies, which "
+    "keeps away from the arm that stands out: the one sought, or one whose first rewards were "
+    "lucky and are never put to the test. Without the second part (widest belief) the best arm "
+    "gets more plays, not fewer.",
+    paper="Pure exploration plays the arms almost uniformly.",
+)
+
+
+def _almost_uniform(everything: AllData) -> Judgement:
+    found = everything["exploration-shares"][_NAME]
+    share = _shares(found, _EXPLORE)
+    mean = share.mean("run")
+    checks = []
+    fewest, most = int(np.argmin(mean.values)), int(np.argmax(mean.values))
+    for arm, below, limit in ((fewest, False, 0.8), (most, True, 1.25)):
+        which = f"{'most' if below else 'least'} played arm (mean {TWENTY[arm]:g})"
+        words = f"{_EXPLORE}: {which} within {limit:g} of uniform"
+        checks.append(check(words, share.isel(arm=arm), limit, below))
+    within = float(((mean > 0.8) & (mean < 1.25)).mean())
+    words = f"{_EXPLORE}: most arms within 0.8 and 1.25 of uniform (share of arms)"
+    checks.append(Check(words, within, 0.0, 0.5, False, share.sizes["run"]))
+    words = f"{_EXPLORE}: in a run, too, the least played arm has half of the uniform share"
+    checks.append(check(words, share.min("arm"), 0.5, False))
+    pairs = ((_EXPLORE, "uniform"), (_NATURAL, _EXPLORE), (_WIDEST, _EXPLORE), (_WIDEST, "uniform"))
+    causes = []
+    for name, other in pairs:
+        lacks, rival = (last([found], player, "simple_regret") for player in (name, other))
+        causes.append(check(f"{name}: less simple regret than {other}", lacks - rival))
+    words = f"{_EXPLORE}: some runs leave an arm with fewer than {_FEW} plays (share of runs)"
+    causes.append(check(words, _starved(found, _EXPLORE), below=False))
+    return Judgement(checks, causes)
+
+
+CLAIMS = (
+    Claim(
+        9,
+        "Two phases",
+        "A sharp transition when the exploration window ends; after it, regret grows less than "
+        "without exploration; the longer the window the sharper.",
+        ("two-phase",),
+        _two_phases,
+        "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by "
+        "early luck, so a longer window is not better knowledge of it: the figure of exploration "
+        "shares shows that.",
+    ),
+    Claim(
+        11,
+        "Pure exploration is almost uniform",
+        "Pure exploration plays the arms almost uniformly.",
+        ("exploration-shares",),
+        _almost_uniform,
+        "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs "
+        "come near to that but for the best arm; in nearly every run, though, some arm is left "
+        "with next to no plays, because its first rewards made it stand out.",
+    ),
+)

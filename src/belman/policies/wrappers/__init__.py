@@ -1,0 +1,1 @@
+"""Policies around other policies: forced exploration, forgetting, restarts, clipping, phases."""

@@ -1,0 +1,161 @@
+"""Any policy where rewards have heavy tails: each is clipped at quantiles of its arm's rewards.
+
+The policy inside sees a ledger of its own. An arm's quantiles are those of its last rewards, so
+memory is bounded: the ⌈share·n⌉ largest of n count as the next below them, the smallest likewise.
+As long as all rewards of an arm are among the last ones, all are clipped anew at every reward, and
+what came before the tails were known does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman.engine import factory, kernel
+from belman.families.family import Family
+from belman.policies.belman import BelMan
+from belman.policies.policy import Floats, Ledger, Policy, PolicyKernels, record
+from belman.policies.settings import is_number, require
+from belman.policies.wrappers.own_ledger import OwnLedger, around
+
+#: Rewards of an arm by which its quantiles are known, and below which none is clipped.
+LAST, FEWEST = 64, 5
+SHARE, HEAD = 0, 1
+
+
+class Memory(NamedTuple):
+    """What the policy inside sees and keeps, and the last rewards of every arm."""
+
+    own: Ledger
+    inner: Any
+    first: Floats  # (K, D) what was believed before any reward
+    told: Floats  # (K) rewards
+    seeded: Floats  # (K) whether the arm is known
+    fresh: Floats  # (K) whether the policy inside knows what was told of the arm
+    rewards: Floats  # (K, LAST) the last ones, in a ring
+
+
+@kernel
+def inner_value(rewards, count, beyond, sign):
+    """The value that `beyond` of so many rewards exceed (sign 1), or fall below (sign −1)."""
+    bound, found = np.inf, 0
+    for _ in range(beyond + 1):
+        value, same = -np.inf, 0
+        for i in range(count):
+            here = sign * rewards[i]
+            if here < bound:
+                if here > value:
+                    value, same = here, 0
+                same += here == value
+        bound = value
+        found += same
+        if found > beyond:
+            break
+    return sign * bound
+
+
+@kernel
+def clip_last(family, law, params, memory, arm, reward):
+    """Enter the last reward of an arm, clipped; all of them, as long as all are there."""
+    own, rewards = memory.own, memory.rewards[arm]
+    told = int(memory.told[arm])
+    count = min(told, rewards.size)
+    low, high = -np.inf, np.inf
+    if told >= FEWEST:
+        beyond = math.ceil(params[SHARE] * count)
+        low = inner_value(rewards, count, beyond, -1.0)
+        high = inner_value(rewards, count, beyond, 1.0)
+    if told > rewards.size:
+        record(family, law, own, arm, min(max(reward, low), high))
+        return
+    for i in range(memory.first.shape[1]):
+        own.beliefs[arm, i] = memory.first[arm, i]
+    own.plays[arm], own.sums[arm], own.squares[arm] = 0.0, 0.0, 0.0
+    for i in range(count):
+        record(family, law, own, arm, min(max(rewards[i], low), high))
+
+
+@kernel
+def cut(params):
+    """Where the params of the policy inside begin."""
+    return HEAD
+
+
+@factory
+def _around(inner: PolicyKernels) -> PolicyKernels:
+    @kernel
+    def refresh(family, law, params, ledger, memory, arm):
+        if memory.seeded[arm] == 0.0:
+            memory.seeded[arm] = 1.0
+            for i in range(memory.first.shape[1]):
+                memory.first[arm, i] = ledger.beliefs[arm, i]
+                memory.own.beliefs[arm, i] = ledger.beliefs[arm, i]
+            memory.fresh[arm] = 0.0
+        if memory.fresh[arm] == 0.0:
+            memory.fresh[arm] = 1.0
+            inner.refresh(family, law, params[HEAD:], memory.own, memory.inner, arm)
+
+    @kernel
+    def learn(family, law, params, ledger, memory, arm, reward):
+        memory.rewards[arm, int(memory.told[arm]) % LAST] = reward
+        memory.told[arm] += 1.0
+        clip_last(family, law, params, memory, arm, reward)
+        inner.refresh(family, law, params[HEAD:], memory.own, memory.inner, arm)
+
+    return around(inner, cut, refresh, learn)
+
+
+@dataclass(frozen=True)
+class Clipping(OwnLedger):
+    """Play what `policy` plays that sees no tails: a `share` of an arm's rewards at either end
+    counts as the next reward inwards.
+
+    It is for rewards of which a few are wild and say nothing of the arm. Where arms differ by their
+    tails, as in revenue, the tails are what counts: leave it out. What an agent shows is believed
+    by all rewards as they came; choices and recommendations are by the clipped ones.
+
+    >>> Clipping(share=0.01).share
+    0.01
+    """
+
+    policy: Policy = field(default_factory=BelMan)
+    share: float = 0.05
+
+    name = "clipping"
+    moving = ("first", "told", "seeded", "rewards")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shared = is_number(self.share) and 0.0 < self.share <= 0.25
+        require(self, "share", shared, "above 0 and at most 0.25")
+
+    @property
+    def kernels(self) -> PolicyKernels:
+        return _around(self.policy.kernels)
+
+    def params(self, family: Family) -> Floats:
+        return np.array([self.share, *self.policy.params(family)])
+
+    def memory(self, arms: int, dimension: int) -> Memory:
+        return Memory(
+            own=Ledger.blank(np.zeros((arms, dimension))),
+            inner=self.policy.memory(arms, dimension),
+            first=np.zeros((arms, dimension)),
+            told=np.zeros(arms),
+            seeded=np.zeros(arms),
+            fresh=np.zeros(arms),
+            rewards=np.zeros((arms, LAST)),
+        )
+
+    def whole_numbers(self, arms: int) -> dict[str, tuple[int, int]]:
+        return {"told": (0, 10**15)} | super().whole_numbers(arms)
+
+    def forget(self, memory: Memory, arm: int) -> None:
+        memory.told[arm] = 0.0
+        super().forget(memory, arm)
+
+    def believed(self, family: Family, ledger: Ledger, memory: Memory) -> Floats:
+        return ledger.beliefs  # by all rewards as they came

@@ -1,0 +1,75 @@
+"""A study's settings as plain data, for the log, and back: one pair of functions for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from belman import spec
+from belman.agent import state_file
+from belman.errors import StateError
+from belman.families import Family
+from belman.measures.stop_rules import StopRule
+from belman.models import Model
+from belman.policies import Policy
+from belman.policies.dependent import DependentPolicy
+from belman.studies.rules.written import given_back
+
+#: The settings that are objects with a description, and what each is.
+PARTS: dict[str, type] = {"family": Family, "policy": Policy, "model": Model, "stop_when": StopRule}
+
+
+def _arm(encoded: Any) -> Any:
+    return state_file.decode_arm(encoded, "the study")
+
+
+def _arms(encoded: Any) -> list[Any]:
+    if not isinstance(encoded, list):
+        raise StateError("the arms of a study are a list of names")
+    return list(map(_arm, encoded))
+
+
+def _by_arm(value: Any) -> Any:
+    """Values by arm as pairs, since JSON has no tuples and numbers for names."""
+    if not isinstance(value, Mapping):
+        return value
+    return [[state_file.encode_arm(arm), one] for arm, one in value.items()]
+
+
+def _from_pairs(value: Any) -> Any:
+    if not isinstance(value, list) or not all(isinstance(one, list) for one in value):
+        return value
+    return {_arm(arm): one for arm, one in value}
+
+
+#: How the settings that JSON lacks are written, and how they are read; all others are as they are.
+_KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "arms": (lambda arms: list(map(state_file.encode_arm, arms)), _arms),
+    "control": (state_file.encode_arm, _arm),
+    "guard": (lambda guard: {name: limit.text for name, limit in guard.items()}, dict),
+    "reward": (lambda utility: utility.text, str),
+    **dict.fromkeys(("priors", "floor", "features"), (_by_arm, _from_pairs)),
+}
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as JSON has them, without those that are None."""
+    found = {name: value for name, value in settings.items() if value is not None}
+    for name in found:
+        if name in PARTS:
+            found[name] = spec.describe(found[name])
+        elif name in _KINDS:
+            found[name] = _KINDS[name][0](found[name])
+    return dict(state_file.plain(found))
+
+
+def given(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that `plain` gave."""
+    found = dict(content)
+    kinds = PARTS | ({"policy": DependentPolicy} if "model" in content else {})
+    for name in found:
+        if name in PARTS:
+            found[name] = given_back(found[name], kinds[name])
+        elif name in _KINDS:
+            found[name] = _KINDS[name][1](found[name])
+    return found

@@ -1,0 +1,237 @@
+"""`StudySettings`: every setting of a study, with the sentence that documents it.
+
+The signature of `open_study`, the HTTP model, the options of `belman study create` and the
+reference are made from these fields, or held to them by `tests/studies/test_settings.py`.
+"""
+
+# ruff: noqa: RUF009 (a sentence makes no default that could be shared)
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import InitVar, dataclass, field, fields
+from typing import Any
+
+from belman import chance
+from belman.agent import Agent
+from belman.agent.contextual.agent import ContextualAgent
+from belman.errors import SettingError, StateError
+from belman.families import Family
+from belman.measures.limits import Limit
+from belman.measures.stop_rules import StopRule
+from belman.models import Model
+from belman.policies import BelMan, Forgetting, Policy
+from belman.policies.dependent import DependentPolicy
+from belman.studies.contexts.context import Contexts
+from belman.studies.contexts.features import FeatureContexts
+from belman.studies.contexts.segments import SegmentContexts
+from belman.studies.rules.floors import Floor
+from belman.studies.rules.utility import Utility
+from belman.studies.rules.window_rule import FORGET, Silence
+from belman.studies.settings import plain_data
+from belman.studies.settings.checks import ALONG_FEATURES, checked
+
+
+def _setting(sentence: str) -> Any:
+    """Make a field that is None where it is not given."""
+    return field(default=None, metadata={"doc": sentence})
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What the user chose when a study was created.
+
+    Every argument may be None, which means that it is not given. Making one checks all of them and
+    fills in the defaults, so that the fields hold what the study goes by: `StudySettings(["a"])`
+    has a family, a policy and a seed. What it holds is valid as arguments again.
+
+    >>> settings = StudySettings(["a", "b"], window=3600)
+    >>> settings.family.name, settings.silence, settings.early
+    ('bernoulli', 0.0, True)
+    """
+
+    arms: tuple[Hashable, ...] = _setting(
+        "The names of the arms; none where candidates come with every ask."
+    )
+    family: Family = _setting(
+        "The family, a distribution of rewards; by default bernoulli, bounded where a range is "
+        "given, or that of the model."
+    )
+    policy: Policy | DependentPolicy = _setting("The policy; belman by default.")
+    prior: InitVar[Any] = _setting("The prior of every arm, in place of the family's.")
+    priors: Mapping[Hashable, tuple[float, ...]] = _setting("The priors of single arms, by name.")
+    range: tuple[float, float] | None = _setting("The least and the largest reward.")
+    clip: bool = _setting("Whether to clip rewards to the range; by default others are refused.")
+    minimise: bool = _setting("Whether rewards are costs: less is better.")
+    discount: float = _setting("Below 1, old rewards count less: by this factor at every reward.")
+    drift: InitVar[Any] = _setting(
+        "Adapt to changes over time: auto, or belman-drift with settings."
+    )
+    last: InitVar[Any] = _setting("How many rewards count, the newest; all by default.")
+    seed: int = _setting("The same seed makes the same decisions; by default one is drawn.")
+    uniform_share: float = _setting(
+        "A share of traffic assigned uniformly at random, for an honest replay."
+    )
+    window: float | None = _setting("Seconds to wait for rewards of a ticket; then it counts.")
+    silence: Silence | None = _setting(
+        "The reward of a ticket when none came within the window, 0 by default; forget: the ticket "
+        "does not count."
+    )
+    accumulate: bool = _setting("Whether rewards of a ticket add up; by default the last counts.")
+    early: bool = _setting(
+        "Whether to learn before windows close; by default where rewards are 0 or 1 and silence "
+        "is 0."
+    )
+    reward: Utility | None = _setting(
+        "A formula for the reward from metrics: margin - 0.2*latency."
+    )
+    control: Hashable | None = _setting("The arm that the others are compared with.")
+    stop_when: StopRule | None = _setting(
+        "The stopping rule: sure, loss-below or separated, with settings."
+    )
+    then: str = _setting(
+        "What to do when the stopping rule is met: say (only report it, the default), or ship (all "
+        "traffic to the best arm)."
+    )
+    floor: Floor | None = _setting("The least traffic share of every arm, or of some by name.")
+    control_share: float | None = _setting("The share of traffic that control always gets.")
+    guard: Mapping[str, Limit] | None = _setting(
+        "Guard-rails, limits on means of metrics, such as refund < 0.05."
+    )
+    segments: tuple[str, ...] | None = _setting(
+        "Names of context values; each combination is a segment that learns."
+    )
+    context: tuple[str, ...] | None = _setting("Names of the context values that come with an ask.")
+    features: tuple[str, ...] | Mapping[Hashable, Mapping[str, Any]] | None = _setting(
+        "Features of every arm; or names alone, for candidates."
+    )
+    model: Model | None = _setting(
+        "The model of rewards given features: linear, logistic (the default) or poisson."
+    )
+    pooling: str | None = _setting(
+        "What arms share: shared, disjoint or hybrid; by default as their features allow."
+    )
+    interactions: tuple[tuple[str, str], ...] | None = _setting(
+        "Pairs of a context name and a feature that count together, such as country:price; all by "
+        "default."
+    )
+    scale: float | None = _setting("The prior's standard deviation of coefficients; 1 by default.")
+
+    def __post_init__(self, prior: Any, drift: Any, last: Any) -> None:
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        vars(self).update(checked(given, prior=prior, drift=drift, last=last))
+
+    @classmethod
+    def sentences(cls) -> dict[str, str]:
+        """What every setting means, by its name, in the order of the arguments.
+
+        >>> StudySettings.sentences()["minimise"]
+        'Whether rewards are costs: less is better.'
+        """
+        return {name: one.metadata["doc"] for name, one in cls.__dataclass_fields__.items()}
+
+    # What it makes
+
+    def agent(self) -> Agent:
+        """Make the agent with which the study begins."""
+        return Agent(
+            self.arms,
+            self.family,
+            BelMan() if isinstance(self.policy, DependentPolicy) else self.policy,
+            priors=self.priors,
+            range=self.range,
+            clip=self.clip,
+            minimise=self.minimise,
+            discount=self.discount,
+            seed=0,
+        )
+
+    def begin_contexts(self) -> Contexts | None:
+        """Make what decides and learns by context, where the study has contexts."""
+        if self.segments is not None:
+            return SegmentContexts(self.segments, self.agent())
+        if not self.has_features:
+            return None
+        along: dict[str, Any] = {name: getattr(self, name) for name in ALONG_FEATURES}
+        arms = () if self.has_candidates else self.arms
+        rest: dict[str, Any] = {"policy": self.policy, "minimise": self.minimise, "seed": 0}
+        return FeatureContexts(ContextualAgent(arms, **along, **rest))
+
+    def words(self) -> chance.Words:
+        """Make the generator from which the generator of every decision is forked."""
+        return chance.generator(self.seed)
+
+    # What it says
+
+    @property
+    def has_features(self) -> bool:
+        """Whether one belief along features is shared by all arms."""
+        return self.model is not None
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether decisions depend on a context: by segments, or along features."""
+        return self.segments is not None or self.has_features
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether arms come with every ask."""
+        return isinstance(self.features, tuple)
+
+    @property
+    def silent_reward(self) -> float | None:
+        """What a ticket counts as that nobody told in time; None where it is forgotten."""
+        return None if self.silence == FORGET else self.silence
+
+    def under(self, policy: Policy | DependentPolicy) -> StudySettings:
+        """Copy the settings for a replay by another policy, which no log has to keep."""
+        other = copy.copy(self)
+        vars(other).update(policy=policy, uniform_share=0.0)
+        return other
+
+    # The same as text
+
+    def to_json(self) -> str:
+        """Write the settings as text."""
+        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        return json.dumps(plain_data.plain(said), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> StudySettings:
+        """Read the settings of a text that `to_json` gave; refuse any other text."""
+        content = json.loads(text)
+        found = cls(**plain_data.given(content))
+        if json.loads(found.to_json()) != content:
+            raise StateError("the settings of a study are not as they would be written")
+        return found
+
+    # A study that is there already
+
+    def check_same(self, given: Mapping[str, Any], study: str) -> None:
+        """Refuse settings that differ from these, with which a study was created."""
+        wanted = {name: value for name, value in given.items() if value is not None}
+        asked = type(self)(**{**self._beside(wanted), **wanted}) if wanted else self
+        meant = {"prior": "family", "drift": "policy", "last": "policy"}
+        for name in sorted(wanted, key=lambda name: name not in ("arms", "window")):
+            before, now = (getattr(one, meant.get(name, name)) for one in (self, asked))
+            if now != before:
+                raise SettingError(
+                    f"study {study!r} was created with {meant.get(name, name)}={before!r}, and now "
+                    f"{now!r} was given: leave it out, or change the running study "
+                    "(add_arm, retire_arm, set_exposure, set_policy)"
+                )
+
+    def _beside(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of this study that say what others mean, without those that follow from
+        others.
+        """
+        names = {"arms", "family", "range", "minimise", "control", "stop_when"}
+        if wanted.keys() & {"window", "silence", "accumulate", "early"}:
+            names |= {"window", "silence", "accumulate"}
+        if wanted.keys() & {"policy", "segments", *ALONG_FEATURES}:
+            names |= {"segments", "features", "context", "model", "scale"}
+        found = {name: getattr(self, name) for name in names}
+        if "last" in wanted and isinstance(self.policy, Forgetting):
+            found["policy"] = self.policy.policy
+        return found
