@@ -152,13 +152,20 @@ class State:
         found: chance.Words = self._own
         return found
 
+    def ready(self) -> Any:
+        """Return the decider, whose next choice or look follows from the log alone: its working
+        memory is laid out, and its random words are those of the next event.
+        """
+        self.decider.lay_out()
+        self.decider.rng[:] = self._fork(self._words, self.number + 1)
+        return self.decider
+
     def decide(self, count: int, asking: Asking) -> list[Choice]:
         """Decide the next `count` asks, which are outstanding from now on."""
         if self.shipped is None:
-            self.decider.lay_out()
-            rng = self._fork(self._words, self.number + 1)
-            found: list[Choice] = self.decider.choose(
-                asking, count, shares=self.settings.shares, rng=rng
+            decider = self.ready()
+            found: list[Choice] = decider.choose(
+                asking, count, shares=self.settings.shares, rng=decider.rng
             )
             return found
         choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)
