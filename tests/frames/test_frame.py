@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from belman import frames
 from belman.errors import MissingExtraError, SettingError
 from belman.frames import Frame, cells
-from belman.frames.delimited import delimited
+from belman.frames.delimited import delimited, ndjson
 
 
 def column(*given, decimal_comma=False):
@@ -148,6 +149,19 @@ def test_json():
     ]  # fmt: skip
     with pytest.raises(SettingError, match=r"row 1: x '\{' is not JSON; row 2: x 7 is not JSON"):
         column("{", 7).json("x")
+
+
+def test_names_that_come_and_go_in_a_long_file():
+    rows = [{"i": i} | ({"late": -i} if i > 700 else {}) for i in range(1_500)]
+    rows[600:1_200] = [{"late": -i} for i in range(600, 1_200)]
+    found = ndjson("\n".join(map(json.dumps, rows)).encode(), "x.ndjson")
+    assert found.columns == frames.read(rows).columns
+    assert found.columns == {n: [row.get(n) for row in rows] for n in ("i", "late")}
+    lines = "".join(f"{i};{-i}\n" for i in range(1_500))
+    found = of("i;j\n" + lines)
+    assert found.numbers("j").tolist() == [-i for i in range(1_500)]
+    with pytest.raises(SettingError, match=r"row 1501 \(line 1502\): 1 cell, and 2 columns"):
+        of("i;j\n" + lines + "7\n")
 
 
 def test_a_struct_of_arrow_has_the_names_that_a_row_has():

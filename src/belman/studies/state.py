@@ -155,13 +155,21 @@ class State:
         found: Choice = self.decider.choose(asking, rng=self._own, integrate=False)[0]
         return found
 
+    def ready(self) -> Any:
+        """Return the decider, whose next choice or look follows from the log alone: its working
+        memory is laid out, and its random words are those of the next event.
+        """
+        self.decider.lay_out()
+        self._fork(self.number + 1, 0)
+        self.decider.rng[:] = self._own
+        return self.decider
+
     def decide(self, count: int, asking: Asking) -> list[Choice]:
         """Decide the next `count` asks, which are outstanding from now on."""
         if self.shipped is None:
-            self.decider.lay_out()
-            self._fork(self.number + 1, 0)
-            found: list[Choice] = self.decider.choose(
-                asking, count, shares=self._shares, rng=self._own
+            decider = self.ready()
+            found: list[Choice] = decider.choose(
+                asking, count, shares=self._shares, rng=decider.rng
             )
             return found
         choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)

@@ -127,7 +127,7 @@ class Looking:
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
-        return self._replica.look_now(lambda state: agent_of(state.decider.copy()))
+        return self._replica.look_now(lambda state: agent_of(state.ready().copy()))
 
     def beliefs(
         self,
@@ -211,7 +211,7 @@ class Looking:
         with this context and these candidates, where the study has such.
         """
         return self._replica.look_now(
-            lambda state: state.decider.explain(_looked_at(state, context, candidates))
+            lambda state: state.ready().explain(_looked_at(state, context, candidates))
         )
 
     def reasons(
