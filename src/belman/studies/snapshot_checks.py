@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from belman.agent import checks
 from belman.agent.learnt import Learnt
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import PRIOR
 from belman.errors import BelmanError, StateError
 from belman.measures.martingales import BETS
 from belman.studies.log.clocks import is_time
