@@ -20,6 +20,7 @@ from belman.exposure import Constant
 from belman.studies import Storage, open_study
 from tests.service.running import running
 from tests.studies.forks import copy_of, reopened, snapshots
+from tests.studies.worlds import hurried
 from tests.waiting import HANG
 
 KINDS = {"segments": {"segments": ["country"]}, "contexts": {"context": ["country"]}}
@@ -215,6 +216,16 @@ def _next(study):
 def test_a_tie_is_broken_the_same_whatever_else_happened(url, then):
     alone = [played(url, seed, "nothing") for seed in range(6)]
     assert [played(url, seed, then) for seed in range(6)] == alone
+
+
+@pytest.mark.xfail(strict=True, reason="issue: a look after a check never ends")
+def test_a_look_after_a_check_ends(opened):
+    study = opened("study", ["a", "b"], family="poisson", policy=belman.Thompson())
+    study.ask()
+    study.check()
+    with hurried(5.0):
+        assert study.explain()["arm"]
+        assert len(study.agent().weights(3)) == 2
 
 
 ASKING = """

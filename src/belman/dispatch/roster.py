@@ -32,7 +32,7 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 
 @dataclass(slots=True)
 class Server:
-    """How many jobs a server may have, what became of those that it had, and whether it rests."""
+    """Hold the slots of a server, the record of its failures, and the counts of its jobs."""
 
     slots: Slots
     record: Record  # of its failures

@@ -13,7 +13,7 @@ Sample = tuple[Mapping[str, Any], float]
 
 
 def beliefs(roster: Roster, queue: Hashable) -> Table:
-    """What is believed of every server, in seconds where times are learnt."""
+    """Tabulate what is believed of every server, in seconds where times are learnt."""
     renamed = {"arm": "server", "expected cost": "expected time"}
     columns = dict(roster.agent(queue).beliefs().columns)
     if roster.learns == "time":
@@ -26,7 +26,7 @@ def beliefs(roster: Roster, queue: Hashable) -> Table:
 
 
 def status(roster: Roster) -> Table:
-    """What every server does, and how many jobs it has completed and failed."""
+    """Tabulate what every server does, and how many jobs it has completed and failed."""
     free, servers = set(roster.free()), roster.servers
     columns: dict[str, list[Any]] = {"server": list(servers), "now": []}
     for name, server in servers.items():
@@ -45,7 +45,7 @@ def status(roster: Roster) -> Table:
 
 
 def summary(roster: Roster) -> str:
-    """The roster in a line."""
+    """Describe the roster in a line."""
     servers = roster.servers.values()
     done, lost = sum(one.completed for one in servers), sum(one.failed for one in servers)
     count, under_way = len(servers), len(roster.jobs)
@@ -55,7 +55,7 @@ def summary(roster: Roster) -> str:
 
 
 def metrics(roster: Roster, waiting: int | None) -> str:
-    """All metrics of a roster, and how many callers wait if that is known."""
+    """Write all metrics of a roster, and how many callers wait if that is known."""
 
     servers = roster.servers.values()
 

@@ -88,7 +88,7 @@ CENTRAL_LIMIT = CentralLimit(
 
 def _theorem_2(everything: AllData) -> Judgement:
     limit = limit_covariance()
-    tests, causes = [], []
+    tests, causes = list[Check](), list[Check]()
     for turns in TURNS:
         error = everything["central-limit"][f"T = {turns}"].error.values
         count = error.shape[1]

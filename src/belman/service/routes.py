@@ -200,7 +200,7 @@ def _outcome(found: Any) -> dict[str, Any]:
 async def _shared(
     request: Request, study: Study, what: Hashable, work: Callable[..., bytes], *arguments: Any
 ) -> Response:
-    """The answer to a heavy read, which all who want it now share."""
+    """Answer with a heavy read, shared with all callers who want the same now."""
     read = partial(work, *arguments)
     return encoded_response(await registry_of(request).shared(study, what, read))
 

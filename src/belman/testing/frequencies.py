@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,13 +59,11 @@ class _Table:
         values = self.policy.turn_values(np.array([float(self.turn)]), ARMS)
         return self.turn, float(values[0])
 
-    def choose(self, clock: tuple[int, float], closed: Any) -> tuple[int, int]:
+    def choose(self, clock: tuple[Any, ...], closed: Any) -> tuple[int, int]:
         """An arm, and how many share its index: as an agent chooses."""
-        index = np.zeros(ARMS)
-        if closed.size:
-            arm, ties = choose_open(self.kernels, *self.seen, *clock, self.mind, index, closed)
-        else:
-            arm, ties = self.kernels.choose(self.kernels, *self.seen, *clock, self.mind, index)
+        state: list[Any] = [self.kernels, *self.seen, *clock, self.mind, np.zeros(ARMS)]
+        choose = partial(choose_open, closed=closed) if closed.size else self.kernels.choose
+        arm, ties = choose(*state)
         return any_open(ARMS, closed, self.mind) if ties == 0 else (arm, ties)
 
     def live(self, streams: list[Floats], turns: int) -> None:

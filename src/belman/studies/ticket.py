@@ -11,9 +11,9 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from belman.errors import UnknownTicketError
-from belman.studies.contexts.context import CANDIDATES, CHOSEN, CONTEXT, RANKING
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING
 
 
 class Ticket(NamedTuple):

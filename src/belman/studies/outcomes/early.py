@@ -10,49 +10,51 @@ that bring the law of the delays up to date, event by event.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman.delays import DelayLaw
+from belman.studies.codec import Form, Number
 from belman.studies.log.event_log import Event, Kind
+from belman.studies.outcomes.book import Counted, Outcome, Time
 
-if TYPE_CHECKING:
-    from belman.studies.tickets.open_tickets import OpenTickets
+_LAW = Form(DelayLaw.to_plain, lambda content, _: DelayLaw.from_plain(content), DelayLaw.copied)
 
 
+@dataclass
 class EarlyLearning:
-    """The law of the delays of a study, and when each open success was told."""
+    """The distribution of the delays of a study, and when each open success was told."""
 
-    def __init__(self, window: float, arms: int) -> None:
-        self.law = DelayLaw(window, arms)
-        self.told: dict[int, float] = {}
+    law: Annotated[DelayLaw, _LAW]
+    told: dict[Number, Time] = field(default_factory=dict)
 
     @property
     def alarm(self) -> str | None:
         """Why open tickets wait for their window after all, if they do."""
         return self.law.alarm
 
-    def take(self, event: Event, tickets: OpenTickets) -> None:
-        """Let an event happen, before the tickets take it."""
-        self.close(event.time, tickets)
+    def take(self, event: Event, outcome: Outcome | None) -> None:
+        """Apply an event, about an open outcome or about none, before the book does."""
         kind, arm = event.kind, event.arm
         if kind == Kind.ASKED:
             assert arm is not None
             self.law.asked(arm, event.time)
         elif kind == Kind.TOLD:
-            self._hear(event, tickets)
+            assert outcome is not None
+            self._hear(event, outcome)
         elif kind == Kind.RETURNED:
-            assert event.ticket is not None
-            self.law.closed(*tickets.asks[event.ticket])
+            assert outcome is not None
+            self.law.closed(outcome.arm, outcome.time)
         elif kind == Kind.ARM_ADDED and arm == self.law.arms:
             self.law.add_arm()
 
-    def _hear(self, event: Event, tickets: OpenTickets) -> None:
+    def _hear(self, event: Event, outcome: Outcome) -> None:
         """A ticket is told, or told again."""
         assert event.ticket is not None
-        arm, asked = tickets.asks[event.ticket]
+        arm, asked = outcome.arm, outcome.time
         before = self.told.pop(event.ticket, None)
         if before is not None:
             self.law.untold(arm, asked, before)
@@ -65,10 +67,11 @@ class EarlyLearning:
                 "rewards are 0 or 1: open tickets count when their window closes, and not before"
             )
 
-    def close(self, now: float, tickets: OpenTickets) -> None:
-        """The windows that close by now, before the tickets close them."""
-        for number, (arm, asked) in tickets.closing(now):
-            self.law.closed(arm, asked, self.told.pop(number, None))
+    def close(self, counted: Counted) -> None:
+        """The window of a ticket has closed."""
+        if type(counted.key) is int:
+            told = self.told.pop(counted.key, None)
+            self.law.closed(counted.outcome.arm, counted.outcome.time, told)
 
     def counts(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
         """What the open tickets of every arm count (`DelayLaw.counts`); an ask of this time has to
@@ -79,20 +82,3 @@ class EarlyLearning:
     def look(self, now: float, beliefs: ArrayLike) -> NDArray[np.float64]:
         """The same, and nothing is changed by looking."""
         return self.law.copied().counts(now, beliefs)
-
-    def copied(self) -> EarlyLearning:
-        """The same, to go its own way."""
-        other = object.__new__(EarlyLearning)
-        other.law, other.told = self.law.copied(), self.told.copy()
-        return other
-
-    # Snapshots
-
-    def to_plain(self) -> dict[str, Any]:
-        """For a snapshot."""
-        return {"law": self.law.to_plain(), "told": list(map(list, self.told.items()))}
-
-    def from_plain(self, content: dict[str, Any]) -> None:
-        """Take over what `to_plain` gave."""
-        self.law = DelayLaw.from_plain(content["law"])
-        self.told = dict(content["told"])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from belman.assignment import Weights, WeightsError, assign
 from belman.errors import ArmError, SettingError, listing, nearest
-from belman.studies.bulk.observed_rows import Rows
 from belman.studies.log.clocks import is_time
+from belman.studies.log.tail import Tail
+from belman.studies.outcomes.book import CONTEXT
+from belman.studies.outcomes.rows import Rows
 from belman.studies.traffic.publishing import version_in
-
-if TYPE_CHECKING:
-    from belman.studies.unit_of_work import UnitOfWork
 
 #: Seconds by which the clock of whoever assigned a unit may be ahead of that of the study.
 AHEAD = 60.0
@@ -21,29 +21,34 @@ AHEAD = 60.0
 class Versions(dict[int, Weights]):
     """The weights of versions that outcomes name, from the log."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
+    def __init__(self, log: Tail) -> None:
         super().__init__()
-        self._unit = unit
+        self._log = log
+        self.contexts: dict[int, dict[str, Any]] = {}  # that versions are for, by segment
 
     def __missing__(self, version: int) -> Weights:
         if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**63:
             allowed = "give the number that weights have, or None where there were none"
             raise SettingError(f"version={str(version)[:80]!r} is not valid: {allowed}")
-        found = self[version] = version_in(self._unit.log.event(version), version)
+        event = self._log.event(version)
+        found = self[version] = version_in(event, version)
+        self.contexts[version] = json.loads((event and event.body) or "{}").get(CONTEXT)
         return found
 
 
 class Places(dict[tuple[Any, Any], int]):
     """The group of a version and an arm: its place in `groups`, checked where it is new."""
 
-    def __init__(self, unit: UnitOfWork, versions: Versions) -> None:
+    def __init__(self, known: Mapping[Hashable, int], versions: Versions) -> None:
         super().__init__()
         self.groups: list[tuple[int | None, int]] = []
-        self._known, self._versions = unit.state.places, versions
+        self._known, self._versions = known, versions
 
     def __missing__(self, pair: tuple[Any, Any]) -> int:
         version, arm = pair
-        check_arm(arm, self._known)
+        if not isinstance(arm, Hashable) or arm not in self._known:
+            there = f"this study knows {listing(self._known)}{nearest(arm, self._known)}"
+            raise ArmError(f"unknown arm {str(arm)[:80]!r}: {there}")
         if version is not None:
             weights = self._versions[version]
             if arm not in weights.arms or not weights.weights[weights.arms.index(arm)]:
@@ -53,24 +58,8 @@ class Places(dict[tuple[Any, Any], int]):
         return self[pair]
 
 
-def check_arm(arm: Any, known: Mapping[Hashable, int]) -> None:
-    """An arm that the study has, or had."""
-    if not isinstance(arm, Hashable) or arm not in known:
-        there = f"this study knows {listing(known)}{nearest(arm, known)}"
-        raise ArmError(f"unknown arm {str(arm)[:80]!r}: {there}")
-
-
-def check_unit(unit: UnitOfWork, name: object, version: Any, arm: Any) -> None:
-    """Refuse a unit that cannot have this arm under this version."""
-    versions = Versions(unit)
-    try:
-        _ = Places(unit, versions)[version, arm], hash(name)
-    except TypeError as error:
-        raise SettingError(str(error)) from None
-    _check_arm_of(name, version, arm, versions)
-
-
-def _check_arm_of(name: Any, version: int | None, arm: Any, versions: Versions) -> None:
+def check_unit(name: Any, version: int | None, arm: Any, versions: Versions) -> None:
+    """Refuse a unit that got another arm, or has no name, under the version it names."""
     if version is None:
         return
     try:
@@ -83,24 +72,24 @@ def _check_arm_of(name: Any, version: int | None, arm: Any, versions: Versions) 
 
 
 def check_units(rows: Rows, versions: Versions) -> None:
-    """Refuse a row whose unit got another arm, or has no name, under the version it names."""
+    """Refuse rows of which one names a unit that got another arm."""
     seen = 0
     try:
         for unit, version, arm in zip(rows.unit, rows.version, rows.arm, strict=True):
-            _check_arm_of(unit, version, arm, versions)
+            check_unit(unit, version, arm, versions)
             seen += 1
     except (SettingError, ArmError) as error:
         raise type(error)(f"row {seen + 1}: {error}") from None
 
 
-def check_times(unit: UnitOfWork, rows: Rows) -> None:
-    window = unit.state.settings.window
+def check_times(rows: Rows, window: float | None, now: float) -> None:
+    """Refuse rows whose times are none, or lie ahead; without a window they need none."""
     for i, time in enumerate(rows.time, start=1):
         if time is None and window is None:
             continue
         if not is_time(time):
             give = "give the seconds since 1970 at which the unit was assigned"
             raise SettingError(f"row {i}: time={repr(time)[:80]} is not valid: {give}")
-        if window is not None and time > unit.now + AHEAD:
-            words = f"time={time!r} is {time - unit.now:.0f} s ahead of the clock of the study"
+        if window is not None and time > now + AHEAD:
+            words = f"time={time!r} is {time - now:.0f} s ahead of the clock of the study"
             raise SettingError(f"row {i}: {words}: it has to be when the unit was assigned")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belman import frames
-from belman.agent import doors
+from belman.deciders import validate
 from belman.errors import SettingError
 from belman.frames import Frame, none_for_nan
 from belman.studies.rules.arm_texts import ArmTexts
@@ -64,7 +64,7 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
         return _kind(frame, lambda: _read(frame, arms()))
     if not isinstance(given, Mapping):
         give = f"rows ({', '.join(Rows._fields)}), columns, or the path of a file"
-        given = doors.check_list(given, "outcomes", give)
+        given = validate.check_list(given, "outcomes", give)
         if not given or not all(isinstance(row, Mapping) for row in given):
             return _of_tuples(given)
     frame = frames.read(given, empty=True)
@@ -74,6 +74,11 @@ def brought(given: Given, arms: Callable[[], Iterable[Any]]) -> Rows | Sums:
 def count(batch: Rows | Sums) -> int:
     """How many outcomes a batch holds."""
     return sum(batch.n) if isinstance(batch, Sums) else len(batch.arm)
+
+
+def have_units(batch: Rows | Sums) -> bool:
+    """Whether every outcome of a batch is of a unit, so that an equal batch is the same one."""
+    return isinstance(batch, Rows) and all(unit is not None for unit in batch.unit)
 
 
 def digest(batch: Rows | Sums) -> str:

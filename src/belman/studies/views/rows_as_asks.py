@@ -11,18 +11,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belman import chance
-from belman.agent import state_file
 from belman.assignment import Weights
-from belman.studies.bulk.open_rows import OpenRow, OpenRows
-from belman.studies.bulk.outcomes import Group, Outcomes
-from belman.studies.contexts.context import CONTEXT
+from belman.deciders import state_file
 from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.outcomes.book import CONTEXT, Counted
+from belman.studies.outcomes.bulk import Bulk, Group
+from belman.studies.outcomes.walk import walk
+from belman.studies.requests.row_corrections import corrected_in
 from belman.studies.settings import StudySettings
 from belman.studies.traffic.publishing import version_in
 
@@ -52,11 +53,11 @@ class BulkRows:
         self._cells = Counter[_Cell]()
         self._places = {arm: place for place, arm in enumerate(settings.arms)}
         self._versions: dict[int, tuple[Event, Weights]] = {}
-        waiting = OpenRows(settings)
-        for event in events:
-            self._close(waiting, event.time)
-            self._take(event, waiting)
-        self._close(waiting, now)
+        for event, body, closed, _ in walk(settings, events, now):
+            for one in closed:
+                self._close(one)
+            if event is not None:
+                self._take(event, body)
 
     def asks(self, seed: int) -> dict[int, list[tuple[Event, float]]]:
         """By version: the asks of units to which every arm could fall, with what came of each."""
@@ -103,21 +104,18 @@ class BulkRows:
 
     # The log
 
-    def _take(self, event: Event, waiting: OpenRows) -> None:
+    def _take(self, event: Event, body: Mapping[str, Any]) -> None:
         if event.kind == Kind.ARM_ADDED and event.arm == len(self._places):
-            name = json.loads(event.body or "{}")["name"]
-            self._places[state_file.decode_arm(name, "the log")] = len(self._places)
+            self._places[state_file.decode_arm(body["name"], "the log")] = len(self._places)
         elif event.kind == Kind.PUBLISHED:
             self._versions[event.number] = (event, version_in(event, event.number))
         elif event.kind == Kind.OBSERVED:
-            found = Outcomes.of(event)
+            found = Bulk.of(body)
             for i, group in enumerate(found.groups):
                 self._add(group, found.values[i] if found.values else ())
-            for row in found.open:
-                waiting.take(OpenRow(*row))
         elif event.kind == Kind.ROWS_CORRECTED:
-            for _, version, arm, was, reward, *_ in json.loads(event.body or "{}")["rows"]:
-                self._swap(version, self._places[arm], was, reward)
+            for row in corrected_in(body):
+                self._swap(row.version, self._places[row.arm], row.was, row.reward)
 
     def _add(self, group: Group, values: Iterable[tuple[float, int]]) -> None:
         self.n += group.n
@@ -136,11 +134,12 @@ class BulkRows:
             return []
         return [(low, group.n - round(ones)), (high, round(ones))]
 
-    def _close(self, waiting: OpenRows, now: float) -> None:
-        for _, row in waiting.close(now):
+    def _close(self, one: Counted) -> None:
+        """A row whose window was open counts."""
+        if type(one.key) is tuple and one.outcome.reward is not None:
             self.n += 1
-            self.total += row.reward
-            self._cells[_Cell(row.version, row.arm, row.reward)] += 1
+            self.total += one.outcome.reward
+            self._cells[_Cell(one.key[0], one.outcome.arm, one.outcome.reward)] += 1
 
     def _swap(self, version: int | None, arm: int, was: float, reward: float | None) -> None:
         """A row counts otherwise, or not at all."""
