@@ -27,7 +27,7 @@ from belman.deciders import (
     state_file,
 )
 from belman.delays import DelayLaw
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
