@@ -30,7 +30,7 @@ from belman import chance
 from belman.agent import doors
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
-from belman.measures.policy_values import policy_value_sequence
+from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.bulk.rows_as_asks import BulkRows
