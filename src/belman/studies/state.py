@@ -29,7 +29,7 @@ from belman.deciders import (
 from belman.deciders.independent.independent import PLAIN
 from belman.deciders.shares import NO_SHARES
 from belman.delays import DelayLaw
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
