@@ -422,7 +422,7 @@ def test_tickets_of_a_policy_that_knows_no_chance_are_listed(opened):
         (lambda study: study.correct_rows([("u", [1], "a", 1.0, 0.0)], "why"), "unhashable"),
         (lambda study: study.correct_rows([([], None, "a", 1.0, 0.0)], "why"), "unhashable"),
         (lambda study: study.publish(10, every=10**400), "is not a time"),
-        (lambda study: study.observe({"arm": 1}), "column of outcomes=1 is not a list"),
+        (lambda study: study.observe({"arm": 1}), "1 is not a column"),
         (
             lambda study: study.observe(
                 [{"version": [], "arm": "a", "n": 1, "sum": 1.0, "squares": 1.0}], key="k"

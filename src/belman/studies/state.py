@@ -129,9 +129,9 @@ class State:
 
     def _note(self, policy: Policy | DependentPolicy) -> None:
         """Note what a policy needs: the time, and whether to be asked for changes."""
-        is_apart = isinstance(policy, Policy)
-        self._clocked = is_apart and policy.by_clock
-        self.follows_changes = is_apart and policy.learns and not self.in_contexts
+        apart = policy if isinstance(policy, Policy) else None
+        self._clocked = apart is not None and apart.by_clock
+        self.follows_changes = apart is not None and apart.learns and not self.in_contexts
 
     def _begin_forks(self) -> None:
         words, self._own = self.settings.words(), chance.generator(0)

@@ -7,12 +7,9 @@ the same numbers, and a request that carries an idempotency key is answered once
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from belman.errors import StorageError
-
-if TYPE_CHECKING:
-    from belman.studies.log.storage import Storage, Transaction
 
 #: Every version of the tables, as the statements that lead to it from the one before.
 STEPS = {
@@ -70,7 +67,7 @@ STEPS = {
 HEAD = max(STEPS)
 
 
-def version(transaction: Transaction) -> str | None:
+def version(transaction: Any) -> str | None:
     """The version of the tables, or None where there are none."""
     if not transaction.rows(transaction.driver.find_table, "belman_version"):
         return None
@@ -78,7 +75,7 @@ def version(transaction: Transaction) -> str | None:
     return str(found[0][0]) if found else "unknown"
 
 
-def prepare(storage: Storage) -> None:
+def prepare(storage: Any) -> None:
     """Create the tables in a database that has none; refuse tables of another version."""
     found = storage.run(version, write=False)
     if found is None and storage.read_only:
@@ -90,10 +87,10 @@ def prepare(storage: Storage) -> None:
         raise _unfit(storage, found, remedy)
 
 
-def upgrade(storage: Storage) -> None:
+def upgrade(storage: Any) -> None:
     """Bring the tables to `HEAD`, one process at a time; those up to date are left alone."""
 
-    def work(transaction: Transaction) -> None:
+    def work(transaction: Any) -> None:
         transaction.execute(transaction.driver.lock_schema)
         found = version(transaction)
         if found == HEAD:
@@ -116,6 +113,6 @@ def upgrade(storage: Storage) -> None:
 _NEWER = "install a newer belman"
 
 
-def _unfit(storage: Storage, found: str, remedy: str) -> StorageError:
+def _unfit(storage: Any, found: str, remedy: str) -> StorageError:
     ours = f"this belman works with {HEAD}"
     return StorageError(f"{storage} has tables of version {found}, and {ours}: {remedy}")
