@@ -8,12 +8,12 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from belman.agent.contextual import knowledge
+from belman.agent.contextual.saving import FORMAT
 
 import belman
 from belman import ContextualAgent
 from belman.agent import state_file
-from belman.agent.contextual import knowledge
-from belman.agent.contextual.saving import FORMAT
 from belman.errors import (
     ArmError,
     FamilyError,

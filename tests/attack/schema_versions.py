@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from belman.continuous import box_agent
 
 import belman
 from belman.agent import state_file
-from belman.continuous import box_agent
 from belman.errors import RewardError, SettingError, StateError
 
 PRICES = belman.Box(price=(5, 20))

@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import stats
-
 from belman.continuous import processes
 from belman.continuous.processes import LENGTHS, NOISES, Processes, correlation, squares
+from scipy import stats
 
 
 def told(bank, places, rewards):

@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
-
-import belman
-from belman.agent import state_file
 from belman.agent.learnt import Learnt
-from belman.errors import ArmError, RewardError, SettingError, StateError
-from belman.families import FAMILIES
 from belman.segments import segmented_agent
 from belman.segments.pooling import STRENGTHS, Pools
 from belman.segments.segmented_agent import SegmentedAgent
+
+import belman
+from belman.agent import state_file
+from belman.errors import ArmError, RewardError, SettingError, StateError
+from belman.families import FAMILIES
 
 ARMS = ["blue", "green", "red"]
 CHANCES = {"de": (0.2, 0.5, 0.3), "fr": (0.5, 0.2, 0.3)}
