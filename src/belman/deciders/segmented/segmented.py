@@ -73,8 +73,12 @@ class SegmentedDecider(Decider):
     @property
     def retired(self) -> dict[Hashable, Learnt]:
         """What was learnt of the arms that are not in play any more, over all segments."""
-        playing = set(self._inner.arms)
-        return {arm: learnt for arm, learnt in self._totals.items() if arm not in playing}
+        playing, waiting = set(self._inner.arms), self._waiting()
+        return {
+            arm: learnt._replace(pending=waiting[arm])
+            for arm, learnt in self._totals.items()
+            if arm not in playing
+        }
 
     @property
     def rng(self) -> chance.Words:
