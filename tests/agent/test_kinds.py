@@ -7,7 +7,8 @@ import inspect
 import pytest
 
 import belman
-from belman.errors import BelmanError, SettingError
+from belman.errors import BelmanError, SettingError, StateError
+from belman.policies.dependent import LinTS
 
 FEATURES = {"blue": {"price": 1.0}, "red": {"price": 2.0}}
 PRICES = belman.Box(price=(5, 20))
@@ -185,3 +186,23 @@ def test_a_start_has_beliefs_apart(tmp_path):
     belman.Agent(["blue"], segments=("country",), seed=7).save(path)
     with pytest.raises(BelmanError, match="does not believe its arms one by one"):
         belman.Agent(["blue"], start=path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "allowed"),
+    [
+        ("segments", {"policy": belman.Thompson()}, True),
+        ("segments", {"arms": ["green", "pink"]}, False),
+        ("context", {"policy": LinTS()}, True),
+        ("context", {"family": belman.Bernoulli()}, False),
+        ("candidates", {"arms": ["green"]}, False),
+        ("box", {"policy": belman.Thompson()}, False),
+    ],
+)
+def test_what_is_given_at_loading_replaces_what_was_saved_or_is_refused(kind, given, allowed):
+    text = made(kind).to_json()
+    if allowed:
+        assert belman.Agent.from_json(text, **given).policy == given["policy"]
+        return
+    with pytest.raises(StateError, match="replaces nothing"):
+        belman.Agent.from_json(text, **given)

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from belman.agent.agent import Agent
 
 
+#: What may be given in place of what a file holds, by the kind of its decider.
+_REPLACED = {
+    "independent": {"arms", "family", "policy"},
+    "segmented": {"family", "policy"},
+    "featured": {"policy"},
+    "box": set(),
+}
+
+
 def to_text(agent: Agent) -> str:
     """Return the whole state as text."""
     return state_file.write(_content(agent))
@@ -54,6 +63,8 @@ def _rebuilt(
     kind: type[Agent], content: dict[str, Any], source: str, replaced: dict[str, Any]
 ) -> Agent:
     kind_of = decider_named(content["decider"])
+    for name in replaced.keys() - _REPLACED[kind_of.kind]:
+        raise StateError(f"{name}=… replaces nothing in the state of this agent")
     decider: Any = kind_of.restore(content["state"], source, **replaced)
     agent = kind.__new__(kind)
     agent._begin(decider, checks.words(content["rng"]))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.deciders import validate
+from belman.deciders import state_file, validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
 from belman.deciders.featured import saving, settings, views
@@ -374,10 +374,10 @@ class FeaturedDecider(Decider):
     def add(self, arm: Hashable, prior: Any = None) -> None:
         if prior is not None:
             raise SettingError(f"arm {arm!r} takes no prior: scale=… is the prior of coefficients")
+        validate.check_new(arm, self.arms)
         if arm in self._gone:
             self._gone.discard(arm)
             return
-        validate.check_new(arm, self._arms)
         if not self._arms or self.feature_names:
             remedy = "features=[names] without arms makes a decider of candidates that come and go"
             raise ArmError(f"arm {arm!r} has no features here: {remedy}")
@@ -425,11 +425,11 @@ class FeaturedDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return saving.to_plain(self)
+        return state_file.plain(saving.to_plain(self))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> FeaturedDecider:
-        return saving.from_plain(cls, state, source)
+        return saving.from_plain(cls, state, source, replaced.get("policy"))
 
     # Calls of kernels
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.deciders import validate
+from belman.deciders import state_file, validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
 from belman.deciders.independent import changing, kernels, saving, views, warm_start
@@ -566,7 +566,7 @@ class IndependentDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return saving.to_plain(self, working)
+        return state_file.plain(saving.to_plain(self, working))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> IndependentDecider:

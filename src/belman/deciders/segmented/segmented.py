@@ -272,6 +272,7 @@ class SegmentedDecider(Decider):
     # Arms
 
     def add(self, arm: Hashable, prior: Any = None) -> None:
+        validate.check_new(arm, self._inner.arms)
         is_known = arm in self._totals
         if is_known and prior is not None:
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
@@ -346,7 +347,7 @@ class SegmentedDecider(Decider):
         inner = self._inner
         inner.load([Learnt.nothing(self._totals[arm].prior) for arm in inner.arms],
                    [0] * len(inner.arms))  # fmt: skip
-        return {
+        found = {
             "names": list(self.names),
             "inner": inner.state(),
             "order": [state_file.encode_arm(arm) for arm in self._totals],
@@ -358,6 +359,7 @@ class SegmentedDecider(Decider):
                 for arm, count in sorted_by_name(counts)
             ],
         }
+        return state_file.plain(found)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> SegmentedDecider:
