@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from belman.continuous.processes import Moments
 from numpy.typing import NDArray
 
 import belman
-from belman.continuous.processes import Moments
 from belman.table import Table
 from benchmarks.claim import Claim, report
 

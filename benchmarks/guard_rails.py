@@ -69,7 +69,7 @@ def lived(seed: int) -> tuple[State, list[Event]]:
     """A study that was played for some turns, each reward told at once, and its log."""
     rule = {"floor": 0.1, "control": "a", "control_share": 0.15, "seed": seed}
     chosen = StudySettings(list(MEANS), **rule)
-    state, log = State(chosen), [Event(1, int(Kind.CREATED), 0.0, body=chosen.to_json())]
+    state, log = State.begin(chosen), [Event(1, int(Kind.CREATED), 0.0, body=chosen.to_json())]
     state.fold(log[0])
     nature, means = np.random.default_rng(seed), list(MEANS.values())
     for _ in range(TURNS):

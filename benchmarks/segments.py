@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from belman.segments.pooling import STRENGTHS
 from numpy.typing import NDArray
 
 import belman
-from belman.segments.pooling import STRENGTHS
 from belman.table import Table
 from benchmarks.claim import Claim, report
 

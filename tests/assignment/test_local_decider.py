@@ -53,7 +53,7 @@ def test_it_assigns_as_the_weights_say_and_every_outcome_counts(service, study):
         assert study.report(by="device").segments.names == ("phone",)
         study.retire_arm("green")
         wait_until(lambda: mine.weights.arms == ("blue",))
-    told = {arm: study.agent().learnt(arm).tells for arm in study.arms}
+    told = {arm: study.copied()[0].decider.learnt(arm).tells for arm in study.arms}
     assert told == {"blue": Counter(one.arm for one in found)["blue"]}
     study.check()
 
@@ -70,7 +70,7 @@ def test_without_weights_it_falls_back_and_says_why(service, study):
     assert (late.arm, late.version, mine.weights) == ("blue", None, None)
     mine.observe(late, 1.0)
     assert mine.send()
-    assert study.agent().learnt("blue").tells == 1
+    assert study.copied()[0].decider.learnt("blue").tells == 1
     assert mine.close()
     gone = LocalDecider(service.url, "gone", fallback="red", start=False)
     assert not gone.fetch()

@@ -102,7 +102,7 @@ def _(dispatcher: Dispatcher, rng: random.Random, turns: int) -> None:
 @play_on.register
 def _(state: State, rng: random.Random, turns: int) -> None:
     """Asks and tells, some before their windows close and some never."""
-    now = state.tickets.time
+    now = state.book.time
     for _ in range(turns):
         now += rng.choice((0.0, 1.0, 60.0))
         state.close(now)

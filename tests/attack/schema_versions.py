@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

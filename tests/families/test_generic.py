@@ -21,7 +21,6 @@ from belman.beliefs.quadrature import RewardLaw
 from belman.engine import entry, kernel
 from belman.errors import FamilyError, PriorError, RewardError
 from belman.families import BetaRewards, ChiSquared, Exponential, OneParameter, Poisson
-from belman.families.generic import generic_kernels
 
 CHANCE_OF_FALSE_ALARM = 1e-6
 
@@ -30,52 +29,52 @@ CHANCE_OF_FALSE_ALARM = 1e-6
 
 
 @kernel
-def identity(law, x):
+def identity(constants, x):
     return x
 
 
 @kernel
-def negative(law, x):
+def negative(constants, x):
     return -x
 
 
 @kernel
-def exponential(law, theta):
+def exponential(constants, theta):
     return math.exp(theta)
 
 
 @kernel
-def minus_log(law, theta):
+def minus_log(constants, theta):
     return -math.log(theta)
 
 
 @kernel
-def minus_log_negative(law, theta):
+def minus_log_negative(constants, theta):
     return -math.log(-theta)
 
 
 @kernel
-def inverse(law, theta):
+def inverse(constants, theta):
     return 1.0 / theta
 
 
 @kernel
-def minus_inverse(law, theta):
+def minus_inverse(constants, theta):
     return -1.0 / theta
 
 
 @kernel
-def no_quantile(law, theta, uniform):
+def no_quantile(constants, theta, uniform):
     return math.nan
 
 
 @kernel
-def softplus(law, theta):
+def softplus(constants, theta):
     return max(theta, 0.0) + math.log1p(math.exp(-abs(theta)))
 
 
 @kernel
-def logistic(law, theta):
+def logistic(constants, theta):
     return 1.0 / (1.0 + math.exp(-theta))
 
 
@@ -85,7 +84,7 @@ class GenericPoisson(OneParameter):
     """
 
     name, support = "generic poisson", "whole numbers"
-    kernels = generic_kernels(RewardLaw(identity, exponential, exponential, no_quantile))
+    reward_law = RewardLaw(identity, exponential, exponential, no_quantile)
     statistic_range = mean_range = (0.0, math.inf)
 
     def supports(self, reward):
@@ -96,8 +95,8 @@ class GenericExponential(OneParameter):
     """θ = −rate below 0, so that the rate is Gamma(ν + 1, χ)."""
 
     name, support = "generic exponential", "positive numbers"
-    kernels = generic_kernels(
-        RewardLaw(identity, minus_log_negative, minus_inverse, no_quantile, slope=minus_inverse)
+    reward_law = RewardLaw(
+        identity, minus_log_negative, minus_inverse, no_quantile, slope=minus_inverse
     )
     range = (-math.inf, 0.0)
     statistic_range = mean_range = (0.0, math.inf)
@@ -112,9 +111,7 @@ class FallingMean(GenericExponential):
     """
 
     name = "falling mean"
-    kernels = generic_kernels(
-        RewardLaw(negative, minus_log, inverse, no_quantile, slope=minus_inverse)
-    )
+    reward_law = RewardLaw(negative, minus_log, inverse, no_quantile, slope=minus_inverse)
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
 
@@ -123,7 +120,7 @@ class CutBernoulli(OneParameter):
     """Log-odds θ between −2 and 3 only, an interval at whose ends the belief does not vanish."""
 
     name, support = "cut bernoulli", "0 or 1"
-    kernels = generic_kernels(RewardLaw(identity, softplus, logistic, no_quantile, slope=logistic))
+    reward_law = RewardLaw(identity, softplus, logistic, no_quantile, slope=logistic)
     range = (-2.0, 3.0)
 
     def supports(self, reward):

@@ -6,17 +6,19 @@ import math
 from dataclasses import dataclass, replace
 
 import pytest
+from scipy import stats
 
-from belman import Agent, BayesUCB, Bernoulli, Gittins, Poisson
+from belman import Agent, BayesUCB, Bernoulli, Exponential, Gittins, Poisson, chance
 from belman.engine import kernel
 from belman.families import bernoulli
 from belman.families.family import Family
+from belman.families.generic import OneParameter, RewardLaw
 from belman.families.mirror import Mirror
 from belman.policies.averages import plays_needed
 from belman.policies.kl_ucb import KLUCB
 from belman.policies.lucb import KLLUCB
 from belman.policies.stopping import check_rule
-from belman.testing import check_family
+from belman.testing import FAMILY_CHECKS, FamilyCase, check_family
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,80 @@ def test_what_a_family_does_not_keep_is_told_in_words():
     assert "- beliefs are calibrated: draws of θ" in told
     assert "a coin counts wins and losses" in told
     assert "does not grow with the distance" in told
+
+
+@kernel
+def power(constants, x):
+    return x**constants.k / constants.scale
+
+
+@kernel
+def negative_log(constants, theta):
+    return -math.log(-theta)
+
+
+@kernel
+def negative_inverse(constants, theta):
+    return -1.0 / theta
+
+
+@kernel
+def root_mean(constants, theta):
+    return math.gamma(1.0 + 1.0 / constants.k) * (-theta / constants.scale) ** (-1.0 / constants.k)
+
+
+@kernel
+def mean_of_squares(constants, theta):
+    """The mean where k is 2, whatever k is."""
+    return math.gamma(1.5) * (-theta / constants.scale) ** -0.5
+
+
+@kernel
+def root(constants, theta, uniform):
+    return (math.log1p(-uniform) * constants.scale / theta) ** (1.0 / constants.k)
+
+
+@dataclass(frozen=True)
+class Wind(OneParameter):
+    """Weibull rewards, with two constants."""
+
+    k: float = 2.0
+    scale: float = 1.0
+
+    name, support = "wind", "numbers from 0 up"
+    reward_law = RewardLaw(power, negative_log, root_mean, root, negative_inverse)
+    range, statistic_range, mean_range = (-math.inf, 0.0), (0.0, math.inf), (0.0, math.inf)
+
+    def supports(self, reward):
+        return reward >= 0.0
+
+
+@pytest.mark.interpreted
+def test_constants_come_by_name():
+    arm = Wind(k=3.0, scale=2.0)
+    assert arm.update((4.0, 1.0), 2.0).tolist() == [8.0, 2.0]
+    (theta,) = arm.parameter_of(1.5)
+    assert root_mean(arm, theta) == pytest.approx(1.5)
+    assert arm.kernels == Wind(k=5.0).kernels  # compiled once, whatever the numbers
+    rewards = arm.sample_rewards((theta,), chance.generator(3), 20_000)
+    assert (
+        stats.kstest(rewards, stats.weibull_min(3.0, scale=(-2.0 / theta) ** (1 / 3)).cdf).pvalue
+        > 1e-6
+    )
+    plain, shaped = Exponential(), Wind(k=1.0)
+    assert shaped.expected_reward((5.0, 4.0)) == pytest.approx(plain.expected_reward((5.0, 5.0)))
+
+
+class Forgetful(Wind):
+    """Does not look at k where it says what the mean is."""
+
+    reward_law = replace(Wind.reward_law, mean=mean_of_squares)
+
+
+@pytest.mark.interpreted
+def test_a_constant_that_is_left_out_is_told():
+    names = ("rewards_have_the_mean",)
+    checks = [check for check in FAMILY_CHECKS if check.__name__ in names]
+    for family, wrong in ((Wind(k=3.0), False), (Forgetful(k=3.0), True), (Forgetful(), False)):
+        found = [fault for check in checks for fault in check(FamilyCase(family))]
+        assert bool(found) == wrong, (family, found)

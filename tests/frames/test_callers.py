@@ -19,7 +19,7 @@ from belman.cli import check_family, past_data, study_contexts
 from belman.cli.problem import means
 from belman.errors import BelmanError
 from belman.problems import from_rewards
-from belman.studies.bulk.observed_rows import brought
+from belman.studies.outcomes.rows import brought
 from belman.studies.views.import_export import past_data as recorded
 
 ROWS = [("blue", 0.5), ("red, dark", 1.0), ("blue", -2.25)]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import gzip
 import io
+import json
+import random
 import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -16,7 +20,7 @@ from hypothesis import strategies as st
 from belman import frames
 from belman.errors import MissingExtraError, SettingError
 from belman.frames import Frame, cells
-from belman.frames.delimited import delimited
+from belman.frames.delimited import delimited, ndjson
 
 
 def column(*given, decimal_comma=False):
@@ -150,6 +154,19 @@ def test_json():
         column("{", 7).json("x")
 
 
+def test_names_that_come_and_go_in_a_long_file():
+    rows = [{"i": i} | ({"late": -i} if i > 700 else {}) for i in range(1_500)]
+    rows[600:1_200] = [{"late": -i} for i in range(600, 1_200)]
+    found = ndjson("\n".join(map(json.dumps, rows)).encode(), "x.ndjson")
+    assert found.columns == frames.read(rows).columns
+    assert found.columns == {n: [row.get(n) for row in rows] for n in ("i", "late")}
+    lines = "".join(f"{i};{-i}\n" for i in range(1_500))
+    found = of("i;j\n" + lines)
+    assert found.numbers("j").tolist() == [-i for i in range(1_500)]
+    with pytest.raises(SettingError, match=r"row 1501 \(line 1502\): 1 cell, and 2 columns"):
+        of("i;j\n" + lines + "7\n")
+
+
 def test_a_struct_of_arrow_has_the_names_that_a_row_has():
     pyarrow = pytest.importorskip("pyarrow")
     pairs = pyarrow.array([[("a", 1)], None], pyarrow.map_(pyarrow.string(), pyarrow.int64()))
@@ -198,6 +215,46 @@ def test_missing_values_of_pandas():
 def test_objects_that_are_no_tables(given, words):
     with pytest.raises(SettingError, match=words):
         frames.read(given)
+
+
+SEEDS = {
+    "csv": b'arm;reward;"x ""y"\na;1,5;"q\nr"\n\nb;;\n' * 3,
+    "txt": "a\tb\n1\t\xe9\n".encode("utf-16"),
+    "csv.gz": gzip.compress(b"arm,reward\na,1\n"),
+    "ndjson": b'{"a":1,"b":null}\n[]\n{"a":{"c":[1]}}\n',
+    "parquet": None,
+    "arrow": None,
+}
+
+
+@pytest.mark.parametrize("ending", SEEDS)
+def test_a_damaged_file_is_read_or_refused(ending, tmp_path):
+    path, rng = tmp_path / f"x.{ending}", random.Random(1)
+    if (seed := SEEDS[ending]) is None:
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import feather, parquet
+
+        times = pyarrow.array([1, 2], pyarrow.timestamp("us", "UTC"))
+        table = pyarrow.table({"a": ["x", None], "t": times, "s": [{"a": 1}, None]})
+        write = parquet.write_table if ending == "parquet" else feather.write_feather
+        write(table, str(path))
+        seed = path.read_bytes()
+    for _ in range(300):
+        content = bytearray(seed)
+        for _ in range(rng.randint(1, 6)):
+            where = rng.randrange(len(content) + 1)
+            content[where : where + rng.randint(0, 8)] = rng.randbytes(rng.randint(0, 2))
+        path.write_bytes(content)
+        for file in (path, io.BytesIO(content)):
+            with contextlib.suppress(SettingError):
+                found = frames.read(file, empty=True)
+                assert len({len(column) for column in found.columns.values()}) <= 1
+
+
+def test_all_columns_that_are_not_there_are_named():
+    words = r"x\.csv has no column 'arm', 'reward': it has 'x'$"
+    with pytest.raises(SettingError, match=words):
+        column(1).require("x", "arm", "reward")
 
 
 def test_parquet_needs_an_extra(tmp_path, monkeypatch):

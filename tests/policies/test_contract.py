@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from belman import Bernoulli, Gaussian, Poisson, Thompson, kernel
-from belman.policies import ExploreThenCommit
+from belman import Bernoulli, Exponential, Gaussian, Poisson, Thompson, chance, kernel
+from belman.policies import IDS, ExploreThenCommit, ExpTS, ExpTSPlus, TopTwoThompson
 from belman.policies.policy import (
     Policy,
     PolicyKernels,
     choose_by_index,
     no_refresh,
     share_of_ties,
+    to_be_integrated,  # noqa: F401
 )
 from belman.testing import check_policy
+from belman.testing.frequencies import chances_are_frequencies
 from belman.testing.policies import PolicyCase, places_are_declared
 from tests.members import interpreted
+from tests.policies.interpreted_play import taught
 
 
 def test_every_policy_keeps_the_contract():
@@ -84,6 +88,85 @@ def test_what_a_policy_does_not_keep_is_told_in_words():
     assert "cannot be a key: unhashable type" in told
     assert "depends on the turns that are asked for with it" in told
     assert "in 60 first turns it never played" in told
+
+
+@kernel
+def half_as_wide(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        draw = family.sample_mean(law, ledger.beliefs[a], mind)
+        index[a] = 0.5 * (draw + family.expected_reward(law, ledger.beliefs[a]))
+
+
+@kernel
+def noisy_average(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    for a in range(index.size):
+        index[a] = family.sample_mean(law, ledger.beliefs[a], mind)
+
+
+@kernel
+def half(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    return 0.5
+
+
+@kernel
+def by_coin(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    return 0.2 + 0.1 * memory.nothing[0]
+
+
+@kernel
+def tosses(family, law, params, ledger, memory, turn, turn_value, mind, index):
+    memory.nothing[0] = float(chance.below(mind, 2))
+
+
+@dataclass(frozen=True)
+class Wrong(Policy):
+    """A policy with these kernels."""
+
+    of: tuple[str, str] = ("", "")
+    name = "wrong"
+
+    @property
+    def kernels(self):
+        indices, propensity = (globals()[name] for name in self.of)
+        return PolicyKernels(no_refresh, indices, choose_by_index, propensity)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("indices", "propensity", "why"),
+    [
+        (
+            "half_as_wide",
+            "to_be_integrated",
+            "it logs the chance 0.[0-9]* for an arm that it plays",
+        ),
+        ("noisy_average", "share_of_ties", "it logs the chance 1 for an arm that it plays in"),
+        ("first_arm", "half", "it logs the chance 0.5 for an arm that it always plays"),
+        ("tosses", "by_coin", "it logs chances from 0.2 to 0.3 for one arm in one state"),
+    ],
+)
+def test_chances_that_are_not_how_often_it_plays_are_told(indices, propensity, why):
+    found = list(chances_are_frequencies(PolicyCase(Wrong((indices, propensity)), Bernoulli())))
+    assert any(re.search(why, fault) for fault in found), found
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    "policy", [TopTwoThompson(), ExpTS(), ExpTSPlus(), IDS(draws=20)], ids=repr
+)
+@pytest.mark.parametrize("family", [Gaussian(sigma=0.5), Exponential()], ids=["gaussian", "exp"])
+def test_chances_are_frequencies_at_other_families(policy, family):
+    assert list(chances_are_frequencies(PolicyCase(policy, family))) == []
+
+
+@pytest.mark.interpreted
+def test_draws_that_tie_at_the_end_of_means_share_their_chance():
+    """Two arms of successes alone draw 1 half of the time: 400 asks of each, 5 sigma."""
+    seat = taught(ExpTS(), Bernoulli(), [[1, 1], [1, 1], [0, 0]])
+    known = ExpTS().own_chances(Bernoulli(), seat.ledger, np.arange(3))
+    counts = np.bincount([seat.ask(7) for _ in range(800)], minlength=3)
+    assert known[0] == pytest.approx(known[1])
+    assert abs(counts[0] - counts[1]) < 5.0 * np.sqrt(800)
 
 
 class Undeclared(ExploreThenCommit):

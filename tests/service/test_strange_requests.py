@@ -8,9 +8,9 @@ import tempfile
 import pytest
 
 from belman import errors
-from belman.service import context_models, export_response, views
-from belman.service.export_response import Exports
+from belman.service import context_models, under_way, views
 from belman.service.problems import RefusedError
+from belman.service.under_way import Exports
 from tests.waiting import wait_until
 
 ACTIONS = [{"id": "a", "features": [{"price": 1.0}]}, {"id": "b", "features": [{"price": 2.0}]}]
@@ -84,7 +84,7 @@ def test_an_export_whose_reader_went_away_leaves_no_file(service, client, tmp_pa
 def test_exports_under_way_are_counted(service, client, monkeypatch):
     study = client.create("counted", ["blue", "red"])
     exports: Exports = service.app.state.registry.exports
-    monkeypatch.setattr(exports, "under_way", export_response.MOST)
+    monkeypatch.setattr(exports, "under_way", under_way.MOST_EXPORTS)
     answer = service.send("GET", "/api/studies/counted/export")
     assert answer.status == 503
     assert "under way" in answer.json["detail"]

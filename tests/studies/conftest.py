@@ -35,7 +35,7 @@ def url(request, tmp_path) -> str:
 @pytest.fixture
 def same_assignments(monkeypatch) -> None:
     """Units get the same arms in every run, since the salt of weights is not drawn anew."""
-    monkeypatch.setattr("belman.studies.traffic.publishing.secrets.token_hex", lambda n: "0f" * n)
+    monkeypatch.setattr("belman.studies.requests.publishing.secrets.token_hex", lambda n: "0f" * n)
 
 
 class Clock:

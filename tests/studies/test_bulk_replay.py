@@ -8,7 +8,7 @@ import pytest
 import belman
 from belman.errors import ReplayError
 from belman.studies import Storage, Study, open_study
-from belman.studies.bulk import rows_as_asks
+from belman.studies.views import rows_as_asks
 
 pytestmark = pytest.mark.usefixtures("same_assignments")
 

@@ -57,7 +57,7 @@ def test_a_change_is_an_event(url, clock, given) -> None:
     assert study.status()["changes_noticed"] == 1
     assert not any(finding.alarm for finding in study.report().findings)  # it follows
     state, _ = study.copied()
-    assert [change.kind for change in state.course.changes].count(Kind.CHANGE_NOTICED) == 1
+    assert [change.kind for change in state.tally.course.changes].count(Kind.CHANGE_NOTICED) == 1
     again = open_study("x", storage=url, clock=clock, **given)
     assert again.check() == study.check()
     assert str(again.beliefs()) == str(study.beliefs())
@@ -157,10 +157,10 @@ def test_policies_that_hear_survive_snapshots_too(url, clock) -> None:
     study = open_study("x", ["a", "b"], policy=policy, storage=url, clock=clock, seed=1)
     play(study, clock, 30, {"a": 0.9, "b": 0.5})
     state, _ = study.copied()
-    before = state.agent._memory.own.plays.copy()
+    before = state.decider._memory.own.plays.copy()
     assert before.sum() == 5.0
     again = State.from_text(state.to_text())
-    assert again.agent._memory.own.plays.tolist() == before.tolist()
+    assert again.decider._memory.own.plays.tolist() == before.tolist()
     study.check()
     study.storage.close()
 

@@ -17,7 +17,7 @@ def test_a_success_counts_when_it_is_told_and_silence_as_its_age_says(opened, cl
     study.tell(told, 1)
     study.tell(again, 1)
     agent = study.agent()
-    assert agent.learnt("only").belief == (1.0, 1.0)
+    assert study.copied()[0].decider.learnt("only").belief == (1.0, 1.0)
     assert agent.belief("only")[0] == pytest.approx(3.0, abs=0.01)
     study.tell(again, 0)  # as silence, until its window closes
     won, lost = study.agent().belief("only")
@@ -87,7 +87,7 @@ def compare(study, twin, now):
         found = agent.provisional.get(arm, (0.0, 0.0, 0.0))
         assert found == pytest.approx(twin.counts(arm, now), rel=1e-6, abs=1e-7)
         won, lost = twin.settled(arm, now)
-        assert agent.learnt(arm).belief == pytest.approx((won, lost))
+        assert study.copied()[0].decider.learnt(arm).belief == pytest.approx((won, lost))
         assert agent.belief(arm) == pytest.approx((won + found[0], lost + found[1]))
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 import belman
 from belman import errors
+from belman.agent.agent import agent_of
 from belman.measures.limits import Limit, log_odds
 from belman.measures.martingales import Betting
 from belman.studies import Draw, Kind
@@ -50,7 +51,7 @@ def test_every_arm_gets_its_floor_and_its_chance_is_logged(opened):
     assert kinds == {Draw.FLOOR, Draw.FLOORED}
     found = {one.question: one for one in study.report().findings}
     assert not found["sample ratio"].alarm
-    assert sum(study._replica.look(lambda state: state.traffic.draws[0][1]).values()) < 800
+    assert sum(study._replica.look(lambda state: state.tally.draws[0][1]).values()) < 800
     assert study.report().floors == {"a": 0.1, "b": 0.05, "c": 0.15}
     assert study.check() == opened(arms=None).check()
 
@@ -262,7 +263,7 @@ def test_a_study_ships_by_itself_when_its_rule_has_decided(opened, monkeypatch):
     assert study.register[event.arm] == "b"
     assert json.loads(event.body)["by"] == "rule"
     assert study.verdict().decided
-    before = study._replica.folded(until=event.number - 2).agent
+    before = agent_of(study._replica.folded(until=event.number - 2).decider)
     before.stop_when = rule
     assert not before.verdict().decided  # and it shipped as soon as it could
     play(says, 60)

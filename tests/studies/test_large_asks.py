@@ -8,9 +8,10 @@ import pytest
 
 from belman.errors import SettingError, StateError
 from belman.studies import Ask, Kind
+from belman.studies.codec import lengthened
 from belman.studies.log.tail import MOST_WAITING
+from belman.studies.requests.asking import ask
 from belman.studies.state import State, _digest
-from belman.studies.tickets.runs import run_out
 
 MANY = 2 * MOST_WAITING + 7
 
@@ -42,7 +43,7 @@ def test_a_large_ask_that_is_refused_leaves_nothing(opened):
 
 
 def _ask_and_fail(unit):
-    unit.ask(Ask(MANY))
+    ask(unit, Ask(MANY))
     raise SettingError("no")
 
 
@@ -67,23 +68,25 @@ def test_a_snapshot_keeps_what_is_out_in_few_words(opened, clock, window):
     text = _snapshot(opened(clock=clock, window=window), clock)
     again = State.from_text(text)
     assert again.to_text() == text
-    out = json.loads(text.partition("\n")[2])["outstanding"]
-    assert len(again.tickets.asks) == len(out["arms"]) > 300 - 43
-    assert len(out["times"]) == 3
-    assert all(len(own) == 8 for own in again.tickets.marks.values())
+    out = json.loads(text.partition("\n")[2])["book"]["open"]
+    assert len(again.book.open) == out["rows"] > 300 - 43
+    assert len(out["time"]) == 4
+    assert out["time"][0] == "runs"
+    assert all(len(one.mark) == 8 for one in again.book.open.values())
 
 
 @pytest.mark.parametrize("count", [True, 1.0, "1", None])
 def test_what_equals_one_is_not_always_a_count(count):
-    with pytest.raises(StateError, match="a run is"):
-        run_out([["a", count]], 1)
+    with pytest.raises(StateError, match="where a whole number from 1"):
+        lengthened(["runs", ["a", count]], 1)
 
 
-@pytest.mark.parametrize("column", ["numbers", "times", "marks"])
+@pytest.mark.parametrize("column", ["key", "time", "mark"])
 @pytest.mark.parametrize("count", [-1, 0, 50_000_000])
 def test_a_snapshot_with_runs_of_another_length_is_refused(opened, clock, column, count):
     content = json.loads(_snapshot(opened(clock=clock), clock).partition("\n")[2])
-    content["outstanding"][column][0][1] = count
+    assert content["book"]["open"][column][0] == "runs"
+    content["book"]["open"][column][1][1] = count
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     with pytest.raises(StateError):
         State.from_text(f"{_digest(body)}\n{body}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from belman import Agent
+from belman.agent.agent import agent_of
 from belman.dashboard.view import Snapshot, Wanted
 from belman.errors import PriorError, RewardError
 from belman.families import FAMILIES
@@ -32,8 +33,8 @@ def storage(tmp_path):
 def test_what_is_accepted_can_be_shown(family):
     """One reward of any size, and the largest that is accepted over and over."""
     for sign, size in itertools.product((1, -1), SIZES):
-        state = State(StudySettings(["a", "b"], family=family, seed=1))
-        agent = state.agent
+        state = State.begin(StudySettings(["a", "b"], family=family, seed=1))
+        agent = agent_of(state.decider)
         with contextlib.suppress(RewardError):
             for _ in range(30):
                 agent.tell("a", sign * size)
@@ -52,13 +53,13 @@ def test_a_prior_that_is_accepted_can_be_shown(family):
         prior = base.copy()
         prior[place] = (prior[place] or 1.0) * 10.0**power
         try:
-            state = State(StudySettings(["a", "b"], family=family, prior=prior, seed=1))
+            state = State.begin(StudySettings(["a", "b"], family=family, prior=prior, seed=1))
         except PriorError:
             continue
         for told in (False, True):
             with contextlib.suppress(RewardError):
                 if told:
-                    state.agent.tell("a", 0.5)
+                    state.decider.tell("a", 0.5)
             Snapshot("shown", state, 0.0).view(Wanted(details=True))
             assert report_of(state, "shown", 0.0).to_dict()
 

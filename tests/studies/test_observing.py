@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from belman import assign
 from belman.errors import ArmError, BelmanError, RewardError, SettingError, StudyError, TicketError
 from belman.studies import Storage, Study, open_study
-from belman.studies.bulk.observed_rows import brought
 from belman.studies.log.event_log import EventLog
+from belman.studies.outcomes.rows import brought
 
 FAMILIES = {
     "bernoulli": ({}, [0.0, 1.0]),
@@ -49,7 +49,7 @@ def test_it_learns_what_tells_would(opened, name):
     assert study.observe(rows) == 300
     twin.record([(arm, reward) for _, _, arm, reward in rows])
     for arm in "abc":
-        mine, other = study.agent().learnt(arm), twin.agent().learnt(arm)
+        mine, other = study.copied()[0].decider.learnt(arm), twin.copied()[0].decider.learnt(arm)
         assert mine.belief == pytest.approx(other.belief, rel=1e-9)
         assert (mine.tells, mine.plays) == (other.tells, other.plays)
         assert (mine.sum, mine.squares) == pytest.approx((other.sum, other.squares))
@@ -82,7 +82,7 @@ def test_sums_do_where_the_family_says_so(opened):
         by_sums.observe(sums)
     assert by_sums.observe(sums, key="hour 1") == 200
     for arm in "abc":
-        assert by_rows.agent().learnt(arm) == by_sums.agent().learnt(arm)
+        assert by_rows.copied()[0].decider.learnt(arm) == by_sums.copied()[0].decider.learnt(arm)
     with pytest.raises(SettingError, match="is of segment 'phones'"):
         by_sums.observe([{**sums[0], "segment": "desks"}], key="hour 2")
     with pytest.raises(RewardError, match="cannot have the squares"):
@@ -164,7 +164,7 @@ def test_an_arm_without_a_share_cannot_have_been_assigned(opened):
 def test_rows_without_weights_are_learnt_and_not_tested(opened):
     study = opened()
     study.observe([(None, None, "a", 1.0)] * 500)
-    assert study.agent().learnt("a").tells == 500
+    assert study.copied()[0].decider.learnt("a").tells == 500
     assert not any(found.question == "sample ratio" for found in study.report().findings)
 
 
@@ -197,7 +197,9 @@ def test_a_retired_arm_still_learns(opened):
     study.retire_arm("b")
     study.observe(rows)
     study.add_arm("b")
-    assert study.agent().learnt("b").tells == sum(arm == "b" for _, _, arm, _ in rows) > 0
+    assert (
+        study.copied()[0].decider.learnt("b").tells == sum(arm == "b" for _, _, arm, _ in rows) > 0
+    )
     study.check()
 
 
@@ -218,7 +220,7 @@ def test_under_a_window_a_row_counts_when_that_is_over(opened, clock):
     assert study.status()["told"] == 9  # the tickets have closed, too
     study.observe([(*row, clock.now - 60.0) for row in rows_of(study, 3, [1.0], start=4)])
     assert study.status() | {"told": 12, "observed": 7, "asked": 12} == study.status()
-    assert sum(study.agent().learnt(arm).tells for arm in "abc") == 12
+    assert sum(study.copied()[0].decider.learnt(arm).tells for arm in "abc") == 12
     assert "waiting" not in study.status()
     study.check()
 
@@ -272,11 +274,11 @@ def test_rows_under_a_window_are_their_slow_and_obvious_twin(opened, clock, monk
     other = opened("twin", window=10.0, **rule)
     other.record([(arm, reward) for arm, _, reward in known.values()])
     for arm in "abc":
-        mine, wanted = study.agent().learnt(arm), other.agent().learnt(arm)
+        mine, wanted = study.copied()[0].decider.learnt(arm), other.copied()[0].decider.learnt(arm)
         assert mine.tells == wanted.tells
         assert mine.belief == pytest.approx(wanted.belief, rel=1e-9)
     assert {one.check() for one in studies} == {opened(arms=None).check()}
-    assigned = studies[0].copied()[0].publishing.assigned
+    assigned = [arm.assigned for arm in studies[0].copied()[0].tally.arms]
     assert sum(assigned) == len(known)
 
 
@@ -295,7 +297,7 @@ def test_rows_that_are_corrected_count_as_if_they_had_been_brought_so(opened, na
     kept = [(arm, new.get(unit, reward)) for unit, _, arm, reward in rows]
     twin.record([(arm, reward) for arm, reward in kept if reward is not None])
     for arm in "abc":
-        mine, other = study.agent().learnt(arm), twin.agent().learnt(arm)
+        mine, other = study.copied()[0].decider.learnt(arm), twin.copied()[0].decider.learnt(arm)
         assert mine.belief == pytest.approx(other.belief, rel=1e-9)
         assert mine.tells == other.tells
         assert (mine.sum, mine.squares) == pytest.approx((other.sum, other.squares))

@@ -19,9 +19,11 @@ def asking(country: str) -> Ask:
 
 def test_one_that_is_refused_halfway_leaves_the_others_and_the_log_whole(opened, monkeypatch):
     """A refusal that no door foresees: the log would have gone on from what was never written."""
-    monkeypatch.setattr("belman.segments.segment_beliefs.MOST_SEGMENTS", 2)
+    room = "belman.deciders.segmented.segment_beliefs"
+    monkeypatch.setattr(f"{room}.MOST_SEGMENTS", 2)
     monkeypatch.setattr(
-        "belman.segments.segment_beliefs.SegmentBeliefs.check_room", lambda beliefs, key: None
+        "belman.deciders.segmented.segment_beliefs.SegmentBeliefs.check_room",
+        lambda beliefs, key: None,
     )
     study = opened("study", ARMS, segments=["country"])
     study.together([asking("fr"), asking("de")])
@@ -35,8 +37,8 @@ def test_one_that_is_refused_halfway_leaves_the_others_and_the_log_whole(opened,
 
 @pytest.mark.parametrize("kind", [{"segments": ["country"]}, {"context": ["country"]}])
 def test_a_context_too_many_is_refused_at_the_door(opened, monkeypatch, kind):
-    monkeypatch.setattr("belman.segments.segment_beliefs.MOST_BELIEFS", 4)
-    monkeypatch.setattr("belman.agent.contextual.knowledge.MOST_FEATURES", 7)
+    monkeypatch.setattr("belman.deciders.segmented.segment_beliefs.MOST_BELIEFS", 4)
+    monkeypatch.setattr("belman.deciders.featured.knowledge.MOST_FEATURES", 7)
     study = opened("study", ARMS, **kind)
     for country in ("fr", "de"):
         study.ask(context={"country": country})

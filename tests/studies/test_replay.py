@@ -169,7 +169,8 @@ def test_the_doubly_robust_estimate_is_the_mean_of_its_terms(storage, monkeypatc
     rewards = {event.ticket: event.reward for event in study.events() if event.ticket}
     asks = [event for event in study.events() if event.number in rewards]
     terms = []
-    for i, (ask, place) in enumerate(zip(asks, chosen, strict=True)):
+    places = [list(study.register).index(choice.arm) for choice in chosen]
+    for i, (ask, place) in enumerate(zip(asks, places, strict=True)):
         before = [rewards[one.number] for one in asks[:i] if one.arm == place]
         before = before or [rewards[one.number] for one in asks[:i]] or [0.0]
         left = rewards[ask.number] - np.mean(before)

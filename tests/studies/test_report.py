@@ -167,7 +167,7 @@ def test_soundness_is_that_of_the_log(opened, monkeypatch):
     found = {one.question: one for one in again.report().findings}
     assert found["sample ratio"].odds == pytest.approx(ratio.finding().odds, rel=1e-9)
     for place in (0, 2, 3):
-        arm, drift = study.register[place], Drift(study.register[place], state.agent.family)
+        arm, drift = study.register[place], Drift(study.register[place], state.decider.family)
         drift.add(rewards[place])
         assert found[f"drift of {arm}"].odds == pytest.approx(drift.finding().odds, rel=1e-9)
     assert "drift of b" not in found

@@ -11,8 +11,8 @@ import pytest
 from belman import assign
 from belman.errors import SettingError
 from belman.studies import Study
-from belman.studies.bulk import row_attributes
-from belman.studies.bulk.observed_rows import Rows, brought
+from belman.studies.outcomes import row_attributes
+from belman.studies.outcomes.rows import Rows, brought
 
 pytestmark = pytest.mark.usefixtures("same_assignments")
 

@@ -95,7 +95,7 @@ def test_asks_of_one_transaction_are_folded_as_one_by_one(opened, rule):
     for count in (1, 40, 7):
         tickets = study.ask(count, attributes={"device": "phone"})
         study.together([Tell(ticket, 1.0) for ticket in tickets[::2]])
-    folded = State(study.settings)
+    folded = State.begin(study.settings)
     for event in study.events():
         folded.fold(event)
     assert study._replica.look(lambda state: state.to_text()) == folded.to_text()
@@ -256,7 +256,7 @@ def test_rewards_beyond_the_range(opened):
     for reward in (11.0, -3.0, 5.0):
         clipping.tell(clipping.ask().id, reward)
     assert clipping.status()["clipped"] == 2
-    assert sum(clipping.agent().learnt(arm).sum for arm in "ab") == pytest.approx(1.5)
+    assert sum(clipping.copied()[0].decider.learnt(arm).sum for arm in "ab") == pytest.approx(1.5)
     again = opened(name="clipped", arms=None)
     assert again.settings.clip is True
     assert again.check() == clipping.check()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from belman import Agent, SegmentedAgent, errors
+from belman import Agent, errors
 from belman.families import Family
 from belman.studies import Study, open_study
 
@@ -65,11 +65,10 @@ def test_a_log_that_has_them_is_refused_in_words(url, opened, older, settings, c
 @pytest.mark.parametrize("settings", [{"prior": WEAK}, {"priors": {"a": WEAK}}])
 @pytest.mark.parametrize("segments", [False, True])
 def test_a_state_file_that_has_them_is_refused_in_words(older, settings, segments):
-    kind = SegmentedAgent if segments else Agent
-    agent = kind(["a", "b"], **({"segments": ("country",)} if segments else {}), **settings)
+    agent = Agent(["a", "b"], **({"segments": ("country",)} if segments else {}), **settings)
     if segments:
-        agent.tell("a", 1, {"country": "FR"})
+        agent.tell("a", 1, context={"country": "FR"})
     text = agent.to_json()
     older()
     with pytest.raises(errors.StateError, match=WORDS):
-        kind.from_json(text)
+        Agent.from_json(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,8 +12,7 @@ import pytest
 from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
-from belman.studies.state import State
-from belman.studies.tickets.corrections import refolded
+from belman.studies.requests.telling import _refolded_arm
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
 
@@ -247,12 +247,10 @@ def test_an_arm_folded_anew_is_the_arm_that_was_folded(tmp_path, clock, given):
             [lambda: study.retire_arm("a"), lambda: study.add_arm("c"), lambda: study.add_arm("a")][
                 turn // 10 - 1
             ]()
-    state = study._replica.look(State.copied)
-    scale, family = state.agent.scale, state.agent.family
+    state, _ = study.copied()
     for arm in range(3):
         known = state.learnt(arm)
-        there = (state.settings, scale, family, arm, known.prior, study.events())
-        anew = refolded(*there, state.tickets.time, {})
+        anew = study._replica.transact(partial(_refolded_arm, arm=arm, counts={}))
         assert anew.tells == known.tells > 0
         for one, other in zip(known[:5], anew[:5], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -357,7 +355,7 @@ def test_tickets_that_were_given_back_are_missing_nowhere(opened, clock, rule):
     clock.now += 2.0 * 86_400.0
     estimate = study.replay(Thompson())
     assert (estimate.used, estimate.earned) == (200, 1.0)
-    course = study.copied()[0].course.steps.values()
+    course = study.copied()[0].tally.course.steps.values()
     assert sum(sum(step.asks.values()) for step in course) == 200
     assert study.status() | {"asked": 200, "told": 200, "outstanding": 0, "expired": 0} == (
         study.status()
@@ -494,7 +492,7 @@ def compare(study, twin, clock, statistic, family):
     agent = study.agent()
     for arm in agent.arms:
         prior = family.natural(family.prior)
-        found = family.natural(agent.learnt(arm).belief)
+        found = family.natural(study.copied()[0].decider.learnt(arm).belief)
         np.testing.assert_allclose(
             found, twin.natural(arm, now, statistic, prior), rtol=1e-9, atol=1e-9
         )

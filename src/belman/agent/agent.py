@@ -900,3 +900,10 @@ _HOW: dict[type[Decider], str] = {
     SegmentedDecider: "segments=('country',) makes one that has",
     FeaturedDecider: "context=[…] or features=… make one that has",
 }
+
+
+def agent_of(decider: Decider) -> Agent:
+    """Return an agent that decides by a decider which is there already."""
+    agent = Agent.__new__(Agent)
+    agent._begin(decider, chance.generator(0))
+    return agent

@@ -40,7 +40,7 @@ class AnyClient(ABC, Generic[S]):
 
     @abstractmethod
     def _remote(self, name: str) -> S:
-        """The study of that name, whether there is one or not."""
+        """Make the object of a study, whether the service has one of that name or not."""
 
     def study(self, name: str) -> S:
         """The study of that name; raises UnknownStudyError where there is none."""

@@ -92,19 +92,9 @@ class Weights:
         valid_until: float | None = None,
     ) -> Weights:
         """The first weights of a study, one stretch of points an arm."""
-        counts = in_points(_checked(weights))
-        return cls(
-            study,
-            version,
-            salt,
-            tuple(weights),
-            tuple(lay_out(counts)),
-            _floors(weights, floors),
-            segment,
-            decisions,
-            published,
-            valid_until,
-        )
+        cuts = tuple(lay_out(in_points(_checked(weights))))
+        parts = (tuple(weights), cuts, _floors(weights, floors))
+        return cls(study, version, salt, *parts, segment, decisions, published, valid_until)
 
     def following(
         self,
@@ -121,18 +111,9 @@ class Weights:
         places = {arm: place for place, arm in enumerate([*arms, *gone])}
         cuts = [(end, places[self.arms[place]]) for end, place in self.cuts]
         counts = in_points(_checked(weights)) + [0] * len(gone)
-        return Weights(
-            self.study,
-            self.version + 1,
-            self.salt,
-            arms,
-            tuple(move_as_few(cuts, counts)),
-            _floors(weights, floors),
-            self.segment,
-            decisions,
-            published,
-            valid_until,
-        )
+        of = (self.study, self.version + 1, self.salt)
+        moved, own = tuple(move_as_few(cuts, counts)), _floors(weights, floors)
+        return Weights(*of, arms, moved, own, self.segment, decisions, published, valid_until)
 
     def described(self) -> dict[str, Any]:
         """The document as plain data."""
@@ -218,31 +199,36 @@ def _floors(weights: Mapping[Arm, float], floors: Mapping[Arm, float] | None) ->
     return tuple((floors or {}).get(arm, 0.0) for arm in weights)
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
+
+
+def _are_arms(arms: Sequence[Arm]) -> bool:
+    scalars = all(arm is None or isinstance(arm, (str, int, float)) for arm in arms)
+    return bool(arms) and scalars and len(set(arms)) == len(arms)
+
+
 def _check(made: Weights) -> None:
     """Refuse a document that assigns nothing, or not what it says."""
-    for name in ("study", "salt"):
-        value = getattr(made, name)
-        if not isinstance(value, str) or not value or not _NAME.fullmatch(value):
-            words = "give text, without a NUL or half of a surrogate pair"
-            raise WeightsError(f"{name}={value!r} is not a {name}: {words}")
-    if made.segment is not None and not isinstance(made.segment, str):
-        allowed = "give text, or None for all units"
-        raise WeightsError(f"segment={made.segment!r} is not valid: {allowed}")
-    if not _is_whole(made.version, 1):
-        raise WeightsError(f"version={made.version!r} is not valid: give a whole number from 1 up")
-    if made.decisions is not None and not _is_whole(made.decisions, 1):
-        raise WeightsError(
-            f"decisions={made.decisions!r} is not valid: give a whole number from 1 up"
-        )
-    for name in ("published", "valid_until"):
-        if getattr(made, name) is not None and not _is_number(getattr(made, name)):
-            given = f"{name}={getattr(made, name)!r}"
-            raise WeightsError(f"{given} is not a time: give seconds since 1970")
-    scalars = all(arm is None or isinstance(arm, (str, int, float)) for arm in made.arms)
-    if not made.arms or not scalars or len(set(made.arms)) < len(made.arms):
-        raise WeightsError(f"arms={made.arms!r} are not valid: give different names that JSON has")
-    if len(made.floors) != len(made.arms) or not all(map(_is_number, made.floors)):
-        raise WeightsError(f"floors={made.floors!r} are not valid: give one number per arm")
+    text = "give text, without a NUL or half of a surrogate pair"
+    whole, time = "a whole number from 1 up", "is not a time: give seconds since 1970"
+    is_segment = made.segment is None or isinstance(made.segment, str)
+    is_count = made.decisions is None or _is_whole(made.decisions, 1)
+    times = [one is None or _is_number(one) for one in (made.published, made.valid_until)]
+    floors = len(made.floors) == len(made.arms) and all(map(_is_number, made.floors))
+    for name, holds, words in (
+        ("study", _is_name(made.study), f"is not a study: {text}"),
+        ("salt", _is_name(made.salt), f"is not a salt: {text}"),
+        ("segment", is_segment, "is not valid: give text, or None for all units"),
+        ("version", _is_whole(made.version, 1), f"is not valid: give {whole}"),
+        ("decisions", is_count, f"is not valid: give {whole}"),
+        ("published", times[0], time),
+        ("valid_until", times[1], time),
+        ("arms", _are_arms(made.arms), "are not valid: give different names that JSON has"),
+        ("floors", floors, "are not valid: give one number per arm"),
+    ):
+        if not holds:
+            raise WeightsError(f"{name}={getattr(made, name)!r} {words}")
     _check_cuts(made.cuts, len(made.arms))
 
 

@@ -43,7 +43,7 @@ class _Flag:
 
 
 def _resolver(words: str, *kinds: type) -> Any:
-    """A method of the provider for flags whose values are of one of these kinds."""
+    """Make a method of the provider, for flags whose values are of one of these kinds."""
 
     def resolve(
         self: BelmanProvider,

@@ -48,7 +48,7 @@ def in_context(
 
 
 class Asked(TypedDict, total=False):
-    """What an ask may say beside how many tickets it wants."""
+    """Name the options of an ask beside the number of tickets."""
 
     attributes: Given | None
     key: str | None
@@ -58,7 +58,7 @@ class Asked(TypedDict, total=False):
 
 
 class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
-    """A study of a service, whose tables come as whatever `_table` makes of them."""
+    """A study of a service; `_table` makes the tables that its methods return."""
 
     def __init__(self, client: AnyClient[Any], name: str) -> None:
         self.client, self.name = client, name
@@ -277,7 +277,7 @@ class AnyRemoteStudy(RemoteEdge, ABC, Generic[T]):
     @staticmethod
     @abstractmethod
     def _table(columns: dict[str, list[Any]], title: str) -> T:
-        """A table by its columns."""
+        """Make a table of its columns."""
 
     def _look(self, what: str) -> T:
         found = self.client.call("GET", f"{self._path}/{what}")

@@ -41,17 +41,20 @@ _ULP = 2.3e-16
 
 @dataclass(frozen=True)
 class RewardLaw(Bundle):
-    """Kernels of a law f_θ(x) = h(x) exp(θ T(x) − B(θ)); `law` is [low, high, user's constants …].
+    """Kernels of a law f_θ(x) = h(x) exp(θ T(x) − B(θ)).
+
+    In a family, a `OneParameter`, each is given the family's `constants` by name: `constants.k` is
+    the field `k` of the dataclass.
 
     | kernel | what it gives |
     |---|---|
-    | `statistic(law, x)` | T(x) |
-    | `log_partition(law, theta)` | B(θ) |
-    | `mean(law, theta)` | E_θ[X], monotone in θ |
-    | `quantile(law, theta, uniform)` | the reward with that chance below it |
-    | `slope(law, theta)` | B′(θ) = E_θ[T]; if left out, extrapolated from B, 20 times slower |
-    | `parameter(law, mean)` | the θ of a mean; if left out, a search for the root |
-    | `floor(law)` | the least ν of beliefs, where barycentres of distant ones go; if left out, 0 |
+    | `statistic(constants, x)` | T(x) |
+    | `log_partition(constants, theta)` | B(θ) |
+    | `mean(constants, theta)` | E_θ[X], monotone in θ |
+    | `quantile(constants, theta, uniform)` | the reward with that chance below it |
+    | `slope(constants, theta)` | B′(θ) = E_θ[T]; if left out, from B, 20 times slower |
+    | `parameter(constants, mean)` | the θ of a mean; if left out, a search for the root |
+    | `floor(constants)` | the least ν of beliefs, for barycentres of distant ones; if left out, 0 |
     """
 
     statistic: Kernel

@@ -68,13 +68,13 @@ def command(
 
 
 def option(name: str, kind: Any, default: Any, *flags: str, **settings: Any) -> inspect.Parameter:
-    """An option that is not written in the signature of its function."""
+    """Make an option that is not written in the signature of its function."""
     info, only = typer.Option(*flags, **settings), inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, only, default=default, annotation=Annotated[kind, info])
 
 
 def _described(parameter: inspect.Parameter, words: Any) -> inspect.Parameter:
-    """The parameter as Typer reads it."""
+    """Annotate a parameter as Typer reads it, with its help or its own option."""
     kind = parameter.annotation
     if not isinstance(words, str):
         info = words

@@ -32,8 +32,7 @@ def policy(words: str, horizon: int) -> Policy:
     if names_a_file(words):
         file, _, rest = words.strip().partition(":")
         name, _, settings = rest.partition(":")
-        given = {key: value(text) for key, text in map(setting, split(settings))}
-        return own_policy(f"{file}:{name}", given)
+        return own_policy(f"{file}:{name}", pairs(settings))
     return spec.build(_description(words, Policy, horizon), Policy)
 
 

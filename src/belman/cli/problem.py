@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from belman import frames, spec
-from belman.cli.parse import numbers, setting, split, value
-from belman.cli.worlds import world
-from belman.errors import SettingError
+from belman.cli.parse import numbers, pairs, split
+from belman.errors import SettingError, listing, nearest
 from belman.families import Family
-from belman.problems import Problem, corrupted, delayed, from_rewards
+from belman.problems import (
+    Drifting,
+    Problem,
+    changing,
+    coming_and_going,
+    corrupted,
+    delayed,
+    from_rewards,
+    random_walk,
+    sinusoid,
+)
 from belman.problems.stationary import RandomStationary, Stationary
+
+#: What makes each, and what it gets unless the user says otherwise.
+WORLDS: dict[str, tuple[Callable[..., Drifting], dict[str, Any]]] = {
+    "drifting": (changing, {"arms": 3, "changes": 4, "seed": 1}),
+    "random-walk": (random_walk, {"arms": 3, "step": 0.005, "seed": 1}),
+    "coming-and-going": (coming_and_going, {"arms": 6, "seed": 1}),
+    "sinusoid": (sinusoid, {"arms": 3, "period": 1_000.0}),
+}
 
 
 def means(text: str) -> tuple[float, ...]:
@@ -94,8 +113,7 @@ def changing_problem(words: str, options: dict[str, Any]) -> Problem:
             raise SettingError(f"problem={words!r} has means of its own: leave out {name}")
     law = spec.build({"name": options["family"], **options["settings"]}, Family)
     name, _, rest = words.strip().partition(":")
-    given = {key: value(text) for key, text in map(setting, split(rest))}
-    return world(name, given, law, options["horizon"])
+    return world(name, pairs(rest), law, options["horizon"])
 
 
 def late(problem: Problem, options: dict[str, Any]) -> Problem:
@@ -120,8 +138,30 @@ def late(problem: Problem, options: dict[str, Any]) -> Problem:
             f"delays={words!r} is not a distribution of SciPy: write, for instance, expon:scale=30"
         )
     try:
-        frozen = law(**{key: value(text) for key, text in map(setting, split(rest))})
+        frozen = law(**pairs(rest))
     except TypeError as error:
         raise SettingError(f"delays={words!r} is not a distribution of SciPy: {error}") from None
     told, arrivals = options["told"], options["arrivals"]
     return delayed(problem, frozen, window, arrivals=arrivals, told=told)
+
+
+def world(name: str, settings: dict[str, Any], family: Family, horizon: int) -> Drifting:
+    """The problem of that name for so many turns.
+
+    >>> from belman import Bernoulli
+    >>> world("drifting", {"changes": 2}, Bernoulli(), 500).findings
+    {'changes': 2}
+    """
+    if name not in WORLDS:
+        there = f"there are {listing(WORLDS)}{nearest(name, WORLDS)}"
+        raise SettingError(f"problem={name!r} is unknown: {there}")
+    make, usual = WORLDS[name]
+    takes = [one for one in inspect.signature(make).parameters if one not in ("family", "horizon")]
+    for key in settings:
+        if key not in takes:
+            there = f"it has {listing(takes)}{nearest(key, takes)}"
+            raise SettingError(f"problem {name!r} has no setting {key!r}: {there}")
+    try:
+        return make(horizon=horizon, family=family, **{**usual, **settings})
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"problem {name!r} does not take these settings: {error}") from None

@@ -90,7 +90,7 @@ _FLAGS = {"settings": ["--setting"], "log": ["--log/--linear"]}
 
 
 def _option(name: str) -> inspect.Parameter:
-    """An option that a config file may set: its default is filled in when both were read."""
+    """Make an option that a config file may set; its default is filled in when both were read."""
     kind, default, words = OPTIONS[name]
     shown = ",".join(default) if isinstance(default, list) else str(default)
     told = {"show_default": shown} if default or (default == 0 and kind is int) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -27,9 +27,6 @@ app = typer.Typer(
     help="Run a durable study: decisions and rewards, kept in a database.", no_args_is_help=True
 )
 commands.app.add_typer(app, name="study")
-
-Name = Annotated[str, typer.Argument(help=commands.COMMON["name"])]
-StorageOption = Annotated[str, commands.COMMON["storage"]]
 
 
 @app.callback()

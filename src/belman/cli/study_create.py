@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
-
-import typer
+from typing import Any, NamedTuple
 
 from belman import spec
 from belman.cli import parse, study_contexts, study_values
-from belman.cli.output import console
-from belman.cli.study import DEFAULT_STORAGE, Name, StorageOption, app
+from belman.cli.commands import command, option
+from belman.cli.output import say
+from belman.cli.study import DEFAULT_STORAGE, app
 from belman.families import Family
 from belman.studies.settings import StudySettings
 from belman.studies.settings.checks import ALONG_FEATURES
@@ -66,24 +65,18 @@ WORDS = {
 
 
 def _option(name: str, sentence: str) -> inspect.Parameter:
-    """The option of a setting, as a parameter that Typer reads."""
+    """The option of a setting."""
     words = WORDS.get(name, Words())
-    option = typer.Option(*words.flags, help=f"{sentence} {words.hint}".strip(), show_default=False)
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[words.kind | None, option],
-    )
+    said = f"{sentence} {words.hint}".strip()
+    return option(name, words.kind | None, None, *words.flags, help=said, show_default=False)
 
 
+@command(app, None, *(_option(*one) for one in StudySettings.sentences().items()))
 def create(
-    name: Name,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the family, such as sigma=2.0; may be repeated."),
-    ] = None,
-    storage: StorageOption = DEFAULT_STORAGE,
+    name: str,
+    *,
+    setting: list[str] | None = None,
+    storage: str = DEFAULT_STORAGE,
     **words: Any,
 ) -> None:
     """Create a study."""
@@ -101,18 +94,4 @@ def create(
         given["policy"] = read(told["policy"], horizon=10_000)
     if "features" in told:
         given["features"] = study_contexts.features(told["features"], given.get("arms"))
-    study = open_study(name, storage=storage, **given)
-    console.print(repr(study), highlight=False)
-
-
-def _with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for every setting, in the order of `StudySettings`."""
-    name, *own, _ = inspect.signature(command, eval_str=True).parameters.values()
-    options = [_option(*one) for one in StudySettings.sentences().items()]
-    options += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-    command.__signature__ = inspect.Signature([name, *options])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in (name, *options)}
-    return command
-
-
-app.command()(_with_options(create))
+    say(repr(open_study(name, storage=storage, **given)))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman.agent import Agent
-from belman.families import Family
 from belman.plots import belief_densities
 from belman.plots.manifold import Trail
 from belman.table import Table
@@ -26,25 +25,11 @@ class SomeArms:
     def __init__(
         self, agent: Agent, table: Table, places: Sequence[int], pseudobelief: tuple[float, ...]
     ) -> None:
-        self._agent, self._places = agent, places
+        self.family, self.turn, self.belief = agent.family, agent.turn, agent.belief
         self.pseudobelief = pseudobelief  # the barycentre of all arms, not of these alone
         self.arms = tuple(agent.arms[place] for place in places)
         columns = table.columns.items()
         self._table = Table({name: [column[place] for place in places] for name, column in columns})
-
-    @property
-    def family(self) -> Family:
-        """What a reward is."""
-        return self._agent.family
-
-    @property
-    def turn(self) -> int:
-        """The turn being decided."""
-        return self._agent.turn
-
-    def belief(self, arm: Hashable) -> tuple[float, ...]:
-        """The belief about an arm."""
-        return self._agent.belief(arm)
 
     def beliefs(self, level: float = 0.95) -> Table:
         """The rows of these arms."""

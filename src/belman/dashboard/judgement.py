@@ -34,7 +34,7 @@ class Judgement:
 
     def begin(self, state: State, now: float) -> None:
         """The sentence, where there is none yet and it is found at once."""
-        if self.report is None and len(state.agent.arms) <= EASY:
+        if self.report is None and len(state.arms) <= EASY:
             self.report = self._worked_out(state, now, FIRST)
 
     def complete(self, state: State, now: float, version: Hashable) -> bool:

@@ -17,7 +17,14 @@ from belman.errors import StorageError, StudyError
 from belman.service.access import caller_of, requires, role_router
 from belman.service.keys import Role
 from belman.service.problems import problem
-from belman.service.routes import StudyName, encoded_response, json_response, registry_of
+from belman.service.routes import (
+    Archived,
+    PartOfName,
+    StudyName,
+    encoded_response,
+    json_response,
+    registry_of,
+)
 from belman.service.views import status
 
 router = APIRouter(tags=["page"])
@@ -57,11 +64,9 @@ async def whoami(request: Request) -> Response:
 @_api.get("/overview", **requires(Role.READ))
 async def overview(
     request: Request,
-    query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
+    query: PartOfName = "",
     limit: Annotated[int, Query(ge=1, le=100, description="How many at most.")] = 30,
-    archived: Annotated[
-        bool, Query(description="Whether to list archived studies instead.")
-    ] = False,
+    archived: Archived = False,
 ) -> Response:
     """The studies and their counts for the first page; those of unknown classes are left out.
 
@@ -121,7 +126,7 @@ async def live(
 async def search_arms(
     request: Request,
     feed: StudyFeed,
-    query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
+    query: PartOfName = "",
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 20,
 ) -> Response:
     """Arms by name, the most likely best first."""

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belman.agent import reporting
+from belman.agent.agent import agent_of
 from belman.dashboard.details import details, label, short
 from belman.dashboard.past import Past
 from belman.measures.earned import earned
 from belman.service.views import dial
 from belman.studies.state import State
 from belman.studies.traffic.colours import colour_of
+from belman.studies.views.looking import tables
 
 TOP = 6
 MAX_LISTED = 50
@@ -34,10 +35,10 @@ class Snapshot:
 
     def __init__(self, name: str, state: State, now: float) -> None:
         self.state, self.now = state, now
-        self.status = {"name": name, **state.status(), **dial(state.policy)}
-        self.table = state.agent.beliefs()
-        self.labels = [label(arm) for arm in state.agent.arms]
-        self.ids = [state.places[arm] for arm in state.agent.arms]
+        self.status = {"name": name, **state.status(), **dial(state.decider.policy)}
+        self.table = state.decider.beliefs(None, 0.95)
+        self.labels = [label(arm) for arm in state.arms]
+        self.ids = [state.places[arm] for arm in state.arms]
         best = np.array(self.table["P(best)"])
         plays = np.array(self.table["plays"])
         self.order = [int(place) for place in np.lexsort((np.arange(len(best)), -plays, -best))]
@@ -58,23 +59,23 @@ class Snapshot:
     def past(self) -> Past:
         """Who got the traffic, and what it earned, over time."""
         if self._past is None:
-            self._past = Past(self.state.course, len(self.state.register))
+            self._past = Past(self.state.tally.course, len(self.state.register))
         return self._past
 
     @property
     def contexts(self) -> dict[str, Any] | None:
         """What is known by context, as tables, where the study has contexts."""
-        if self._contexts is None and self.state.contexts is not None:
+        if self._contexts is None and self.state.settings.has_contexts:
             self._contexts = {
-                title: {name: [short(cell) for cell in cells] for name, cells in columns.items()}
-                for title, columns in self.state.contexts.tables().items()
+                title: {name: [short(cell) for cell in table[name]] for name in table.columns}
+                for title, table in tables(self.state).items()
             }
         return self._contexts
 
     def rows(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Arms as the page lists them."""
-        asks, told = self.state.asks, self.state.traffic.told
-        total = max(sum(asks), 1)
+        arms = self.state.tally.arms
+        total = max(sum(arm.asks for arm in arms), 1)
         rows = []
         for place in places:
             id, columns = self.ids[place], self.table.columns
@@ -86,9 +87,9 @@ class Snapshot:
                     **{name: short(columns[name][place]) for name in ("plays", "low", "high")},
                     "expected": short(columns[self.quantity][place]),
                     "best": columns["P(best)"][place],
-                    "asked": asks[id],
-                    "told": told[id],
-                    "share": short(asks[id] / total),
+                    "asked": arms[id].asks,
+                    "told": arms[id].told,
+                    "share": short(arms[id].asks / total),
                 }
             )
         return rows
@@ -102,7 +103,7 @@ class Snapshot:
         ]
         listed = list(dict.fromkeys([*self.order[:MAX_LISTED], *more]))
         drawn = list(dict.fromkeys([*self.order[:TOP], *more]))
-        agent, ids = self.state.agent, {arm: id for id, arm in enumerate(self.state.register)}
+        ids = {arm: id for id, arm in enumerate(self.state.register)}
         mean, wide = self._fixed_split()
         found = {
             "number": self.state.number,
@@ -119,11 +120,12 @@ class Snapshot:
         if self.contexts is not None:
             found["contexts"] = self.contexts
         if wanted.details:
-            decides = self.state.contexts is None
+            decides = not self.state.settings.has_contexts
+            agent = agent_of(self.state.averages())
             found["details"] = details(agent, self.table, drawn, ids, decides)
         return found
 
     def _fixed_split(self) -> tuple[float, float]:
         """What an even split over the arms earns a turn by what is believed, and half its 95 %."""
-        split = earned(reporting.known(self.state.agent), 1, 0.0)
+        split = earned(self.state.decider.known(), 1, 0.0)
         return split.fixed_split, 0.5 * (split.high - split.low)

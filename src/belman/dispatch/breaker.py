@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from belman.deciders import checks
@@ -50,15 +50,13 @@ class Breaker:
             limits = f"longest_rest={self.longest_rest}, rest={self.rest}"
             raise SettingError(f"{limits}: the longest rest must not be the shorter one")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The settings as plain data."""
-        return asdict(self)
-
 
 class Record:
-    """What is known of one server's failures, and whether it may have jobs."""
+    """What is known of one server's failures, and whether it may have jobs; without a breaker it
+    always may.
+    """
 
-    def __init__(self, rules: Breaker) -> None:
+    def __init__(self, rules: Breaker | None) -> None:
         self.rules = rules
         self.failures = self.successes = 0.0  # of the last jobs, the older the less
         self.rest = 0  # jobs that its last rest lasts or lasted; 0 while the breaker is closed
@@ -91,22 +89,25 @@ class Record:
 
     def ended(self, success: bool, probe: bool, sent: int) -> None:
         """A job ends, and was a probe or not; `sent` jobs were sent in all."""
+        rules = self.rules
+        if rules is None:
+            return
         if probe:
             self.probing = False
-            self._judge_probe(success, sent)
+            self._judge_probe(rules, success, sent)
         elif self.rest == 0:
-            keep = 1.0 - 1.0 / self.rules.memory
+            keep = 1.0 - 1.0 / rules.memory
             self.failures = keep * self.failures + (not success)
             self.successes = keep * self.successes + success
             a, b = PRIOR[0] + self.failures, PRIOR[1] + self.successes
-            if not success and beta_survival(a, b, self.rules.threshold) > self.rules.certainty:
-                self._open(self.rules.rest, sent)
+            if not success and beta_survival(a, b, rules.threshold) > rules.certainty:
+                self._open(rules.rest, sent)
 
-    def _judge_probe(self, success: bool, sent: int) -> None:
+    def _judge_probe(self, rules: Breaker, success: bool, sent: int) -> None:
         self.passed = self.passed + 1 if success else 0
         if not success:
-            self._open(min(2 * self.rest, self.rules.longest_rest), sent)
-        elif self.passed >= self.rules.probes:
+            self._open(min(2 * self.rest, rules.longest_rest), sent)
+        elif self.passed >= rules.probes:
             self.failures = self.successes = 0.0
             self.rest = self.passed = 0
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from belman.dispatch import metrics
-from belman.dispatch.job_context import JobContext
+from belman.dispatch import views
 from belman.dispatch.jobs import Job
 from belman.dispatch.roster import Roster
 from belman.table import Table
@@ -109,11 +109,11 @@ class Desk(ABC):
 
     def pause(self, server: Hashable) -> None:
         """Give a server no more jobs; one under way goes on."""
-        self._change(lambda roster, now: roster.paused.add(roster.known(server)))
+        self._change(lambda roster, now: roster.pause(server, True))
 
     def resume(self, server: Hashable) -> None:
         """Give a paused server jobs again."""
-        self._change(lambda roster, now: roster.paused.discard(roster.known(server)))
+        self._change(lambda roster, now: roster.pause(server, False))
 
     # Looking
 
@@ -125,7 +125,7 @@ class Desk(ABC):
     @property
     def servers(self) -> tuple[Hashable, ...]:
         """The names of the servers."""
-        return self._look(lambda roster, now: tuple(roster.completed))
+        return self._look(lambda roster, now: tuple(roster.servers))
 
     @property
     def free(self) -> tuple[Hashable, ...]:
@@ -149,7 +149,7 @@ class Desk(ABC):
 
         With a breaker, also the chance of failure that is expected of its last jobs.
         """
-        return self._look(lambda roster, now: _beliefs(roster, queue))
+        return self._look(lambda roster, now: views.beliefs(roster, queue))
 
     def status(self) -> Table:
         """Per server: what it does now, and how many jobs it has completed and failed.
@@ -157,18 +157,18 @@ class Desk(ABC):
         Where servers have several slots, also how many are in use and how many there are; with a
         breaker, whether it is closed, open (the server rests) or half-open (on probation).
         """
-        return self._look(lambda roster, now: _status(roster))
+        return self._look(lambda roster, now: views.status(roster))
 
     def metrics(self) -> str:
         """Jobs, seconds, slots and breakers in the text format that Prometheus reads."""
-        return self._look(lambda roster, now: metrics.text(roster, self._waiting()))
+        return self._look(lambda roster, now: views.metrics(roster, self._waiting()))
 
     def _waiting(self) -> int | None:
         """How many callers wait, where that is known."""
         return None
 
     def __repr__(self) -> str:
-        return self._look(lambda roster, now: f"{type(self).__name__}({_summary(roster)})")
+        return self._look(lambda roster, now: f"{type(self).__name__}({views.summary(roster)})")
 
 
 def _is_late(roster: Roster, job: Any) -> bool:
@@ -177,38 +177,43 @@ def _is_late(roster: Roster, job: Any) -> bool:
     return is_gone and roster.time_limit is not None
 
 
-def _beliefs(roster: Roster, queue: Hashable) -> Table:
-    renamed = {"arm": "server", "expected cost": "expected time"}
-    columns = dict(roster.agent(queue).beliefs().columns)
-    if roster.learns == "time":
-        for name in ("expected cost", "low", "high"):
-            columns[name] = [value * (roster.unit or 1.0) for value in columns[name]]
-    if roster.records:
-        columns["failing"] = [roster.records[server].chance_of_failure for server in columns["arm"]]
-    return Table({renamed.get(name, name): values for name, values in columns.items()})
+class JobContext:
+    """The end of a job is told by how its block ends: an exception is a failure, a cancelled task
+    takes its job back.
 
+    Under a time limit the block of an `async with` is cancelled when its time is over, and raises
+    TimeoutError. A thread cannot be ended from outside: its job counts as failed at that moment,
+    its slot is free again, and what its block does afterwards changes nothing.
+    """
 
-def _status(roster: Roster) -> Table:
-    columns: dict[str, list[Any]] = {"server": list(roster.completed), "now": []}
-    free = set(roster.free())
-    for server in roster.completed:
-        idle = "paused" if server in roster.paused else "failing"
-        state = "busy" if roster.jobs.count(server) else idle
-        columns["now"].append("free" if server in free else state)
-    columns["completed"] = list(roster.completed.values())
-    columns["failed"] = list(roster.failed.values())
-    slots = [slots.expected for slots in roster.slots.values()]
-    if slots != [1] * len(slots):
-        columns["under way"] = [roster.jobs.count(server) for server in roster.completed]
-        columns["slots"] = slots
-    if roster.records:
-        columns["breaker"] = [r.condition(roster.sent) for r in roster.records.values()]
-    return Table(columns)
+    def __init__(self, desk: Desk, queue: Hashable, timeout: float | None) -> None:
+        self._desk, self._queue, self._timeout = desk, queue, timeout
+        self._job: Job | None = None
+        self._limit: asyncio.Timeout | None = None
 
+    def __enter__(self) -> Any:
+        self._job = self._desk.assign_job(self._queue, timeout=self._timeout)
+        return self._job.server
 
-def _summary(roster: Roster) -> str:
-    done, lost = sum(roster.completed.values()), sum(roster.failed.values())
-    count = len(roster.completed)
-    servers, jobs = f"{count} server{'s' * (count != 1)}", f"{done} job{'s' * (done != 1)}"
-    now = f"{jobs} completed, {lost} failed, {len(roster.jobs)} under way"
-    return f"{servers}, learns={roster.learns!r}, {now}"
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end_for(kind)(self._job)
+
+    async def __aenter__(self) -> Any:
+        self._job = await self._desk.assign_job_async(self._queue)
+        self._limit = asyncio.timeout(self._desk.time_limit)
+        await self._limit.__aenter__()
+        return self._job.server
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        assert self._limit is not None
+        try:
+            await self._limit.__aexit__(kind, error, trace)
+        except TimeoutError:
+            await self._desk.told_async(self._desk.failed, self._job)
+            raise
+        await self._desk.told_async(self._end_for(kind), self._job)
+
+    def _end_for(self, kind: type[BaseException] | None) -> Any:
+        if kind is None:
+            return self._desk.completed
+        return self._desk.failed if issubclass(kind, Exception) else self._desk.release

@@ -7,6 +7,7 @@ in memory, a `SharedDispatcher` keeps one in a storage, and a simulation lets it
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from belman.agent import Agent
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job, JobBook
 from belman.dispatch.slots import Slots, slots_of
-from belman.errors import ServerError, SettingError, listing, nearest
+from belman.errors import ServerError, SettingError, listing, nearest, unknown
 from belman.families.family import LARGEST
 from belman.policies import Policy, Thompson
 
@@ -29,13 +30,26 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 }
 
 
+@dataclass(slots=True)
+class Server:
+    """Hold the slots of a server, the record of its failures, and the counts of its jobs."""
+
+    slots: Slots
+    record: Record  # of its failures
+    completed: int = 0
+    failed: int = 0
+    expired: int = 0  # of the failed ones
+    seconds: float = 0.0  # that completed jobs took
+    paused: bool = False
+
+
 class Roster:
     """The servers with what is believed of them, and the jobs under way.
 
     >>> roster = Roster(["near", "far"], seed=7)
     >>> job = roster.give(None, now=0.0)
     >>> roster.complete(job, 0.25, now=0.25)
-    >>> sum(roster.completed.values()), len(roster.jobs)
+    >>> roster.servers[job.server].completed, len(roster.jobs)
     (1, 0)
     """
 
@@ -70,15 +84,9 @@ class Roster:
             for server in slots:
                 _one_of(server, names, "server")
         self.new_slots = 1 if isinstance(slots, Mapping) else slots  # of servers that come later
-        self.slots: dict[Hashable, Slots] = {name: slots_of(slots, name) for name in names}
-        self.records = {name: Record(breaker) for name in names} if breaker else {}
+        self.servers = {name: Server(slots_of(slots, name), Record(breaker)) for name in names}
         self.mind = chance.generator(seed, 0, 1)
         self.jobs = JobBook()
-        self.paused: set[Hashable] = set()
-        self.completed = dict.fromkeys(names, 0)
-        self.failed = dict.fromkeys(names, 0)
-        self.expired = dict.fromkeys(names, 0)
-        self.seconds = dict.fromkeys(names, 0.0)  # that completed jobs took
         self.sent = 0
         self.unit: float | None = None
         self.spent = 0.0
@@ -95,9 +103,9 @@ class Roster:
             return None
         server = agent.ask(among=free)
         self.sent += 1
-        probe = self.records[server].begun() if self.records else False
-        self.slots[server].changes(now, self.jobs.count(server))
-        job = Job(self.sent, server, queue, now, probe)
+        chosen = self.servers[server]
+        chosen.slots.changes(now, self.jobs.count(server))
+        job = Job(self.sent, server, queue, now, chosen.record.begun())
         self.jobs.add(job)
         return job
 
@@ -107,8 +115,9 @@ class Roster:
         reward = spent / unit if self.learns == "time" else 1
         self.agents[job.queue].tell(job.server, reward)
         self.unit, self.spent = unit, self.spent + spent
-        self.completed[job.server] += 1
-        self.seconds[job.server] += spent
+        server = self.servers[job.server]
+        server.completed += 1
+        server.seconds += spent
         self._end(job, now, True)
 
     def fail(self, job: Job, spent: float, now: float) -> None:
@@ -116,29 +125,29 @@ class Roster:
         agent = self.agents[job.queue]
         if self.learns == "success":
             agent.tell(job.server, 0)
-        elif self.records:
+        elif self.breaker:
             agent.cancel(job.server)  # of its speed nothing is known
         else:
-            done = sum(self.completed.values())
+            done = sum(server.completed for server in self.servers.values())
             cost = max(self.penalty * (self.spent / done if done else spent), spent)
             self.unit = self.unit or max(cost, LEAST)
             agent.tell(job.server, cost / self.unit)
-        self.failed[job.server] += 1
+        self.servers[job.server].failed += 1
         self._end(job, now, False)
 
     def take_back(self, job: Job, now: float) -> None:
         """A job that is not done after all: nothing is learnt."""
-        self.slots[job.server].changes(now, self.jobs.count(job.server))
+        server = self.servers[job.server]
+        server.slots.changes(now, self.jobs.count(job.server))
         self.agents[job.queue].cancel(job.server)
-        if self.records:
-            self.records[job.server].taken_back(job.probe)
+        server.record.taken_back(job.probe)
         self.jobs.remove(job)
 
     def expire(self, now: float) -> None:
         """Jobs over the time limit have failed."""
         if self.time_limit is not None:
             for job in self.jobs.begun_before(now - self.time_limit):
-                self.expired[job.server] += 1
+                self.servers[job.server].expired += 1
                 self.fail(job, self.time_limit, now)
 
     def next_expiry(self) -> float | None:
@@ -147,9 +156,9 @@ class Roster:
         return None if first is None or self.time_limit is None else first.began + self.time_limit
 
     def _end(self, job: Job, now: float, success: bool) -> None:
-        self.slots[job.server].changes(now, self.jobs.count(job.server), completed=success)
-        if self.records:
-            self.records[job.server].ended(success, job.probe, self.sent)
+        server = self.servers[job.server]
+        server.slots.changes(now, self.jobs.count(job.server), completed=success)
+        server.record.ended(success, job.probe, self.sent)
         self.jobs.remove(job)
 
     def job(self, named: Any) -> Job:
@@ -168,32 +177,25 @@ class Roster:
 
     def free(self, draw: bool = False) -> list[Hashable]:
         """Servers that could take a job now, the limit apart; learnt slots may be drawn."""
-        able = [server for server in self.completed if server not in self.paused]
-        return [server for server in self._admitted(able) if self._has_room(server, draw)]
+        able = {name: server for name, server in self.servers.items() if not server.paused}
+        return [name for name in self._admitted(able) if self._has_room(name, draw)]
 
-    def _has_room(self, server: Hashable, draw: bool) -> bool:
-        slots, count = self.slots[server], self.jobs.count(server)
+    def _has_room(self, name: Hashable, draw: bool) -> bool:
+        slots, count = self.servers[name].slots, self.jobs.count(name)
         return count == 0 or count < (slots.in_use(self.mind) if draw else slots.expected)
 
-    def _admitted(self, able: list[Hashable]) -> list[Hashable]:
+    def _admitted(self, able: Mapping[Hashable, Server]) -> list[Hashable]:
         """Those whose breakers admit a job; were there none, whoever has rested most."""
-        if not self.records:
-            return able
-        good = [server for server in able if self.records[server].admits(self.sent)]
-        resting = [server for server in able if not self.records[server].probing]
-        if not good and len(resting) == len(able) and able:
-            good = [min(able, key=lambda server: self.records[server].due)]
+        good = [name for name, one in able.items() if one.record.admits(self.sent)]
+        if able and not good and not any(one.record.probing for one in able.values()):
+            good = [min(able, key=lambda name: able[name].record.due)]
         return good
 
     def add_server(self, server: Hashable, prior: ArrayLike | None = None) -> None:
         """A new one."""
         for agent in self.agents.values():
             agent.add_arm(server, prior)
-        self.slots[server] = slots_of(self.new_slots, server)
-        if self.breaker:
-            self.records[server] = Record(self.breaker)
-        self.completed[server] = self.failed[server] = self.expired[server] = 0
-        self.seconds[server] = 0.0
+        self.servers[server] = Server(slots_of(self.new_slots, server), Record(self.breaker))
 
     def remove_server(self, server: Hashable) -> None:
         """One less, with all that was learnt."""
@@ -203,10 +205,11 @@ class Roster:
             raise ServerError(f"server {server!r} is busy: {remedy}")
         for agent in self.agents.values():
             agent.retire_arm(server, forget=True)
-        for kept in (self.completed, self.failed, self.expired, self.seconds, self.slots):
-            del kept[server]
-        self.records.pop(server, None)
-        self.paused.discard(server)
+        del self.servers[server]
+
+    def pause(self, server: Hashable, paused: bool) -> None:
+        """Give a server no more jobs, or jobs again."""
+        self.servers[self.known(server)].paused = paused
 
     # What is asked for by name
 
@@ -216,7 +219,7 @@ class Roster:
 
     def known(self, server: Hashable) -> Hashable:
         """A server that there is."""
-        return _one_of(server, self.completed, "server")
+        return _one_of(server, self.servers, "server")
 
     def duration(self, job: Job, given: float | None, now: float) -> float:
         """The seconds of a job: those given, or those that passed."""
@@ -232,18 +235,20 @@ class Roster:
         if self.limit is not None and len(self.jobs) >= self.limit:
             remedy = "wait with timeout=…, or complete one"
             return f"{self.limit} jobs are under way, which is the limit: {remedy}"
-        paused = f", {len(self.paused)} paused" if self.paused else ""
-        resting = sum(not record.admits(self.sent) for record in self.records.values())
-        rests = f", {resting} failing" if resting else ""
-        count = sum(self.jobs.count(server) > 0 for server in self.completed)
-        busy = f"{count} busy{paused}{rests} (wait with timeout=…, or complete a job)"
+        every = self.servers.values()
+        counts = {
+            "busy": sum(self.jobs.count(name) > 0 for name in self.servers),
+            "paused": sum(one.paused for one in every),
+            "failing": sum(not one.record.admits(self.sent) for one in every),
+        }
+        told = [f"{count} {word}" for word, count in counts.items() if count or word == "busy"]
+        busy = f"{', '.join(told)} (wait with timeout=…, or complete a job)"
         return f"no server is free: {busy}, {waiting} callers before this one"
 
 
 def _one_of(name: Hashable, known: Collection[Hashable], what: str) -> Hashable:
     if name not in known:
-        words = f"this dispatcher has {listing(known)}{nearest(name, known)}"
-        raise ServerError(f"unknown {what} {name!r}: {words}")
+        raise ServerError(unknown(what, name, known, "this dispatcher has"))
     return name
 
 

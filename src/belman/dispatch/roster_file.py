@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from belman.deciders import IndependentDecider, checks, state_file
 from belman.dispatch import slots
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job
-from belman.dispatch.roster import LEAST, OBJECTIVES, Roster
+from belman.dispatch.roster import LEAST, OBJECTIVES, Roster, Server
 from belman.errors import StateError
 from belman.policies import Policy
 from belman.version import __version__
@@ -22,27 +23,30 @@ _COUNTS = ("completed", "failed", "expired")
 
 def write(roster: Roster, now: float) -> str:
     """The whole roster as text; jobs under way by how long ago they began."""
-    encode, servers = state_file.encode_arm, list(roster.completed)
+    encode = state_file.encode_arm
     content = {
         "belman": __version__,
         "learns": roster.learns,
         "limit": roster.limit,
         "penalty": roster.penalty,
         "time_limit": roster.time_limit,
-        "breaker": roster.breaker and roster.breaker.to_dict(),
+        "breaker": roster.breaker and asdict(roster.breaker),
         "unit": roster.unit,
         "spent": roster.spent,
         "sent": roster.sent,
         "mind": roster.mind,
         "queues": [encode(queue) for queue in roster.agents],
         "agents": [agent.to_json() for agent in roster.agents.values()],
-        "servers": [encode(server) for server in servers],
-        **{name: list(getattr(roster, name).values()) for name in _COUNTS},
-        "seconds": list(roster.seconds.values()),
-        "slots": [slots.to_plain(roster.slots[server], now) for server in servers],
+        "servers": [
+            {
+                "name": encode(name),
+                "slots": slots.to_plain(server.slots, now),
+                "record": server.record.to_dict() if roster.breaker else None,
+                **{field: getattr(server, field) for field in (*_COUNTS, "seconds", "paused")},
+            }
+            for name, server in roster.servers.items()
+        ],
         "new_slots": slots.to_plain(slots.slots_of(roster.new_slots, None), now),
-        "records": [record.to_dict() for record in roster.records.values()],
-        "paused": [encode(server) for server in servers if server in roster.paused],
         "services": [
             [encode(j.server), encode(j.queue), now - j.began, j.number, j.probe]
             for j in roster.jobs
@@ -64,7 +68,8 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
             raise StateError(f"{str(part)[:40]!r} is not a list of names")
         return [state_file.decode_arm(name, source) for name in part]
 
-    servers, queues = names(content["servers"]), names(content["queues"])
+    rows = content["servers"]
+    servers, queues = names([row["name"] for row in rows]), names(content["queues"])
     same = {name: content[name] for name in ("learns", "limit", "penalty", "time_limit")}
     rules = None if content["breaker"] is None else Breaker(**content["breaker"])
     made = Roster(servers, queues=queues, breaker=rules, **same)
@@ -74,9 +79,11 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
     if unit is not None and checks.size(unit, "unit") < LEAST:
         raise StateError(f"unit is {unit}, and {LEAST:g} is the least")
     made.unit = unit
-    _read_counts(made, content, servers)
-    _read_servers(made, content, servers, now)
-    made.paused = {made.known(server) for server in names(content["paused"])}
+    made.sent = checks.whole(content["sent"], "sent")
+    made.mind = checks.words(content["mind"])
+    later = slots.from_plain(content["new_slots"], now)
+    made.new_slots = later.expected if isinstance(later, slots.FixedSlots) else later.rules
+    made.servers = {name: _server(row, rules, now) for name, row in zip(servers, rows, strict=True)}
     for server, queue, ago, *rest in content["services"]:
         key, whose = names([server, queue])
         made.jobs.add(_job(made, [key, whose, now - checks.size(ago, "services"), *rest]))
@@ -84,29 +91,16 @@ def _rebuilt(content: dict[str, Any], source: str, policy: Policy | None, now: f
     return made
 
 
-def _read_counts(made: Roster, content: dict[str, Any], servers: list[Hashable]) -> None:
-    for name in _COUNTS:
-        counts = checks.wholes(content[name], len(servers), name)
-        setattr(made, name, dict(zip(servers, counts, strict=True)))
-
-
-def _read_servers(
-    made: Roster, content: dict[str, Any], servers: list[Hashable], now: float
-) -> None:
-    """Read the times, slots and records of failures of the servers."""
-    made.sent = checks.whole(content["sent"], "sent")
-    made.mind = checks.words(content["mind"])
-    seconds = [checks.size(value, "seconds") for value in content["seconds"]]
-    made.seconds = dict(zip(servers, seconds, strict=True))
-    found = [slots.from_plain(part, now) for part in content["slots"]]
-    made.slots = dict(zip(servers, found, strict=True))
-    later = slots.from_plain(content["new_slots"], now)
-    made.new_slots = later.expected if isinstance(later, slots.FixedSlots) else later.rules
-    rules = made.breaker
-    if rules is None and content["records"] != []:
-        raise StateError("there are records of failures and no breaker that keeps them")
-    records = [] if rules is None else [Record.from_dict(rules, r) for r in content["records"]]
-    made.records = dict(zip(servers, records, strict=True)) if rules else {}
+def _server(row: dict[str, Any], rules: Breaker | None, now: float) -> Server:
+    if (row["record"] is None) != (rules is None) or type(row["paused"]) is not bool:
+        raise StateError("a server has a record of failures without a breaker, or none with one")
+    return Server(
+        slots.from_plain(row["slots"], now),
+        Record(None) if rules is None else Record.from_dict(rules, row["record"]),
+        **{name: checks.whole(row[name], name) for name in _COUNTS},
+        seconds=checks.size(row["seconds"], "seconds"),
+        paused=row["paused"],
+    )
 
 
 def _job(made: Roster, parts: list[Any]) -> Job:
@@ -114,14 +108,13 @@ def _job(made: Roster, parts: list[Any]) -> Job:
     checks.whole(number, "the number of a job", 1, made.sent)
     if number in made.jobs or not isinstance(probe, bool):
         raise StateError(f"job {number} is there twice, or it is not said whether it is a probe")
-    if made.records and probe:
-        made.records[made.known(server)].probing = True
+    made.servers[made.known(server)].record.probing |= probe
     return Job(number, made.known(server), queue, began, probe)
 
 
 def _check_agents(made: Roster, source: str) -> None:
     """Whether the agents of a file play the servers, and wait for the jobs under way."""
-    own, servers = OBJECTIVES[made.learns], tuple(made.completed)
+    own, servers = OBJECTIVES[made.learns], tuple(made.servers)
     for job in made.jobs:
         if job.queue not in made.agents:
             raise StateError(f"{source}: server {job.server!r} serves no queue that there is")

@@ -7,55 +7,50 @@ from dataclasses import dataclass
 
 from belman.beliefs.quadrature import RewardLaw
 from belman.engine import kernel
-from belman.families.generic import OneParameter, generic_kernels
+from belman.families.generic import OneParameter
 from belman.special import beta_quantile, digamma_gap, log_beta
 
 _LEAST, _LARGEST = 1e-300, 1.0 - 2.0**-53
 
 
 @kernel
-def statistic(law, x):
+def statistic(constants, x):
     return math.log(x)
 
 
 @kernel
-def log_partition(law, theta):
-    return log_beta(theta, law[2])
+def log_partition(constants, theta):
+    return log_beta(theta, constants.b)
 
 
 @kernel
-def slope(law, theta):
+def slope(constants, theta):
     """ψ(θ) − ψ(θ + b)."""
-    total = theta + law[2]
-    log_share = math.log(theta / total) if theta < law[2] else math.log1p(-law[2] / total)
+    total = theta + constants.b
+    log_share = math.log(theta / total) if theta < constants.b else math.log1p(-constants.b / total)
     return log_share - digamma_gap(theta) + digamma_gap(total)
 
 
 @kernel
-def mean(law, theta):
-    return theta / (theta + law[2])
+def mean(constants, theta):
+    return theta / (theta + constants.b)
 
 
 @kernel
-def parameter(law, mean):
-    return law[2] * mean / max(1.0 - mean, _LEAST)
+def parameter(constants, mean):
+    return constants.b * mean / max(1.0 - mean, _LEAST)
 
 
 @kernel
-def floor(law):
+def floor(constants):
     """The belief falls as θ^ν at 0, and where χ is small as θ^(bν) for a long way."""
-    return -1.0 / max(1.0, law[2])
+    return -1.0 / max(1.0, constants.b)
 
 
 @kernel
-def quantile(law, theta, uniform):
+def quantile(constants, theta, uniform):
     """Strictly inside (0, 1), although small θ and b come as near to the ends as numbers do."""
-    return min(max(beta_quantile(theta, law[2], uniform), _LEAST), _LARGEST)
-
-
-KERNELS = generic_kernels(
-    RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor)
-)
+    return min(max(beta_quantile(theta, constants.b, uniform), _LEAST), _LARGEST)
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ class BetaRewards(OneParameter):
 
     name = "beta"
     support = "numbers strictly between 0 and 1"
-    kernels = KERNELS
+    reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope, parameter, floor)
     range = (0.0, math.inf)
     statistic_range = (-math.inf, 0.0)
     mean_range = (0.0, 1.0)

@@ -8,44 +8,41 @@ from dataclasses import dataclass
 from belman.beliefs.quadrature import RewardLaw
 from belman.engine import kernel
 from belman.families.gamma_known_shape import GammaKnownShape
-from belman.families.generic import OneParameter, generic_kernels
+from belman.families.generic import OneParameter
 from belman.special import digamma, gamma_quantile, log_gamma
 
 _LEAST = 1e-300
 
 
 @kernel
-def statistic(law, x):
+def statistic(constants, x):
     return math.log(0.5 * x)
 
 
 @kernel
-def log_partition(law, theta):
+def log_partition(constants, theta):
     return log_gamma(theta)
 
 
 @kernel
-def slope(law, theta):
+def slope(constants, theta):
     return digamma(theta)
 
 
 @kernel
-def mean(law, theta):
+def mean(constants, theta):
     return 2.0 * theta
 
 
 @kernel
-def parameter(law, mean):
+def parameter(constants, mean):
     return 0.5 * mean
 
 
 @kernel
-def quantile(law, theta, uniform):
+def quantile(constants, theta, uniform):
     """Never 0, the logarithm of which is no statistic, although small θ come that near to it."""
     return max(2.0 * gamma_quantile(theta, uniform), _LEAST)
-
-
-KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope, parameter))
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class ChiSquared(OneParameter):
 
     name = "chi-squared"
     support = "positive numbers"
-    kernels = KERNELS
+    reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope, parameter)
     no_joint = GammaKnownShape.no_joint
     range = (0.0, math.inf)
     mean_range = (0.0, math.inf)

@@ -5,16 +5,16 @@ such as the size of an order, Poisson's law without its 0 has T(x) = x, θ = ln 
 and a belief of no known form:
 
 >>> @kernel
-... def statistic(law, x):
+... def statistic(constants, x):
 ...     return x
 >>> @kernel
-... def log_partition(law, theta):
+... def log_partition(constants, theta):
 ...     return math.exp(theta) + math.log(-math.expm1(-math.exp(theta)))
 >>> @kernel
-... def mean(law, theta):
+... def mean(constants, theta):
 ...     return math.exp(theta) / -math.expm1(-math.exp(theta))
 >>> @kernel
-... def quantile(law, theta, uniform):
+... def quantile(constants, theta, uniform):
 ...     x, mass = 1.0, math.exp(theta) / math.expm1(math.exp(theta))
 ...     total = mass
 ...     while total < uniform and mass > 1e-300:
@@ -22,9 +22,9 @@ and a belief of no known form:
 ...         mass *= math.exp(theta) / x
 ...         total += mass
 ...     return x
->>> KERNELS = generic_kernels(RewardLaw(statistic, log_partition, mean, quantile, slope=mean))
 >>> class OrderSizes(OneParameter):
-...     name, support, kernels = "order-sizes", "whole numbers from 1 up", KERNELS
+...     name, support = "order-sizes", "whole numbers from 1 up"
+...     reward_law = RewardLaw(statistic, log_partition, mean, quantile, slope=mean)
 ...     statistic_range, mean_range = (1.0, math.inf), (1.0, math.inf)
 ...     def supports(self, reward):
 ...         return reward >= 1.0 and reward == math.floor(reward)
@@ -33,16 +33,18 @@ and a belief of no known form:
 >>> [float(x) for x in belief], round(arm.expected_reward(belief), 6)
 ([6.0, 2.0], 3.0)
 
-In a module that can be imported, with `KERNELS` a global of it, such a family is compiled once and
+The constants of a family are the fields of its dataclass, and kernels have them by name: with a
+field `k`, `constants.k`. In a module that can be imported, such a family is compiled once and
 cached on disk.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import namedtuple
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,12 +63,75 @@ from belman.engine import allocating_kernel, factory, kernel
 from belman.families.common_mean import searched
 from belman.families.family import ANY, LEAST, Family, FamilyKernels, Floats
 
+Kernel = Callable[..., Any]
+
 _STEPS = 60
 
 
+#: Where constants begin in the numbers that kernels of families read: after the range of θ.
+_FIRST = 2
+
+
+def _reader(names: str) -> Kernel:
+    """A kernel that reads constants by these names (joined by spaces) from a family's numbers.
+
+    >>> float(_reader("k b")(np.array([-math.inf, 0.0, 2.0, 5.0])).b)
+    5.0
+    """
+    constants = namedtuple("Constants", names.split())  # type: ignore[misc]
+
+    @kernel
+    def nothing(law):
+        return ()
+
+    def one_more(before: Kernel, place: int) -> Kernel:
+        @kernel
+        def values(law):
+            return before(law) + (law[place],)  # noqa: RUF005  (compiled code adds tuples)
+
+        return values
+
+    values: Kernel = nothing
+    for i in range(len(names.split())):
+        values = one_more(values, _FIRST + i)
+
+    @kernel
+    def read(law):
+        return constants(*values(law))
+
+    return read
+
+
+def _given_constants(reward_law: RewardLaw, names: str) -> RewardLaw:
+    """The same kernels of a family's numbers, each given the constants among them by name."""
+    read = _reader(names)
+
+    def over(given: Kernel, arguments: int) -> Kernel:
+        @kernel
+        def of_nothing(law):
+            return given(read(law))
+
+        @kernel
+        def of_one(law, x):
+            return given(read(law), x)
+
+        @kernel
+        def of_two(law, x, y):
+            return given(read(law), x, y)
+
+        return (of_nothing, of_one, of_two)[arguments]
+
+    counts = {"quantile": 2, "floor": 0}
+    kernels = {field.name: getattr(reward_law, field.name) for field in fields(reward_law)}
+    return RewardLaw(
+        **{name: one and over(one, counts.get(name, 1)) for name, one in kernels.items()}
+    )
+
+
 @factory
-def generic_kernels(reward_law: RewardLaw) -> FamilyKernels:
-    """The kernels of the family with that reward law."""
+def generic_kernels(reward_law: RewardLaw, names: str = "") -> FamilyKernels:
+    """The kernels of the family with that reward law and constants (names joined by spaces)."""
+    reward_law = _given_constants(reward_law, names)
     tools = quadrature(reward_law)
     window, lay, slope = tools.window, tools.lay, tools.slope
     excess, given_parameter = tools.excess, tools.parameter
@@ -199,6 +264,9 @@ class OneParameter(Family):
     `statistic_range`: 0 on the whole line, and 1 away from the end of a half-line.
     """
 
+    #: The kernels of the rewards' distribution.
+    reward_law: ClassVar[RewardLaw]
+
     coordinates = ("chi", "nu")
     closed_form = False
     no_joint = "the normaliser E[exp(X/τ)] of a family given by its kernels is not known"
@@ -207,9 +275,18 @@ class OneParameter(Family):
     statistic_range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the numbers that the user chose."""
+        return tuple(f.name for f in fields(self) if f.name != "prior")
+
+    @property
+    def kernels(self) -> FamilyKernels:  # type: ignore[override]
+        return generic_kernels(self.reward_law, " ".join(self.constants))
+
+    @property
     def law(self) -> Floats:
         """The range of θ, then the numbers that the user chose."""
-        chosen = [getattr(self, f.name) for f in fields(self) if f.name != "prior"]
+        chosen = [getattr(self, name) for name in self.constants]
         return np.array([*self.range, *chosen], dtype=np.float64)
 
     def default_prior(self) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from belman.errors import SettingError
@@ -16,7 +16,7 @@ from belman.frames.frame import Frame, check_names, refusal
 _SEPARATORS = ("\t", ";", "|", ",")
 _ONE_COLUMN = "\x1f"  # which no text holds: nothing is separated
 _TRIED = 20  # rows that a separator is tried on, where the header has several
-_CHUNK = 8_192  # rows held as rows: a million lists at once cost time and memory
+_CHUNK = 512  # rows held as lists: more of them wake the garbage collector, again and again
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -93,24 +93,41 @@ def _ragged(content: bytes, mark: str, width: int) -> Iterator[str]:
 
 def ndjson(content: bytes, source: str) -> Frame:
     """Read a table with a JSON object a line."""
-    rows, wrong = list[Any](), list[str]()
+    columns: dict[str, list[Any]] = {}
+    wrong: list[str] = []
+    rows, count = _objects(content, wrong), 0
+    while chunk := list(islice(rows, _CHUNK)):
+        part = transposed(chunk)
+        for name in {**columns, **part}:
+            if name not in columns:
+                columns[name] = [None] * count
+            columns[name] += part.get(name, [None] * len(chunk))
+        count += len(chunk)
+    if wrong:
+        raise refusal(source, wrong, str)
+    return Frame(source, columns, typed=True)
+
+
+def _objects(content: bytes, wrong: list[str]) -> Iterator[dict[str, Any]]:
+    """The objects of a text; lines that are none join what is `wrong`."""
+    number = 0
     for line, text in enumerate(_lines(content), start=1):
         if not text.strip():
             continue
-        what = f"{text.strip()[:80]!r} is not a JSON object"
+        number += 1
+        why = ""
         try:
-            rows.append(json.loads(text))
+            row = json.loads(text)
         except (ValueError, RecursionError) as error:
-            rows.append(None)
-            what += f": {error}"
-        if not isinstance(rows[-1], dict):
-            wrong.append(f"row {len(rows)} (line {line}): {what}")
-    if wrong:
-        raise refusal(source, wrong, str)
-    return Frame(source, transposed(rows), typed=True)
+            row, why = None, f": {error}"
+        if isinstance(row, dict):
+            yield row
+        else:
+            what = f"{text.strip()[:80]!r} is not a JSON object{why}"
+            wrong.append(f"row {number} (line {line}): {what}")
 
 
 def transposed(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Columns of rows, None where a row lacks a name that others have."""
-    names = {name: None for row in rows for name in row}
+    names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row.get(name) for row in rows] for name in names}

@@ -83,7 +83,8 @@ def _is_frame(given: object) -> bool:
 def _file(given: Any) -> Frame:
     """Read a file as what its name ends in, an open one as what it begins like."""
     path = None if hasattr(given, "read") else Path(given).expanduser()
-    source = str(path or getattr(given, "name", "the file")).replace("<stdin>", "standard input")
+    called = getattr(given, "name", "the file") if path is None else path
+    source = "standard input" if called == "<stdin>" else str(called)
     ending = None if path is None else Path(path.name.lower().removesuffix(".gz")).suffix
     if ending is not None and ending not in ENDINGS:
         raise SettingError(f"{source} is not a table: its name must end in {listing(ENDINGS)}")
@@ -110,9 +111,10 @@ def _arrow(file: Path | IO[bytes], is_parquet: bool, source: str) -> Frame:
         from pyarrow import feather, parquet
     try:
         table = (parquet if is_parquet else feather).read_table(file)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        table.validate(full=True)  # a file that is damaged may end the process otherwise
+        return _columns(table.column_names, table, source, typed=False)
+    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError) as error:
         raise SettingError(f"{source} cannot be read: {error}") from None
-    return _columns(table.column_names, table, source, typed=False)
 
 
 # Objects
@@ -128,9 +130,9 @@ def _mappings(given: Any) -> list[Mapping[str, Any]]:
 
 
 def _columns(names: Iterable[Any], given: Any, source: str, typed: bool = True) -> Frame:
-    found = list(names)
-    check_names(source, list(map(str, found)))
-    columns = {str(name): _listed(given[name]) for name in found}
+    known = list(names)
+    check_names(source, list(map(str, known)))
+    columns = {str(name): _listed(given[name]) for name in known}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())

@@ -5,24 +5,30 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from belman.measures.best import best_probabilities
-from belman.measures.condense import condense, curves_csv
-from belman.measures.expected_loss import expected_losses
+from belman.measures.best import best_probabilities, expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
-from belman.measures.policy_values import policy_value_sequence
 from belman.measures.queueing import queueing, unstable
 from belman.measures.report import ArmReport, Known, Report, report
 from belman.measures.sequences import (
     difference_sequence,
     log_separation,
     mean_sequence,
+    policy_value_sequence,
     ratio_sequence,
     weighted_sequence,
 )
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
 from belman.measures.stop_rules import LossBelow, Separated, StopRule, Sure, Verdict
-from belman.measures.summary import chance_of_error, compare, difference, half_width, summary
+from belman.measures.summary import (
+    chance_of_error,
+    compare,
+    condense,
+    curves_csv,
+    difference,
+    half_width,
+    summary,
+)
 
 if TYPE_CHECKING:
     from belman.measures.planning import Plan, plan

@@ -135,16 +135,18 @@ def bundle(greedy: bool) -> PolicyKernels:
         for place in range(index.size):
             a = first if place == 0 else place - (place <= first)
             above = memory.drawn[a] < 0.5
-            if memory.drawn[a] == _NONE or best >= params[HIGH]:
+            if memory.drawn[a] == _NONE or best == np.inf:
                 continue
             if not above and memory.mean[a] <= best:
                 continue
-            if above and memory.mean[a] < best and _refuted(family, ledger, memory, a):
+            tested = memory.mean[a] < best < params[HIGH]  # at the end of means arms may tie
+            if above and tested and _refuted(family, ledger, memory, a):
                 continue
             index[a] = _invert(family, law, params, ledger, memory, a)
             if index[a] > best:
                 best = index[a]
-                family.weights(law, best, memory.weights)
+                if best < params[HIGH]:
+                    family.weights(law, best, memory.weights)
 
     return PolicyKernels(refresh, indices, choose_by_index, to_be_integrated)
 
@@ -180,6 +182,8 @@ def _laws(family, law, means, spreads, plays, ends, share, points, levels):
             tail = 0.5
             if plays[a] > 0.0:
                 apart = family.d(law, means[a], x, spreads[a]) if math.isfinite(x) else np.inf
+                if math.isnan(apart):  # at an end of means that no average has
+                    apart = np.inf
                 tail = 0.5 * math.exp(-plays[a] * apart)
             here = tail if x < means[a] or x <= ends[0] else 1.0 - tail
             before = 0.0 if x <= ends[0] else here

@@ -117,6 +117,9 @@ def indices(family, law, params, ledger, memory, turn, turn_value, mind, index):
 
 @kernel
 def propensity(family, law, params, ledger, memory, turn, turn_value, closed, arm, ties):
+    """Not known where draws stand for integrals: other draws would give other chances."""
+    if params[0] == 0.0:
+        return np.nan
     open_chance = 0.0
     for a in range(memory.chances.size):
         if closed.size == 0 or not closed[a]:
@@ -141,6 +144,7 @@ class IDS(Policy):
 
     name = "ids"
     kernels = KERNELS
+    draws_from_beliefs = False
 
     def __post_init__(self) -> None:
         fits = is_whole(self.draws, 2, MOST_DRAWS)

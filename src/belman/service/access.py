@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from belman.service.answers import Problem
 from belman.service.keys import Role, role_named
 from belman.service.problems import MEDIA_TYPE, RefusedError, problem, problem_of
 from belman.service.registry import Registry
+from belman.service.shared_read import Recent
 
 log = logging.getLogger("belman.service")
 
@@ -91,7 +91,7 @@ class RateLimit:
 
     def __init__(self, per_second: float) -> None:
         self._per_second, self._most = per_second, max(2.0 * per_second, 1.0)
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: Recent[str, tuple[float, float]] = Recent(MAX_CALLERS)
 
     def allows(self, caller: str) -> bool:
         """Whether the caller may send a request now, which counts as sent."""
@@ -99,10 +99,7 @@ class RateLimit:
         left, since = self._buckets.get(caller, (self._most, now))
         left = min(self._most, left + (now - since) * self._per_second)
         allowed = left >= 1.0
-        self._buckets[caller] = (left - allowed, now)
-        self._buckets.move_to_end(caller)
-        if len(self._buckets) > MAX_CALLERS:
-            self._buckets.popitem(last=False)
+        self._buckets.keep(caller, (left - allowed, now))
         return allowed
 
     def charge(self, caller: str, more: int) -> None:

@@ -9,7 +9,7 @@ import time
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from belman.errors import SettingError, listing, nearest
+from belman.errors import SettingError, listing, nearest, unknown
 from belman.studies import Storage
 from belman.studies.open_or_create import LONGEST, is_name
 
@@ -47,8 +47,7 @@ def role_named(word: str) -> Role:
     """
     words = [role.word for role in Role]
     if word not in words:
-        known = f"there are {listing(words)}{nearest(word, words)}"
-        raise SettingError(f"unknown role {word!r}: {known}")
+        raise SettingError(unknown("role", word, words))
     return Role[word.upper()]
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
 from belman.errors import UnknownStudyError, listing, nearest
-from belman.service.export_response import Exports
 from belman.service.group_commit import GroupCommit
 from belman.service.keys import Key, Keys
 from belman.service.limits import Limits
 from belman.service.metrics import Metrics
-from belman.service.shared_read import Kept, SharedReads
-from belman.service.streams import Streams
+from belman.service.shared_read import Recent, SharedReads
+from belman.service.under_way import Exports, Streams
 from belman.studies import Storage, Study, delete
 
 T = TypeVar("T")
@@ -57,11 +55,11 @@ class Registry:
         self._watching = ThreadPoolExecutor(1, "belman-watch")
         self._deliberating = ThreadPoolExecutor(1, "belman-deliberate")
         self._door = ThreadPoolExecutor(2, "belman-door")
-        self._open: OrderedDict[str, GroupCommit] = OrderedDict()
-        self._read: OrderedDict[str, Study] = OrderedDict()
+        self._open: Recent[str, GroupCommit] = Recent(MAX_OPEN_STUDIES)
+        self._read: Recent[str, Study] = Recent(MAX_READ_STUDIES)
         self._opening: SharedReads[Study] = SharedReads()
         self._shared: SharedReads[bytes] = SharedReads()
-        self._kept: Kept[bytes] = Kept(MAX_KEPT_READS)
+        self._kept: Recent[tuple[str, Hashable], tuple[object, bytes]] = Recent(MAX_KEPT_READS)
         self._looks: SharedReads[Any] = SharedReads()
         self._cache: dict[str, tuple[float, Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -98,14 +96,12 @@ class Registry:
 
     async def group_commit(self, name: str) -> GroupCommit:
         """A study for asks and tells."""
-        found = self._open.get(name)
+        found = self._open.used(name)
         if found is None:
             study = await self._opening.read(name, lambda: self.change(self._opened, name))
             opened = GroupCommit(study, self._deciding, self.metrics.batch_size.observe)
-            found = self._open.setdefault(name, opened)
-            while len(self._open) > MAX_OPEN_STUDIES:
-                self._open.popitem(last=False)
-        self._open.move_to_end(name)
+            found = self._open.get(name, opened)  # unless another was faster
+            self._open.keep(name, found)
         return found
 
     async def deciding_study(self, name: str) -> Study:
@@ -114,14 +110,12 @@ class Registry:
 
     async def study(self, name: str) -> Study:
         """A copy of the study for those who look."""
-        found = self._read.get(name)
+        found = self._read.used(name)
         if found is None:
             wanted = ("to read", name)
             opened = await self._opening.read(wanted, lambda: self.read(self._opened, name))
-            found = self._read.setdefault(name, opened)
-            while len(self._read) > MAX_READ_STUDIES:
-                self._read.popitem(last=False)
-        self._read.move_to_end(name)
+            found = self._read.get(name, opened)
+            self._read.keep(name, found)
         return found
 
     async def delete(self, name: str, confirm: str, key: str | None) -> int:
@@ -137,7 +131,8 @@ class Registry:
         """Open a study anew at its next use: it was deleted, and another may have its name."""
         self._open.pop(name, None)
         self._read.pop(name, None)
-        self._kept.drop(lambda wanted: isinstance(wanted, tuple) and wanted[0] == name)
+        for wanted in [wanted for wanted in self._kept if wanted[0] == name]:
+            del self._kept[wanted]
 
     async def shared(self, study: Study, what: Hashable, work: Callable[[], bytes]) -> bytes:
         """A heavy read, shared by all who want it now, and kept until the study moves."""
@@ -145,10 +140,10 @@ class Registry:
 
         async def read() -> bytes:
             moment = await self.read(lambda: study.moment)
-            found = self._kept.at(wanted, moment)
-            if found is None:
+            version, found = self._kept.used(wanted) or (None, b"")
+            if version != moment:
                 found = await self.read(work)
-                self._kept.put(wanted, moment, found)
+                self._kept.keep(wanted, (moment, found))
             return found
 
         return await self._shared.read(wanted, read)

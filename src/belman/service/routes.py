@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,11 +16,11 @@ from belman.errors import BelmanError, problem_type
 from belman.service import answers, models, views
 from belman.service.access import charge, idempotency_key, requires, role_router
 from belman.service.context_models import looked_at
-from belman.service.export_response import ExportResponse
 from belman.service.keys import Role
 from belman.service.new_study import NewStudy
 from belman.service.problems import status_of
 from belman.service.registry import Registry
+from belman.service.under_way import ExportResponse
 from belman.studies import Study, archive, restore
 
 router = role_router(prefix="/api/studies", tags=["studies"])
@@ -55,6 +56,8 @@ OfCandidates = Annotated[
     str | None,
     Query(max_length=16_000, description="Candidates of a study without fixed arms, as JSON."),
 ]
+PartOfName = Annotated[str, Query(max_length=200, description="Part of a name.")]
+Archived = Annotated[bool, Query(description="Whether to list archived studies instead.")]
 Limit = Annotated[int, Query(ge=1, le=10_000, description="How many at most.")]
 LastKnown = Annotated[int, Query(ge=0, lt=2**63, description="The last event that you know.")]
 Format = Annotated[Literal["csv", "parquet"], Query(description="What to write.")]
@@ -76,11 +79,9 @@ def encoded_response(text: bytes, code: int = 200) -> Response:
 @router.get("", response_model=answers.StudiesOut, **requires(Role.READ))
 async def list_studies(
     request: Request,
-    query: Annotated[str, Query(max_length=200, description="Part of a name.")] = "",
+    query: PartOfName = "",
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
-    archived: Annotated[
-        bool, Query(description="Whether to list archived studies instead.")
-    ] = False,
+    archived: Archived = False,
 ) -> Response:
     """The names of the studies, in order."""
     names = await registry_of(request).names(query, archived)
@@ -196,6 +197,14 @@ def _outcome(found: Any) -> dict[str, Any]:
 # Views
 
 
+async def _shared(
+    request: Request, study: Study, what: Hashable, work: Callable[..., bytes], *arguments: Any
+) -> Response:
+    """Answer with a heavy read, shared with all callers who want the same now."""
+    read = partial(work, *arguments)
+    return encoded_response(await registry_of(request).shared(study, what, read))
+
+
 @router.get("/{name}/beliefs", response_model=answers.TableOut, **requires(Role.READ, 409))
 async def beliefs(
     request: Request,
@@ -205,18 +214,15 @@ async def beliefs(
     candidates: OfCandidates = None,
 ) -> Response:
     """Per arm: rewards told, expected reward, credible interval, P(best)."""
-    given = looked_at(context, candidates)
-    look, what = partial(study.beliefs, level, **given), ("beliefs", level, context, candidates)
-    return encoded_response(
-        await registry_of(request).shared(study, what, partial(views.table, look))
-    )
+    look = partial(study.beliefs, level, **looked_at(context, candidates))
+    what = ("beliefs", level, context, candidates)
+    return await _shared(request, study, what, views.table, look)
 
 
 @router.get("/{name}/contexts", response_model=answers.ContextsOut, **requires(Role.READ))
 async def contexts(request: Request, study: OpenStudy) -> Response:
     """What is known by context: coefficients of features, or the best arm of every segment."""
-    work = partial(views.contexts, study)
-    return encoded_response(await registry_of(request).shared(study, "contexts", work))
+    return await _shared(request, study, "contexts", views.contexts, study)
 
 
 @router.get("/{name}/report", response_model=answers.ReportOut, **requires(Role.READ))
@@ -232,23 +238,20 @@ async def report(
     ] = None,
 ) -> Response:
     """The verdict: by how much, how sure, may one stop, is the data sound, who got the traffic."""
-    work = partial(views.report, study, level, control, by)
-    wanted = ("report", level, control, by)
-    return encoded_response(await registry_of(request).shared(study, wanted, work))
+    what = (level, control, by)
+    return await _shared(request, study, ("report", *what), views.report, study, *what)
 
 
 @router.get("/{name}/metrics", response_model=answers.TableOut, **requires(Role.READ))
 async def metrics(request: Request, study: OpenStudy, level: Level = 0.95) -> Response:
     """Per arm and metric: how many tickets counted with it, mean, Student's interval for it."""
-    work = partial(views.table, study.metrics, level)
-    return encoded_response(await registry_of(request).shared(study, ("metrics", level), work))
+    return await _shared(request, study, ("metrics", level), views.table, study.metrics, level)
 
 
 @router.get("/{name}/changes", response_model=answers.TableOut, **requires(Role.READ))
 async def changes(request: Request, study: OpenStudy) -> Response:
     """The changes of the world that the study noticed, where it follows them."""
-    work = partial(views.table, study.changes)
-    return encoded_response(await registry_of(request).shared(study, "changes", work))
+    return await _shared(request, study, "changes", views.table, study.changes)
 
 
 @router.get("/{name}/explain", response_model=answers.TableOut, **requires(Role.READ, 409))
@@ -259,10 +262,8 @@ async def explain(
     candidates: OfCandidates = None,
 ) -> Response:
     """Why this arm now: what the policy sees of each arm, the largest index first."""
-    given = looked_at(context, candidates)
-    work = partial(views.table, partial(study.explain, **given))
-    what = ("explain", context, candidates)
-    return encoded_response(await registry_of(request).shared(study, what, work))
+    look = partial(study.explain, **looked_at(context, candidates))
+    return await _shared(request, study, ("explain", context, candidates), views.table, look)
 
 
 @router.get("/{name}/history", **requires(Role.READ))

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
@@ -55,32 +56,29 @@ class SharedReads(Generic[T]):
         return await self._fly(what, flight, work)
 
 
-class Kept(Generic[T]):
-    """The newest version of a few things, the least used forgotten first.
+class Recent(OrderedDict[K, T]):
+    """Keep at most `most` things by name; the least recently used is forgotten first.
 
-    >>> kept = Kept(2)
-    >>> kept.put("beliefs", 7, "a table")
-    >>> kept.at("beliefs", 7), kept.at("beliefs", 8)
-    ('a table', None)
+    >>> recent = Recent(2)
+    >>> recent.keep("a", 1), recent.keep("b", 2), recent.used("a"), recent.keep("c", 3)
+    (None, None, 1, None)
+    >>> list(recent)
+    ['a', 'c']
     """
 
     def __init__(self, most: int) -> None:
+        super().__init__()
         self._most = most
-        self._found: OrderedDict[Hashable, tuple[object, T]] = OrderedDict()
 
-    def at(self, what: Hashable, version: object) -> T | None:
-        """The thing, if it is kept in this version."""
-        found = self._found.get(what)
-        return found[1] if found is not None and found[0] == version else None
+    def used(self, name: K) -> T | None:
+        """Find the thing of that name, or None, and count that as a use."""
+        if name in self:
+            self.move_to_end(name)
+        return self.get(name)
 
-    def drop(self, chosen: Callable[[Hashable], bool]) -> None:
-        """Forget the things that are chosen."""
-        for what in [what for what in self._found if chosen(what)]:
-            del self._found[what]
-
-    def put(self, what: Hashable, version: object, thing: T) -> None:
-        """Keep a version, instead of any other."""
-        self._found[what] = (version, thing)
-        self._found.move_to_end(what)
-        while len(self._found) > self._most:
-            self._found.popitem(last=False)
+    def keep(self, name: K, thing: T) -> None:
+        """Keep a thing, instead of any other of its name."""
+        self[name] = thing
+        self.move_to_end(name)
+        if len(self) > self._most:
+            self.popitem(last=False)

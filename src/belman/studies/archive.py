@@ -8,12 +8,11 @@ back: so its name has to be given twice.
 from __future__ import annotations
 
 from belman.errors import SettingError, StudyError
-from belman.studies.log.change_keys import used_for_another
 from belman.studies.log.deletions import deleted_before, remember
 from belman.studies.log.event_log import LOCK
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.study import Study
-from belman.studies.unit_of_work import check_key
+from belman.studies.unit_of_work import check_key, used_for_another
 
 
 def archive(study: Study, reason: str = "", *, key: str | None = None) -> None:

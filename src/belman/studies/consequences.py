@@ -7,50 +7,74 @@ too. So the log says all that happened, and nobody who folds it decides anything
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from belman.deciders import IndependentDecider
+from belman.measures.report import Report, report
+from belman.measures.stop_rules import Verdict
 from belman.studies.log.event_log import Kind
-from belman.studies.rules import shipping
-
-if TYPE_CHECKING:
-    from belman.studies.unit_of_work import UnitOfWork
+from belman.studies.state import State
 
 
-def write(unit: UnitOfWork, is_look: bool) -> None:
-    """Write down what follows; the stopping rule is asked where this `is_look`."""
-    state = unit.state
+class Consequence(NamedTuple):
+    """An event that is to be written down: its kind, its arm by place, and its body."""
+
+    kind: Kind
+    arm: int | None
+    body: dict[str, Any]
+
+
+def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
+    """Yield what follows, each from the state after the one before it was written down; the
+    stopping rule is asked where this `is_look`.
+    """
     touched, state.guards.touched = sorted(state.guards.touched), set()
     for place in touched:
         crossed = None if place in state.retired else state.guards.crossed(place)
         if crossed is not None:
             what = f"{crossed.metric} of {state.register[place]} is not {crossed.limit.text}"
-            is_last = len(state.agent.arms) == 1
+            kind = Kind.PAUSED if len(state.arms) == 1 else Kind.ARM_RETIRED
             body = {"reason": f"guard: {what}", "guard": crossed.metric}
-            kind = Kind.PAUSED if is_last else Kind.ARM_RETIRED
-            unit.write(kind, arm=place, body=json.dumps(body, ensure_ascii=False))
-    write_changes(unit)
-    if is_look and (verdict := shipping.decided(state)):
-        text = json.dumps({"reason": verdict.sentence, "by": "rule"}, ensure_ascii=False)
-        unit.write(Kind.SHIPPED, arm=state.places[verdict.arm], body=text)
+            yield Consequence(kind, place, body)
+    while news := _changes_since(state):
+        yield _noticed(state, *news[0])
+    if is_look and (verdict := decided(state)):
+        body = {"reason": verdict.sentence, "by": "rule"}
+        yield Consequence(Kind.SHIPPED, state.places[verdict.arm], body)
 
 
-def write_changes(unit: UnitOfWork) -> None:
-    """Write down changes of the world that the policy noticed, and that are not written yet."""
-    state = unit.state
-    while news := state.agent.changes_since(state.noticed):
-        arm, change = news[0]
-        name = "an arm that is not played any more" if arm is None else arm
-        went = f"from {change.before:.4g} to {change.now:.4g}"
-        body = {
-            "reason": f"change: the average reward of {name} went {went}",
-            "noticed": change.number,
-            "turn": change.turn,
-            "after": change.after,
-            "from": change.before,
-            "to": change.now,
-            "sure": round(change.sure, 4),
-        }
-        text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-        place = None if arm is None else state.places[arm]
-        unit.write(Kind.CHANGE_NOTICED, arm=place, body=text)
+def _changes_since(state: State) -> list[Any]:
+    """Return the changes of the world that are not written down yet."""
+    if not isinstance(state.decider, IndependentDecider) or not state.decider.policy.learns:
+        return []
+    return [one for one in state.decider.changes() if one[1].number > state.noticed]
+
+
+def _noticed(state: State, arm: Any, change: Any) -> Consequence:
+    """Return the event of a change of the world that the policy noticed."""
+    name = "an arm that is not played any more" if arm is None else arm
+    went = f"from {change.before:.4g} to {change.now:.4g}"
+    body = {
+        "reason": f"change: the average reward of {name} went {went}",
+        "noticed": change.number,
+        "turn": change.turn,
+        "after": change.after,
+        "from": change.before,
+        "to": change.now,
+        "sure": round(change.sure, 4),
+    }
+    return Consequence(Kind.CHANGE_NOTICED, None if arm is None else state.places[arm], body)
+
+
+def standing(state: State) -> Report:
+    """What is known now, without intervals."""
+    return report(state.decider.known(), None, 0.95, state.settings.stop_when, most=0)
+
+
+def decided(state: State) -> Verdict | None:
+    """What the rule says, where it lets the study ship now."""
+    if not state.ships_itself or state.shipped is not None or len(state.arms) < 2:
+        return None
+    verdict = standing(state).verdict
+    return verdict if verdict.decided else None

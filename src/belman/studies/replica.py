@@ -56,11 +56,11 @@ class Replica:
         """
 
         def read(state: State) -> T:
-            if state.tickets.window is None:
+            if state.book.window is None:
                 return reader(state)
             now = self.now()
             if self._ahead is None or self._ahead.number != state.number:
-                self._ahead = state.copied() if state.is_due(now) else None
+                self._ahead = state.copied() if state.book.is_due(now) else None
             shown = state if self._ahead is None else self._ahead
             if shown is not state:
                 shown.close(now)
@@ -122,7 +122,7 @@ class Replica:
         last = next(events, None)
         head.check(last, self.name)
         assert last is not None
-        state.tickets.time = last.time
+        state.book.time = last.time
         for event in events:
             head = head.follow(event, self.name)
             state.fold(event)
@@ -149,7 +149,7 @@ class Replica:
         if created is None or created.kind != Kind.CREATED or created.body is None:
             raise StateError(f"the log of study {self.name!r} does not begin with its creation")
         head = Head().follow(created, self.name)
-        state = State(StudySettings.from_json(created.body))
+        state = State.begin(StudySettings.from_json(created.body))
         state.fold(created)
         return state, head
 

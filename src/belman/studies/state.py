@@ -1,195 +1,282 @@
-"""The state of a study: what is left of its log when it is folded, event by event."""
+"""The state of a study: what is left of its log when it is folded, event by event.
+
+It is a decider (who chooses, and what is believed), a book (outcomes that are open) and a tally
+(what became of the traffic), with the rules that changed since the study was created.
+"""
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter, methodcaller
+from typing import Annotated, Any
 
 import numpy as np
 
 from belman import chance
-from belman.agent import Agent, checks, state_file
-from belman.agent.contextual.mind import Asking
-from belman.agent.learnt import Learnt
+from belman.deciders import (
+    Asking,
+    Choice,
+    Draw,
+    IndependentDecider,
+    Learnt,
+    decider_named,
+    state_file,
+)
+from belman.delays import DelayLaw
+from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.bulk import batches as bulk
-from belman.studies.bulk.open_rows import OpenRows
-from belman.studies.contexts.context import CONTEXT, Contexts, Open
-from belman.studies.contexts.segments import SegmentContexts
+from belman.studies import codec
+from belman.studies.codec import DERIVED, Arm, Count, Form, Place
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.rules.attributes import given_in
+from belman.studies.outcomes.book import CANDIDATES, CONTEXT, Book, Counted, Outcome
+from belman.studies.outcomes.bulk import Bulk
+from belman.studies.outcomes.early import EarlyLearning
 from belman.studies.rules.guards import Guards
-from belman.studies.rules.metrics import SumsByArm, check_name, told_in
-from belman.studies.rules.written import given_back
+from belman.studies.rules.written import check_texts, given_back
 from belman.studies.settings import StudySettings
-from belman.studies.snapshot_checks import check_snapshot
-from belman.studies.tickets.corrections import change, corrected, learnt_by_context, recount_metrics
-from belman.studies.tickets.early import EarlyLearning
-from belman.studies.tickets.open_tickets import Counted, OpenTickets
-from belman.studies.traffic.counts import Traffic
-from belman.studies.traffic.course import Course
-from belman.studies.traffic.deciding import Deciding, Decision
 from belman.studies.traffic.publishing import Publishing
+from belman.studies.traffic.tally import ArmTally, Tally
 
-FORMAT = 3
-_TELLING = (Kind.TOLD, Kind.CORRECTED)
-_WITH_ATTRIBUTES = (Kind.ASKED, Kind.RECORDED)
-_SETTLING = (Kind.TOLD, Kind.RECORDED, Kind.RETURNED)
+FORMAT = 4
+_NOTHING: Mapping[str, Any] = {}
+#: Kinds of events that somebody caused to change the study, and no outcome.
+_CHANGING = (
+    Kind.CREATED, Kind.PAUSED, Kind.RESUMED, Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED,
+    Kind.SHIPPED, Kind.UNSHIPPED, Kind.CHANGE_NOTICED,
+)  # fmt: skip
 _OVERTAKING = (
     Kind.ARM_ADDED, Kind.ARM_RETIRED, Kind.POLICY_CHANGED, Kind.SHIPPED, Kind.UNSHIPPED,
 )  # fmt: skip
 
+_SETTINGS = Form(
+    lambda settings: json.loads(settings.to_json()),
+    lambda content, _: StudySettings.from_json(json.dumps(content)),
+)
+_DECIDER = Form(
+    lambda decider: {"kind": decider.kind, "state": state_file.plain(decider.state())},
+    lambda content, _: decider_named(content["kind"]).restore(content["state"], "a snapshot"),
+    methodcaller("copy"),
+)
 
+
+@dataclass
 class State:
-    """The agent, the register of all arms there ever were, and the tickets that are out.
+    """What decides, the register of all arms there ever were, the book and the tally.
 
     The same events give the same state to the last bit, whoever folds them: an ask holds the arm
     that was chosen, so that nothing is decided anew, and every decision draws from a generator of
     its own, forked from the seed by its number.
     """
 
-    def __init__(self, settings: StudySettings) -> None:
-        self.settings = settings
-        self.agent: Agent = settings.agent()
-        self.contexts: Contexts | None = settings.begin_contexts()
-        self.register: list[Hashable] = list(settings.arms)
+    settings: Annotated[StudySettings, _SETTINGS]
+    decider: Annotated[Any, _DECIDER]
+    register: list[Arm]
+    book: Book
+    early: EarlyLearning | None
+    tally: Tally
+    guards: Guards = field(default_factory=Guards)
+    publishing: Publishing = field(default_factory=Publishing)
+    noticed: Count = 0  # changes of the world that are written down
+    shipped: Place | None = None  # the arm that gets all traffic
+    ships_itself: bool = False
+    paused: bool = False
+    number: Count = 0
+    places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
+    #: What tickets count as that a correction is about, while a log is folded for it.
+    corrected: Any = field(default_factory=dict, metadata=DERIVED)
+    _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
+    _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
+    _shares: Any = field(default=None, metadata=DERIVED)
+    _choices: Any = field(default_factory=list, metadata=DERIVED)  # of arms without a context
+    _chances: Any = field(default_factory=dict, metadata=DERIVED)
+
+    @classmethod
+    def begin(cls, settings: StudySettings) -> State:
+        """Return the state of a study of which nothing is known but its settings."""
+        arms = len(settings.arms)
+        return cls(
+            settings,
+            settings.decider(),
+            list(settings.arms),
+            Book(),
+            EarlyLearning(DelayLaw(settings.window or 0.0, arms)) if settings.early else None,
+            Tally([ArmTally() for _ in range(arms)]),
+            ships_itself=settings.then == "ship",
+        )
+
+    def __post_init__(self) -> None:
         self.places = {arm: place for place, arm in enumerate(self.register)}
-        self.retired: dict[int, Learnt] = {}
-        self.tickets = OpenTickets(settings)
-        self.early: EarlyLearning | None = None
-        if settings.early and settings.window is not None:
-            self.early = EarlyLearning(settings.window, len(self.register))
-        self.asks = [0] * len(self.register)
-        self.traffic = Traffic(len(self.register))
-        self.course = Course()
-        self.publishing = Publishing(len(self.register))
-        self.rows = OpenRows(settings)
-        self.metrics = SumsByArm()
-        self.metric_names: set[str] = set()  # that were ever told
-        self.attribute_names: set[str] = set()  # that tickets ever had
-        self.guards = Guards(settings.guard)
-        self.noticed = 0  # changes of the world that are written down
-        self.shipped: int | None = None  # the arm that gets all traffic
-        self.ships_itself = settings.then == "ship"
-        self.paused = False
-        self.number = 0
-        self.expired = 0
-        self.told = 0
-        self.reward = 0.0
-        self.deciding = Deciding(settings)
+        self.book.under(self.settings)
+        self.guards.limits = dict(self.settings.guard or {})
+        self._shares = self.settings.shares
+        self._choices = [Choice(arm) for arm in self.register]
+        self._begin_forks()
+
+    def _begin_forks(self) -> None:
+        words, self._own = self.settings.words(), chance.generator(0)
+        self._fork = entry(chance.fork).hold(LATER, words=words, out=self._own)
 
     # Deciding
 
-    def choose(self, words: chance.Words, number: int, asking: Asking | None = None) -> int:
-        """The place of the arm (or candidate) that the policy chooses, with its `number`-th fork of
-        `words`.
-        """
-        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self.agent.mind)
-        if self.contexts is None or asking is None:
-            return self.places[self.agent.ask()]
-        among = [self.places[arm] for arm in self.agent.arms]
-        return self.contexts.choose(asking, 1, among, self.agent.mind)[0][0]
+    @property
+    def arms(self) -> Sequence[Hashable]:
+        """The arms in play; one for all candidates, where these are the arms."""
+        return self.decider.arms or self.register
 
-    def rank(self, asking: Asking) -> list[int]:
-        """The places of the arms that are played, or of candidates, the largest index first."""
-        assert self.contexts is not None
-        return self.contexts.rank(asking, [self.places[arm] for arm in self.agent.arms])
+    @property
+    def retired(self) -> list[int]:
+        """The places of the arms that are not in play any more."""
+        gone = self.decider.retired
+        return [place for place, arm in enumerate(self.register) if arm in gone]
 
-    def check_asking(self, context: Any, candidates: Any) -> Asking | None:
-        """A context and candidates as the log keeps them, in a study that has contexts."""
-        if self.contexts is not None:
-            return self.contexts.check(context, candidates)
-        if context is not None or candidates is not None:
-            what = "context" if candidates is None else "candidates"
+    def check_asking(self, context: Any, candidates: Any) -> Asking:
+        """Return a context and candidates as the log keeps them; nothing is changed."""
+        if not self.settings.has_contexts and (context is not None or candidates is not None):
+            what = "context was" if candidates is None else "candidates were"
             how = "open_study(…, context=[…]), features=… or segments=… make one"
-            raise SettingError(f"{what} were given to a study that decides without: {how}")
-        return None
+            raise SettingError(f"{what} given to a study that decides without: {how}")
+        found: Asking = self.decider.check(context, candidates)
+        for values in (found.context or {}, *(found.candidates or ())):
+            check_texts(values)
+        return found
 
-    def decide(self, count: int, asking: Asking | None = None) -> Iterable[Decision]:
-        """How the next `count` asks are decided, outstanding from now on."""
-        return self.deciding.decide(self, count, asking)
+    def choose(self, words: chance.Words, number: int, asking: Asking) -> Choice:
+        """Return what the policy chooses, outstanding from now on, by the `number`-th fork of
+        `words`; its probability is not worked out.
+        """
+        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
+        found: Choice = self.decider.choose(asking, rng=self._own, integrate=False)[0]
+        return found
+
+    def ready(self) -> Any:
+        """Return the decider, whose next choice or look follows from the log alone: its working
+        memory is laid out, and its random words are those of the next event.
+        """
+        self.decider.lay_out()
+        self._fork(self.number + 1, 0)
+        self.decider.rng[:] = self._own
+        return self.decider
+
+    def decide(self, count: int, asking: Asking) -> list[Choice]:
+        """Decide the next `count` asks, which are outstanding from now on."""
+        if self.shipped is None:
+            decider = self.ready()
+            found: list[Choice] = decider.choose(
+                asking, count, shares=self._shares, rng=decider.rng
+            )
+            return found
+        choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)
+        for _ in range(count):
+            self.decider.meet(asking)
+        self.decider.expect(choice, count)
+        return [choice] * count
+
+    def choice(self, outcome: Outcome) -> Choice:
+        """Return the decision that an outcome is of."""
+        found: Choice = self._choices[outcome.arm]
+        if outcome.context is None:
+            return found
+        return found._replace(context=outcome.context, candidate=outcome.candidate)
+
+    def _drawn(self, draw: int | None) -> dict[int, float] | None:
+        """Return the chance of every arm in play in a draw of this kind, by place, where no policy
+        had a say.
+        """
+        if draw not in (Draw.UNIFORM, Draw.FLOOR):
+            return None
+        if draw not in self._chances:
+            own = dict.fromkeys(self.arms, 1.0)
+            if draw == Draw.FLOOR:
+                own = self._shares.of(self.arms)
+            total = sum(own.values())
+            self._chances[draw] = {self.places[arm]: share / total for arm, share in own.items()}
+        found: dict[int, float] = self._chances[draw]
+        return found
 
     # Folding
 
     def fold(self, event: Event, decided: bool = False) -> None:
-        """Let an event happen; `decided` where the agent has counted the ask already."""
+        """Apply an event. `decided=True` if the ask is already counted as outstanding."""
+        kind, book, tally = event.kind, self.book, self.tally
+        body = json.loads(event.body) if event.body is not None else _NOTHING
+        if book.is_due(event.time):
+            self.close(event.time)
+        outcome = None if event.ticket is None else book.open.get(event.ticket)
         if self.early is not None:
-            self.early.take(event, self.tickets)
-        kind = event.kind
-        bulk.close(self, event.time)
-        if kind == Kind.RETURNED:
-            self._give_back(event)
-        for counted in self.tickets.take(event):
-            self._count(counted, event)
-        self.agent.time = event.time
+            self.early.take(event, outcome)
+        self.decider.time = event.time
+        for counted in book.take(event, body):
+            self._count(counted)
         if kind == Kind.ASKED:
             assert event.arm is not None
-            self.asks[event.arm] += 1
-            self.course.ask(event.arm, event.time)
-            if self.contexts is not None:
-                self.contexts.ask(event)
-            if chances := self.deciding.chances(self, event.draw or 0):
-                self.traffic.drawn(event.arm, chances)
+            tally.ask(event.arm, event.time)
+            if chances := self._drawn(event.draw):
+                tally.drawn(event.arm, chances)
             if not decided:
-                self.agent.expect(self.register[event.arm])
+                if CONTEXT in body:
+                    self.decider.meet(Asking(body[CONTEXT], body.get(CANDIDATES)))
+                self.decider.expect(self.choice(book.open[event.number]))
+        elif kind == Kind.RETURNED:
+            assert outcome is not None
+            tally.ask(outcome.arm, outcome.time, -1)
+            self.decider.settle(self.choice(outcome), None)
         elif kind == Kind.CORRECTED:
-            self._correct(event)
+            self._correct(event, body)
         elif kind == Kind.PUBLISHED:
-            body = json.loads(event.body or "{}")
             self.publishing.publish(body)
-            if self.contexts is not None:
-                self.contexts.meet(self.contexts.check(body[CONTEXT]))
+            if CONTEXT in body:
+                self.decider.meet(Asking(body[CONTEXT]))
         elif kind == Kind.OBSERVED:
-            bulk.observe(self, event)
+            self._observe(event, body)
         elif kind == Kind.ROWS_CORRECTED:
-            bulk.correct(self, event)
-        elif kind not in _SETTLING:
-            self._change(event)
-            self.course.change(event)
-        if event.body is not None and kind in _TELLING:
-            self.metric_names.update(told_in(event))
-        elif event.body is not None and kind in _WITH_ATTRIBUTES:
-            self.attribute_names.update(given_in(event))
+            for patch in body["patches"]:
+                self.decider.take(patch)
+            for place, n, total in body["changes"]:
+                tally.correct(place, event.time, n, total, in_bulk=True)
+        elif kind in _CHANGING:
+            self._change(event, body)
+            tally.course.change(event, body)
+        elif kind not in (Kind.TOLD, Kind.RECORDED):
+            unknown = "which this belman does not know (install a newer one)"
+            raise StateError(f"the log holds an event of kind {kind}, {unknown}")
+        if body and kind in (Kind.TOLD, Kind.CORRECTED):
+            tally.metrics.names.update(body.get("metrics", ()))
+        elif body and kind in (Kind.ASKED, Kind.RECORDED):
+            tally.attribute_names.update(body.get("attributes", ()))
         self.number = event.number
 
     def fold_asks(self, events: Sequence[Event]) -> None:
-        """Let asks of one moment, with one body but for what was chosen, happen that the agent has
-        counted already: as folding one by one does, and faster.
+        """Apply asks of one moment, with one body but for what was chosen, that are already counted
+        as outstanding: as folding one by one does, and faster.
         """
-        single = 1 if self.early is None and self.contexts is None else len(events)
+        single = len(events) if self.early is not None or self.settings.has_contexts else 1
         for event in events[:single]:
             self.fold(event, decided=True)
-        if not (alike := events[single:]):
+        if not (rest := events[single:]):
             return
-        self.tickets.open_all(alike)
-        for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), alike)).items():
+        self.book.ask_all(rest, json.loads(rest[0].body) if rest[0].body else _NOTHING)
+        for (arm, draw), count in Counter(map(attrgetter("arm", "draw"), rest)).items():
             assert arm is not None
-            self.asks[arm] += count
-            self.course.ask(arm, alike[0].time, count)
-            if chances := self.deciding.chances(self, draw or 0):
-                self.traffic.drawn(arm, chances, count)
+            self.tally.ask(arm, rest[0].time, count)
+            if chances := self._drawn(draw):
+                self.tally.drawn(arm, chances, count)
         self.number = events[-1].number
 
-    def is_due(self, now: float) -> bool:
-        """Whether windows have closed by now that did not count yet."""
-        return bool(self.tickets.due(now)) or self.rows.is_due(now)
-
     def close(self, now: float) -> None:
-        """Count every ticket whose window has closed by now; an event of this time has to follow,
+        """Count every outcome whose window has closed by now; an event of this time has to follow,
         unless this is a copy: another process may be about to write one of an earlier time.
         """
-        if self.early is not None:
-            self.early.close(now, self.tickets)
-        bulk.close(self, now)
-        for counted in self.tickets.close(now):
+        for counted in self.book.close(now):
+            if self.early is not None:
+                self.early.close(counted)
+            self.decider.time = counted.time
             self._count(counted)
 
     def count_early(self, now: float, looking: bool = False) -> None:
@@ -198,137 +285,100 @@ class State:
         """
         if self.early is None:
             return
-        played = [self.places[arm] for arm in self.agent.arms]
+        played = [self.places[arm] for arm in self.arms]
         beliefs = np.ones((len(self.register), 2))
-        beliefs[played] = self.agent.settled
+        beliefs[played] = self.decider.settled
         count = self.early.look if looking else self.early.counts
-        self.agent.count_provisionally(count(max(now, self.tickets.time), beliefs)[played])
+        self.decider.count_provisionally(count(max(now, self.book.time), beliefs)[played])
 
     def copied(self) -> State:
-        """The same, to go its own way."""
-        other = copy.copy(self)
-        other.agent = copy.deepcopy(self.agent)
-        other.tickets, other.metrics = self.tickets.copied(), self.metrics.copied()
-        other.early = None if self.early is None else self.early.copied()
-        other.register, other.places = self.register.copy(), self.places.copy()
-        other.retired, other.asks = self.retired.copy(), self.asks.copy()
-        other.metric_names, other.traffic = self.metric_names.copy(), self.traffic.copied()
-        other.course, other.publishing = self.course.copied(), self.publishing.copied()
-        other.rows = self.rows.copied()
-        other.attribute_names, other.guards = self.attribute_names.copy(), self.guards.copied()
-        other.contexts = None if self.contexts is None else self.contexts.copied()
-        other.deciding = Deciding(self.settings)
+        """Return an equal state that goes its own way."""
+        other = codec.copied(self)
+        other._begin_forks()
+        other._chances, other._choices = {}, list(self._choices)
         return other
 
-    def _count(self, counted: Counted, event: Event | None = None) -> None:
-        """One ticket, or row of past data (an event), counts now.
+    def _count(self, counted: Counted) -> None:
+        """An outcome counts now: of a ticket, of a row, or of past data.
 
         A reward was within the reach of the belief when it was told. If it is not any more (silence
         that counts as much, over and over), it is forgotten: time cannot be refused.
         """
-        self.expired += counted.silent
-        self.agent.time = counted.time
-        if counted.ticket is None:
-            self._await(counted.arm, 1)
+        outcome, is_ticket = counted.outcome, type(counted.key) is int
+        choice, reward = self.choice(outcome), outcome.reward
+        if counted.key in self.corrected:
+            reward = self.corrected[counted.key]
+        self.tally.expired += counted.silent
         try:
-            if counted.reward is not None:
-                if self.contexts is not None:
-                    asked = self.contexts.asked(counted.ticket, event)
-                    self.contexts.check_reward(*asked, counted.reward)
-                self._learn(counted.arm, counted.reward)
+            if is_ticket:
+                self.decider.settle(choice, reward)
+            elif reward is not None:
+                self.decider.record(choice, reward)
         except RewardError:
-            counted = counted._replace(reward=None)
-        if self.contexts is not None and counted.ticket is not None:
-            self.contexts.settle(counted.ticket, counted.reward)
-        elif self.contexts is not None and counted.reward is not None and event is not None:
-            self.contexts.record(event)
-        if counted.reward is None:
-            self._await(counted.arm, -1)
-            self.traffic.forgotten[counted.arm] += counted.ticket is not None
+            reward = None
+            if is_ticket:
+                self.decider.settle(choice, None)
+        if reward is None:
+            self.tally.arms[outcome.arm].forgotten += is_ticket
             return
-        if counted.ticket is None:
-            self.traffic.recorded(counted.arm, counted.reward, self.learnt)
-        else:
-            self.traffic.counted(counted.arm, self.learnt)
-            self.course.earn(counted.time, counted.reward)
-        self.metrics.count(counted.arm, counted.metrics)
-        self.guards.count(counted.arm, counted.metrics)
+        if self.settings.clip:
+            kept, clipped = self.kept(reward)
+            counted = counted._replace(outcome=outcome._replace(reward=kept))
+            self.tally.clipped += clipped
+        self.tally.count(counted, lambda: self.learnt(outcome.arm))
+        self.guards.count(outcome.arm, outcome.metrics or {})
 
-    def _give_back(self, event: Event) -> None:
-        """A ticket that is out was used for nobody, and was not asked for after all."""
-        assert event.ticket is not None
-        place, asked = self.tickets.asks[event.ticket]
-        self.asks[place] -= 1
-        self.course.ask(place, asked, -1)
-        self._await(place, -1)
-        if self.contexts is not None:
-            self.contexts.settle(event.ticket, None)
-
-    def _await(self, place: int, change: int) -> None:
-        """One reward more (1) or less (-1) that is still to come."""
-        if place in self.retired:
-            learnt = self.retired[place]
-            self.retired[place] = learnt._replace(pending=learnt.pending + change)
-        else:
-            (self.agent.expect if change > 0 else self.agent.cancel)(self.register[place])
-
-    def _learn(self, place: int, reward: float) -> None:
-        if place in self.retired:
-            value = self.agent.scale.inward(reward)
-            self.retired[place] = self.retired[place].told(self.agent.family, value)
-        else:
-            self.agent.tell(self.register[place], reward)
-        self.told += 1
-        self.reward += reward
-
-    def check_reward(self, place: int, reward: float, asked: Open | None = None) -> None:
-        """Raise RewardError where the belief about an arm would leave its reach, or what is known
-        by context, in a study that has contexts, cannot learn it.
-        """
-        self.agent.family.update(self.learnt(place).belief, self.agent.scale.inward(reward))
-        if self.contexts is not None and asked is not None:
-            self.contexts.check_reward(*asked, reward)
+    def kept(self, reward: float) -> tuple[float, bool]:
+        """Return a reward as it counts, and whether it was clipped to the range."""
+        if not self.settings.clip:
+            return reward, False
+        found = float(self.decider.scale.nearest(reward))
+        return found, found != reward
 
     def learnt(self, place: int) -> Learnt:
-        """All that was learnt of an arm, played or retired."""
-        if place in self.retired:
-            return self.retired[place]
-        return self.agent.learnt(self.register[place])
+        """All that was learnt of an arm, in play or retired."""
+        found: Learnt = self.decider.learnt(self.register[place])
+        return found
 
-    def _correct(self, event: Event) -> None:
+    def _correct(self, event: Event, body: Mapping[str, Any]) -> None:
+        """A ticket that counted counts otherwise."""
         assert event.arm is not None
-        before = self.learnt(event.arm)
-        after = corrected(event, before)
-        self.told += after.tells - before.tells
-        self.reward += change(event)
-        self.course.earn(event.time, change(event), after.tells - before.tells)
-        self.traffic.corrected(event.arm, after.tells - before.tells)
-        recount_metrics(event, self.metrics)
-        recount_metrics(event, self.guards)
-        self.relearn(event.arm, after)
-        if self.contexts is not None and (learnt := learnt_by_context(event)) is not None:
-            self.contexts.take(learnt)
+        place, was, now = event.arm, body["before"], event.reward
+        old_reward, _ = self.kept(was or 0.0)
+        new_reward, _ = self.kept(now or 0.0)
+        n, total = (now is not None) - (was is not None), new_reward - old_reward
+        self.tally.correct(place, event.time, n, total, in_bulk=False)
+        old = {} if was is None else body.get("metrics_before", {})
+        new = {**body.get("metrics_before", {}), **body.get("metrics", {})}
+        for sums in (self.tally.metrics, self.guards):
+            sums.count(place, old, -1)
+            sums.count(place, {} if now is None else dict(sorted(new.items())))
+        if body["patch"] is not None:
+            self.decider.take(body["patch"])
 
-    def relearn(self, place: int, learnt: Learnt) -> None:
-        """All that is known of an arm is this from now on."""
-        if place in self.retired:
-            self.retired[place] = learnt
-        else:
-            self.agent.relearn(self.register[place], learnt, heard=self.agent.policy.learns)
+    def _observe(self, event: Event, body: Mapping[str, Any]) -> None:
+        """Outcomes in bulk were observed: those that count at once are learnt."""
+        found, tally = Bulk.of(body), self.tally
+        for patch in found.patches:
+            self.decider.take(patch)
+        for place, n, total in found.arms:
+            tally.observe(place, event.time, n, total, lambda at=place: self.learnt(at))  # type: ignore[misc]
+        for place, n in found.assigned:
+            tally.arms[place].assigned += n
+        for place, share in found.meant:
+            tally.arms[place].meant += share
+        tally.log_odds = found.log_odds
+        tally.clipped += found.clipped
+        tally.attribute_names.update(part.name for part in found.by)
+        for row in found.open:
+            tally.attribute_names.update(row[5] or ())
 
-    def learn_many(self, place: int, n: int, learnt: Learnt) -> None:
-        """Believe this of an arm after so many rewards at once."""
-        if place in self.retired:
-            self.retired[place] = learnt
-        else:
-            self.agent.learn_many(self.register[place], n, learnt)
-
-    def _change(self, event: Event) -> None:
-        kind, body = event.kind, json.loads(event.body or "{}")
+    def _change(self, event: Event, body: Mapping[str, Any]) -> None:
+        kind = event.kind
         if event.arm is not None and kind in (Kind.PAUSED, Kind.ARM_RETIRED, Kind.ARM_ADDED):
             self.guards.stop(event.arm, body.get("guard"))
         if kind in (Kind.ARM_ADDED, Kind.ARM_RETIRED):
-            self.deciding.forget()
+            self._chances = {}
         if kind in _OVERTAKING:
             self.publishing.overtake()
         if kind in (Kind.PAUSED, Kind.RESUMED):
@@ -338,71 +388,75 @@ class State:
         elif kind in (Kind.SHIPPED, Kind.UNSHIPPED):
             self.shipped = event.arm if kind == Kind.SHIPPED else None
             self.ships_itself = self.ships_itself and kind == Kind.SHIPPED
-        elif kind == Kind.ARM_ADDED and event.arm in self.retired:
-            self.agent.add_arm(self.register[event.arm], learnt=self.retired.pop(event.arm))
+        elif kind == Kind.ARM_ADDED and "name" not in body:
+            assert event.arm is not None
+            self.decider.add(self.register[event.arm])
         elif kind == Kind.ARM_ADDED:
             arm = state_file.decode_arm(body["name"], "the log")
-            self.agent.add_arm(arm, body["prior"])
+            self.decider.add(arm, body["prior"])
             self.places[arm] = len(self.register)
             self.register.append(arm)
-            self.asks.append(0)
-            self.traffic.add_arm()
-            self.publishing.add_arm()
+            self._choices.append(Choice(arm))
+            self.tally.arms.append(ArmTally())
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None
-            self.retired[event.arm] = self.agent.remove_arm(self.register[event.arm])
+            self.decider.retire(self.register[event.arm])
             if event.arm == self.shipped:
                 self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
-            self.agent.policy = given_back(body["policy"], Policy)
-            if isinstance(self.contexts, SegmentContexts):
-                self.contexts.set_policy(self.agent.policy)
+            kinds = DependentPolicy if self.settings.has_features else Policy
+            self.decider.set_policy(given_back(body["policy"], kinds))
             self.noticed = 0
         elif kind == Kind.CHANGE_NOTICED:
             self.noticed = body["noticed"]
-        elif kind != Kind.CREATED:
-            unknown = "which this belman does not know (install a newer one)"
-            raise StateError(f"the log holds an event of kind {kind}, {unknown}")
 
     # Looking
 
-    @property
-    def policy(self) -> Policy | DependentPolicy:
-        """Who chooses."""
-        return self.agent.policy if self.contexts is None else self.contexts.policy
+    def averages(self) -> IndependentDecider:
+        """Return a decider that believes what was learnt of every arm in play over all contexts."""
+        if isinstance(self.decider, IndependentDecider):
+            return self.decider.copy()
+        rule = self.settings
+        scale: dict[str, Any] = {"range": rule.range, "clip": rule.clip, "minimise": rule.minimise}
+        found = IndependentDecider(self.arms, rule.family, **scale)
+        for arm in self.arms:
+            found.relearn(arm, self.decider.learnt(arm))
+        return found
 
     def status(self) -> dict[str, Any]:
         """Counts of all kinds, and the rule of a window where there is one."""
-        rule, tickets = self.settings, self.tickets
+        rule, book, tally = self.settings, self.book, self.tally
         counts: dict[str, Any] = {
             "family": rule.family.name,
-            "policy": repr(self.policy),
-            "arms": len(self.agent.arms),
+            "policy": repr(self.decider.policy),
+            "arms": len(self.arms),
             "retired": len(self.retired),
             "paused": self.paused,
             "events": self.number,
-            "asked": sum(self.asks),
-            "told": self.told,
-            "outstanding": len(tickets.asks),
-            "expired": self.expired,
-            "reward": self.reward,
+            "asked": sum(arm.asks for arm in tally.arms),
+            "told": tally.told,
+            "outstanding": book.tickets,
+            "expired": tally.expired,
+            "reward": tally.reward,
         }
-        if self.contexts is not None:
-            counts |= self.contexts.status()
+        if rule.segments is not None:
+            counts |= {"segments": list(rule.segments), "seen": len(self.decider.segments.own)}
+        elif rule.has_features:
+            counts |= {"model": self.decider.model.name, "context": self.decider.context_names}
         if self.shipped is not None:
             counts["shipped"] = self.register[self.shipped]
         if self.noticed:
             counts["changes_noticed"] = self.noticed
         if rule.clip:
-            counts["clipped"] = self.agent.clipped
-        if any(self.publishing.observed):
-            counts["observed"] = sum(self.publishing.observed)
-        if self.rows:
-            counts["waiting"] = len(self.rows)
+            counts["clipped"] = tally.clipped
+        if observed := sum(arm.observed for arm in tally.arms):
+            counts["observed"] = observed
+        if book.rows:
+            counts["waiting"] = book.rows
         if rule.window is None:
             return counts
         counts |= {"window": rule.window, "silence": rule.silence, "accumulate": rule.accumulate}
-        counts |= {"silent": len(tickets.asks) - len(tickets.answers), "early": rule.early}
+        counts |= {"silent": book.tickets - book.told, "early": rule.early}
         return counts if self.waits is None else {**counts, "early": False, "waits": self.waits}
 
     @property
@@ -414,52 +468,12 @@ class State:
 
     def to_text(self) -> str:
         """The whole state as text: equal texts are equal states, to the last bit."""
-        # leaves what was learnt, and nothing of how it was worked with
-        self.agent.lay_out()
-        self.agent.mind[:] = 0
-        content = {
-            "format": FORMAT,
-            "number": self.number,
-            "settings": json.loads(self.settings.to_json()),
-            "agent": json.loads(self.agent.to_json()),
-            **self._plain(),
-        }
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        self.decider.lay_out()  # leaves what was learnt, and nothing of how it was worked with
+        text = json.dumps(self._plain(), ensure_ascii=False, separators=(",", ":"))
         return f"{_digest(text)}\n{text}"
 
     def _plain(self) -> dict[str, Any]:
-        """What a snapshot holds beside settings and agent."""
-        content = {
-            "register": [state_file.encode_arm(arm) for arm in self.register],
-            "retired": [[place, *learnt] for place, learnt in sorted(self.retired.items())],
-            **self.tickets.to_plain(),
-            **({} if self.early is None else {"early": self.early.to_plain()}),
-            "asks": self.asks,
-            "traffic": self.traffic.to_plain(),
-            "course": self.course.to_plain(),
-            "paused": self.paused,
-            "expired": self.expired,
-            "told": self.told,
-            "reward": self.reward,
-        }
-        if self.metric_names:
-            content["metric_names"] = sorted(self.metric_names)
-            content["metrics"] = self.metrics.to_plain()
-        if self.attribute_names:
-            content["attribute_names"] = sorted(self.attribute_names)
-        if self.guards.limits:
-            content["guards"] = self.guards.to_plain()
-        if self.noticed:
-            content["noticed"] = self.noticed
-        if self.shipped is not None or self.settings.then == "ship":
-            content["shipped"], content["ships_itself"] = self.shipped, self.ships_itself
-        if self.publishing.current or any(self.publishing.observed):
-            content["publishing"] = self.publishing.to_plain()
-        if self.rows:
-            content["rows"] = self.rows.to_plain()
-        if self.contexts is not None:
-            content["contexts"] = self.contexts.to_plain()
-        return content
+        return {"format": FORMAT, "number": self.number, **codec.write(self)}
 
     @classmethod
     def from_text(cls, text: str) -> State:
@@ -471,41 +485,56 @@ class State:
 
     @classmethod
     def _rebuilt(cls, content: dict[str, Any]) -> State:
-        if (found := content["format"]) != FORMAT:
+        if (found := content.pop("format")) != FORMAT:
             raise StateError(f"a snapshot has format {found}: this belman reads {FORMAT}")
-        state = cls(StudySettings.from_json(json.dumps(content["settings"])))
-        state.agent = Agent.from_json(json.dumps(content["agent"]), source="a snapshot")
-        state.register = [state_file.decode_arm(arm, "a snapshot") for arm in content["register"]]
-        state.places = {arm: place for place, arm in enumerate(state.register)}
-        for place, prior, belief, *rest in content["retired"]:
-            state.retired[place] = Learnt(tuple(prior), tuple(belief), *rest)
-        state.tickets.from_plain(content)
-        if state.early is not None:
-            state.early.from_plain(content["early"])
-        state.metric_names = set(map(check_name, content.get("metric_names", ())))
-        state.metrics.from_plain(content.get("metrics", []))
-        state.attribute_names = set(content.get("attribute_names", ()))
-        if state.guards.limits:
-            state.guards.from_plain(content["guards"])
-        state.noticed = checks.whole(content.get("noticed", 0), "changes noticed")
-        state.shipped = content.get("shipped")
-        state.ships_itself = content.get("ships_itself", False)
-        state.publishing = Publishing(len(state.register))
-        if "publishing" in content:
-            state.publishing.from_plain(content["publishing"])
-        state.rows.from_plain(content.get("rows", ()))
-        if state.contexts is not None:
-            state.contexts.from_plain(content["contexts"])
-        state.asks = content["asks"]
-        state.traffic.from_plain(content["traffic"])
-        state.course.from_plain(content["course"])
-        for name in ("paused", "number", "expired", "told", "reward"):
-            setattr(state, name, content[name])
-        check_snapshot(state)
-        apart = ("format", "number", "settings", "agent")
-        said = {name: value for name, value in content.items() if name not in apart}
-        state_file.check_kept(said, json.dumps(state_file.plain(state._plain())))
+        last = len(content["register"]) - 1
+        state = codec.read(cls, content, {"last arm": last, "number": content["number"]})
+        state.check()
+        again = {name: part for name, part in state._plain().items() if name != "format"}
+        apart = ("settings", "decider")  # which check themselves
+        said = {name: part for name, part in content.items() if name not in apart}
+        state_file.check_kept(said, {name: part for name, part in again.items() if name in said})
         return state
+
+    def check(self) -> None:
+        """Raise StateError where parts of a state contradict one another."""
+        known = {*self.decider.arms, *self.decider.retired} or set(self.register)
+        if len(self.places) != len(self.register) or set(self.register) != known:
+            raise StateError("a snapshot plays other arms than its register says")
+        if len(self.tally.arms) != len(self.register):
+            raise StateError("a snapshot does not say what became of its traffic")
+        if self.decider.kind != self.settings.decider().kind:
+            raise StateError("a snapshot decides by other means than its settings say")
+        for cut in (cut for arm in self.tally.arms for cut in arm.cuts.values()):
+            if len(cut.belief) != self.decider.family.dimension:
+                raise StateError("a snapshot keeps of an arm's past what is not a belief")
+        if self.shipped in self.retired:
+            raise StateError("a snapshot has shipped an arm that it does not play")
+        for outcome in self.book.open.values():
+            self.decider.recall(self.register[outcome.arm], outcome.context, outcome.candidate)
+        tickets = {key: one for key, one in self.book.open.items() if type(key) is int}
+        times = [one.time for one in tickets.values()]
+        if list(tickets) != sorted(tickets) or times != sorted(times):
+            raise StateError("the tickets of a snapshot are not in the order of their asks")
+        waiting = Counter(one.arm for one in tickets.values())
+        if any(self.learnt(place).pending != waiting[place] for place in self.places.values()):
+            raise StateError("a snapshot waits for other rewards than those of its tickets")
+        if not self.tally.metrics.names >= {name for _, name in self.tally.metrics.sums}:
+            raise StateError("a snapshot sums up metrics that it does not name")
+        if (self.early is not None) != self.settings.early:
+            raise StateError("a snapshot learns early, or does not, unlike its study")
+        if self.early is not None:
+            self._check_early(self.early, tickets)
+
+    def _check_early(self, early: EarlyLearning, tickets: Mapping[int, Outcome]) -> None:
+        """Refuse a distribution of delays that does not count the open tickets."""
+        law, told = early.law, early.told
+        is_own = law.window == self.settings.window and law.prior == PRIOR
+        if not is_own or law.arms != len(self.register) or not isinstance(law.alarm, str | None):
+            raise StateError("the distribution of delays of a snapshot is that of another study")
+        asks = [(one.arm, one.time, told.get(number)) for number, one in tickets.items()]
+        if not told.keys() <= tickets.keys() or not law.is_of(asks):
+            raise StateError("the distribution of delays of a snapshot does not count its tickets")
 
 
 def _digest(text: str) -> str:

@@ -11,39 +11,29 @@ from typing import Any, overload
 from numpy.typing import ArrayLike
 
 from belman import frames
-from belman.agent import doors
 from belman.assignment import SigningKey, Weights
+from belman.deciders import validate
 from belman.errors import PolicyError, SettingError, StudyError
 from belman.exposure import Exposure
 from belman.exposure import exposure as as_exposure
 from belman.policies import Policy
-from belman.studies import changes
-from belman.studies.bulk import row_corrections
-from belman.studies.bulk.observed_rows import Given as Outcomes
-from belman.studies.bulk.observed_rows import Sums, brought, count, digest
-from belman.studies.bulk.observing import observe
-from belman.studies.bulk.row_corrections import Given as RowCorrections
-from belman.studies.log import change_keys
 from belman.studies.log.event_log import Kind
 from belman.studies.log.storage import Storage
+from belman.studies.outcomes.rows import Given as Outcomes
+from belman.studies.outcomes.rows import Sums, brought, count, digest, have_units
 from belman.studies.replica import Replica
-from belman.studies.rules import shipping
+from belman.studies.requests import changes, publishing, row_corrections
+from belman.studies.requests.asking import Ask, ask, record
+from belman.studies.requests.observing import observe
+from belman.studies.requests.row_corrections import Given as RowCorrections
+from belman.studies.requests.telling import Tell, correct, give_back, tell
+from belman.studies.requests.together import Answer, SpoiltError, answers, batches
 from belman.studies.rules.limits import Limits
 from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.state import State
-from belman.studies.tickets.returns import give_back
-from belman.studies.tickets.ticket import Ticket
-from belman.studies.traffic import publishing
-from belman.studies.unit_of_work import (
-    Answer,
-    Ask,
-    SpoiltError,
-    Tell,
-    UnitOfWork,
-    batches,
-    check_key,
-    check_reason,
-)
+from belman.studies.ticket import Ticket
+from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
+from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
 from belman.studies.views.import_export import past_data
 from belman.studies.views.looking import Looking
 
@@ -119,9 +109,9 @@ class Study(Looking):
         ticket ranks so many of them. A request that may be sent again carries an idempotency `key`
         of its own: the same key gives the same tickets.
         """
-        count = 1 if n is None else doors.check_count(n)
+        count = 1 if n is None else validate.check_count(n)
         request = Ask(count, key, attributes, context, candidates, top)
-        tickets = self._replica.transact(lambda unit: unit.ask(request))
+        tickets = self._replica.transact(lambda unit: ask(unit, request))
         return tickets[0] if n is None else tickets
 
     def tell(
@@ -144,7 +134,7 @@ class Study(Looking):
         TicketError; see `correct`.
         """
         request = Tell(ticket, reward, key, metrics)
-        return self._replica.transact(lambda unit: unit.tell(request))
+        return self._replica.transact(lambda unit: tell(unit, request))
 
     def correct(
         self,
@@ -163,7 +153,7 @@ class Study(Looking):
         they are but for those that are given; where they make the reward, that is None.
         """
         request = Tell(ticket, reward, key, metrics)
-        return self._replica.transact(lambda unit: unit.correct(request, reason))
+        return self._replica.transact(lambda unit: correct(unit, request, reason))
 
     def give_back(self, tickets: Iterable[str | Ticket]) -> int:
         """Give tickets back that were asked for ahead, and used for nobody: how many of them are
@@ -171,7 +161,7 @@ class Study(Looking):
         asked for; those that have expired are left alone, and one that was told raises
         TicketError, and then none goes.
         """
-        given = doors.check_list(tickets, "tickets", "those that asks gave")
+        given = validate.check_list(tickets, "tickets", "those that asks gave")
         return self._replica.transact(lambda unit: give_back(unit, given))
 
     def together(self, requests: Sequence[Ask | Tell]) -> list[Answer]:
@@ -184,7 +174,7 @@ class Study(Looking):
         found: list[Answer] = []
         for batch in batches(requests, self._replica.limits.tickets):
             try:
-                found += self._replica.transact(partial(UnitOfWork.answers, requests=batch))
+                found += self._replica.transact(partial(answers, requests=batch))
             except SpoiltError:
                 found += map(self._alone, batch)
         return found
@@ -192,7 +182,7 @@ class Study(Looking):
     def _alone(self, request: Ask | Tell) -> Answer:
         """What a request gets in a transaction of its own."""
         try:
-            work = partial(UnitOfWork.answers, requests=[request])
+            work = partial(answers, requests=[request])
             (found,) = self._replica.transact(work)
         except SpoiltError as spoilt:
             return spoilt.refusal
@@ -201,17 +191,17 @@ class Study(Looking):
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) or (arm, reward, attributes), or a CSV or Parquet file with
-        columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study with
-        contexts a context (and a column `context`) is in the place of attributes, and where arms
-        are candidates, the features of one in that of the arm.
+        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame)
+        with columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study
+        with contexts a context (and a column `context`) is in the place of attributes, and where
+        arms are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
         if frames.is_table(rewards) or isinstance(rewards, Mapping):
             rows = past_data(rewards, self._replica.look(lambda state: tuple(state.register)))
         else:
-            rows = doors.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
-        return self._replica.transact(lambda unit: unit.record(rows, reason, key))
+            rows = validate.check_list(rewards, "rewards", "(arm, reward) pairs, or a file")
+        return self._replica.transact(lambda unit: record(unit, rows, reason, key))
 
     # Deciding elsewhere, by published weights
 
@@ -220,7 +210,7 @@ class Study(Looking):
         decisions: int,
         *,
         every: float | timedelta | None = None,
-        valid_for: float | timedelta | None = publishing.VALID_FOR,
+        valid_for: float | timedelta | None = VALID_FOR,
         segment: str | Given | None = None,
         reason: str = "",
         key: str | None = None,
@@ -235,7 +225,7 @@ class Study(Looking):
         with its own versions; in a study that learns by segment it is given as a context,
         {"country": "fr"}, and the weights are that segment's.
         """
-        plan = publishing.check_plan(decisions, every, valid_for)
+        plan = check_plan(decisions, every, valid_for)
         why = check_reason(reason)
         if key is not None:
             check_key(key)
@@ -253,7 +243,7 @@ class Study(Looking):
         now = self._replica.now()
 
         def read(state: State) -> tuple[Weights, bool]:
-            found, _ = publishing.standing(state, self.name, of)
+            found, _ = state.publishing.standing(self.name, of)
             due = state.publishing.is_due(of, now, state.number)
             return found, due and not state.paused and not self.storage.read_only
 
@@ -265,7 +255,8 @@ class Study(Looking):
     def fresh_for(self, segment: str | Given | None = None) -> float:
         """For how many seconds the weights that stand need not be asked for again."""
         now, of = self._replica.now(), self._segment(segment)
-        return self._replica.look(lambda state: state.publishing.fresh_for(of, now))
+        standing = self._replica.look(lambda state: state.publishing.standing(self.name, of))
+        return fresh_for(standing, now)
 
     @property
     def signing_key(self) -> SigningKey:
@@ -282,7 +273,7 @@ class Study(Looking):
         attributes, or mappings with these names; a version of None is for units that were assigned
         without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
         (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
-        sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet or Arrow file.
+        sum and squares. Both may be columns, a data frame, or the path of a file.
         Under one idempotency `key` a batch counts once; the rows themselves are their key where
         none is given. Under a window a row waits until its own has closed, and the last one of a
         unit and version stands until then.
@@ -295,7 +286,9 @@ class Study(Looking):
         if not batch.arm:
             return 0
         content = digest(batch)
-        own = f"rows:{content}" if key is None else check_key(key)
+        own = None if key is None else check_key(key)
+        if own is None and have_units(batch):
+            own = f"rows:{content}"
         self._replica.transact(lambda unit: observe(unit, batch, content, reason, own))
         return count(batch)
 
@@ -360,10 +353,10 @@ class Study(Looking):
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state)
-            policy = state.agent.policy
+            policy = state.decider.policy
             if "exposure" not in {field.name for field in fields(policy)}:
                 raise PolicyError(f"policy {policy.name!r} has no exposure to set: BelMan has one")
-            return {"policy": kept(replace(policy, exposure=given))}  # type: ignore[call-arg]
+            return {"policy": kept(replace(policy, exposure=given))}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, given)
 
@@ -373,7 +366,7 @@ class Study(Looking):
 
         def body(state: State) -> dict[str, Any]:
             changes.check_policy(state, chosen)
-            doors.check_policy(chosen, state.agent.family, len(state.agent.arms))
+            validate.check_policy(chosen, state.decider.family, len(state.arms))
             return {"policy": kept(chosen)}
 
         self._change(Kind.POLICY_CHANGED, reason, body, key, chosen)
@@ -386,7 +379,7 @@ class Study(Looking):
         """
 
         def body(state: State) -> dict[str, Any]:
-            return shipping.shipped(state, arm, self.name)
+            return changes.shipped(state, arm, self.name)
 
         self._change(Kind.SHIPPED, reason, body, key, arm)
 
@@ -394,7 +387,7 @@ class Study(Looking):
         """Let the policy decide again; the study does not ship by itself any more."""
 
         def body(state: State) -> dict[str, Any]:
-            return shipping.unshipped(state, self.name)
+            return changes.unshipped(state, self.name)
 
         self._change(Kind.UNSHIPPED, reason, body, key)
 
@@ -407,10 +400,9 @@ class Study(Looking):
             check_key(key)
 
         def work(unit: UnitOfWork) -> None:
-            if change_keys.made_before(unit, key, kind, asked) is None:
+            if unit.made_before(key, kind, asked) is None:
                 content = body(unit.state) or {}
                 arm = content.pop("arm", None)
-                own = change_keys.marked(key, kind, asked, {"reason": reason, **content})
-                unit.write(kind, arm=arm, **own)
+                unit.change(kind, key, asked, {"reason": reason, **content}, arm=arm)
 
         self._replica.transact(work)

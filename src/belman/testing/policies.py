@@ -21,6 +21,7 @@ from belman.lab import simulate
 from belman.policies import Policy, PolicyKernels, Random
 from belman.problems import problem
 from belman.testing.cases import FamilyCase, Faults
+from belman.testing.frequencies import chances_are_frequencies
 
 _TURNS, _RUNS = 120, 4
 _ELSEWHERE = 10_000.0  # beyond the end of all that a policy of few arms holds
@@ -229,6 +230,7 @@ POLICY_CHECKS: tuple[Callable[[PolicyCase], Faults], ...] = (
     lab_plays_it_twice_alike,
     agent_plays_it,
     equal_arms_are_played_alike,
+    chances_are_frequencies,
     looking_changes_nothing,
     it_goes_on_from_a_file,
     places_are_declared,

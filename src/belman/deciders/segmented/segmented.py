@@ -19,7 +19,6 @@ from typing import Any
 from belman import chance
 from belman.deciders import checks, state_file, validate
 from belman.deciders.decider import Asking, Choice, Decider, Plain, Sums
-from belman.deciders.independent.corrections import swapped
 from belman.deciders.independent.independent import PLAIN, IndependentDecider
 from belman.deciders.independent.saving import patch, patched, sorted_by_name
 from belman.deciders.independent.views import units
@@ -241,12 +240,7 @@ class SegmentedDecider(Decider):
         return self._patch(choice, after, total, sums.n)
 
     def corrected(self, choice: Choice, old: float | None, new: float | None) -> Plain | None:
-        taken, put = (None if x is None else self.inward(x) for x in (old, new))
-        own = self.segments.of(self._key(choice))[self._known_arm(choice.arm)]
-        found = [swapped(self.family, one, taken, put) for one in (own, self._totals[choice.arm])]
-        if found[0] is None or found[1] is None:
-            return None
-        return self._patch(choice, found[0], found[1])
+        return None  # what segments borrow was learnt reward by reward
 
     def _patch(self, choice: Choice, own: Learnt, total: Learnt, n: int = 0) -> Plain:
         segment = [choice.context, patch(choice.arm, own, n)]

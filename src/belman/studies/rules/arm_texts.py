@@ -42,15 +42,13 @@ class ArmTexts:
         arms is refused, and so is one that is none.
         """
         cells = frame.cells(name)
-        known: dict[tuple[type, str], list[Hashable]] = {}
-        found, wrong = [], []
-        for i in range(len(cells)) if rows is None else rows:
-            key = (type(cell := cells[i]), str(cell))
-            if key not in known:
-                known[key] = self.meant(cell, frame.typed)
-            found += known[key][:1]
-            if len(known[key]) != 1:
-                wrong.append(i)
+        chosen = range(len(cells)) if rows is None else rows
+        given = [cells[i] for i in chosen]
+        keys = [cell if type(cell) is str else (type(cell), str(cell)) for cell in given]
+        found = {
+            key: self.meant(cell, frame.typed)
+            for key, cell in dict(zip(keys, given, strict=True)).items()
+        }
 
         def say(i: int) -> str:
             meant, arms = self.meant(cells[i], frame.typed), list(self._own.values())
@@ -60,9 +58,10 @@ class ArmTexts:
             remedy = f"write {listing(_ways(arm)[1] for arm in meant)}"
             return f"row {i + 1}: {cells[i]!r} may be {listing(meant)}: {remedy}"
 
-        if wrong:
+        if any(len(meant) != 1 for meant in found.values()):
+            wrong = [i for i, key in zip(chosen, keys, strict=True) if len(found[key]) != 1]
             raise refusal(frame.source, wrong, say, ArmError)
-        return found
+        return [found[key][0] for key in keys]
 
     def text(self, arm: Hashable) -> str:
         """The name of an arm in a file, its kind in front (int:1) where two would read alike."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
 
 from belman.errors import RewardError, SettingError
 from belman.measures.limits import Limit, log_odds
 from belman.measures.martingales import BETS
+from belman.studies.codec import DERIVED, Place
 from belman.studies.rules.metrics import MOST, Metrics, SumsByArm, check_name
 
 #: The chance that an arm which keeps within a limit is ever taken out of play by it.
@@ -57,14 +59,21 @@ class Crossed(NamedTuple):
     limit: Limit
 
 
+def _is_capital(found: list[float]) -> bool:
+    return len(found) == len(BETS)
+
+
+@dataclass
 class Guards:
     """The capital against every arm and limit, and which arms are out of play by which."""
 
-    def __init__(self, guard: Guard | None) -> None:
-        self.limits = dict(guard or {})
-        self.capitals: dict[tuple[int, str], list[float]] = {}
-        self.stopped: dict[int, str] = {}
-        self.touched: set[int] = set()  # arms that were counted since somebody looked
+    capitals: dict[tuple[Place, str], Annotated[list[float], _is_capital]] = field(
+        default_factory=dict
+    )
+    stopped: dict[Place, str] = field(default_factory=dict)
+    limits: Any = field(default_factory=dict, metadata=DERIVED)  # by the names of metrics
+    #: Arms that were counted since somebody looked.
+    touched: set[int] = field(default_factory=set, metadata=DERIVED)
 
     def count(self, arm: int, metrics: Metrics, times: int = 1) -> None:
         """A ticket with these metrics counts, or (-1) counts no more."""
@@ -112,23 +121,6 @@ class Guards:
                     "log_odds": 0.0 if capitals is None else log_odds(capitals),
                     "crossed": self.stopped.get(place) == name,
                 }
-
-    def copied(self) -> Guards:
-        """The same, to go its own way."""
-        other = Guards(None)
-        other.limits, other.stopped = self.limits, self.stopped.copy()
-        other.capitals, other.touched = self.capitals.copy(), self.touched.copy()
-        return other
-
-    def to_plain(self) -> dict[str, Any]:
-        """For a snapshot."""
-        rows = [[*key, capitals] for key, capitals in sorted(self.capitals.items())]
-        return {"capitals": rows, "stopped": [list(pair) for pair in sorted(self.stopped.items())]}
-
-    def from_plain(self, content: dict[str, Any]) -> None:
-        """Take over what `to_plain` gave."""
-        self.capitals = {(arm, name): capitals for arm, name, capitals in content["capitals"]}
-        self.stopped = dict(content["stopped"])
 
 
 _BAR = -math.log(RISK)

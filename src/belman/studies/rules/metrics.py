@@ -11,13 +11,15 @@ import json
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from belman.errors import RewardError, SettingError, StateError, listing, nearest
+from belman.errors import BelmanError, RewardError, SettingError, listing, nearest
+from belman.studies.codec import Place, Whole
 from belman.studies.log.event_log import Event
 from belman.studies.rules.utility import Utility
 from belman.table import Table
@@ -26,8 +28,6 @@ MOST = 20  # metrics of a study
 LONGEST = 40  # characters of a name
 LARGEST = 1e100  # so that sums of squares are finite
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST - 1}}}")
-
-_FRACTION = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,4000})?")
 
 Metrics = dict[str, float]
 
@@ -52,9 +52,22 @@ def check_metrics(given: object, known: Set[str] = frozenset()) -> Metrics:
     return dict(sorted(found.items()))
 
 
+def are_metrics(found: Metrics) -> bool:
+    """Whether these are metrics as a log keeps them."""
+    try:
+        return check_metrics(found) == found
+    except BelmanError:
+        return False
+
+
+def is_metric(name: str) -> bool:
+    """Whether a metric may have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def check_name(name: object) -> str:
     """A name of a metric."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not is_metric(name):
         allowed = f"letters, digits and _, at most {LONGEST}, and no digit first"
         raise SettingError(f"{str(name)[:80]!r} cannot name a metric: it must be made of {allowed}")
     return name
@@ -118,7 +131,7 @@ def told_in(event: Event) -> Metrics:
 class Sums(NamedTuple):
     """How often a metric counted, its sum and its sum of squares, which are exact."""
 
-    n: int = 0
+    n: Annotated[int, Whole(1)] = 0
     sum: Fraction = Fraction(0)
     squares: Fraction = Fraction(0)
 
@@ -137,11 +150,16 @@ class Sums(NamedTuple):
         return float(mean), float(mean) - width, float(mean) + width
 
 
+def _are_of_numbers(sums: Sums) -> bool:
+    return sums.squares * sums.n >= sums.sum * sums.sum
+
+
+@dataclass
 class SumsByArm:
     """The sums of every metric of every arm, by the arm's place in the register."""
 
-    def __init__(self) -> None:
-        self.sums: dict[tuple[int, str], Sums] = {}
+    names: set[Annotated[str, is_metric]] = field(default_factory=set)  # that were ever told
+    sums: dict[tuple[Place, str], Annotated[Sums, _are_of_numbers]] = field(default_factory=dict)
 
     def count(self, arm: int, metrics: Metrics, times: int = 1) -> None:
         """A ticket with these counts, or (-1) counts no more."""
@@ -161,26 +179,3 @@ class SumsByArm:
             for (arm, metric), sums in sorted(self.sums.items())
         ]
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
-
-    def copied(self) -> SumsByArm:
-        """The same, to go its own way."""
-        other = SumsByArm()
-        other.sums = self.sums.copy()
-        return other
-
-    def to_plain(self) -> list[list[Any]]:
-        """For a snapshot."""
-        rows = sorted(self.sums.items())
-        return [[*key, one.n, str(one.sum), str(one.squares)] for key, one in rows]
-
-    def from_plain(self, rows: list[list[Any]]) -> None:
-        """Take over what `to_plain` gave."""
-        for arm, name, n, total, squares in rows:
-            self.sums[arm, check_name(name)] = Sums(n, _exact(total), _exact(squares))
-
-
-def _exact(text: object) -> Fraction:
-    """A fraction as it was written: 1e999999999, which would fill the memory, is none."""
-    if not isinstance(text, str) or not _FRACTION.fullmatch(text):
-        raise StateError(f"{str(text)[:40]!r} is not a sum of metrics")
-    return Fraction(text)

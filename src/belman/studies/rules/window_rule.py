@@ -6,7 +6,7 @@ import reprlib
 from datetime import timedelta
 from typing import Literal
 
-from belman.agent.scale import Scale
+from belman.deciders.scale import Scale
 from belman.errors import RewardError, SettingError
 
 #: Seconds that a window has at least for early learning: clocks tell no shorter delays apart.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from belman import spec
-from belman.agent import doors, state_file
+from belman.deciders import state_file, validate
 from belman.errors import (
     ArmError,
     BelmanError,
@@ -36,7 +36,7 @@ def check_texts(values: Mapping[str, Any]) -> None:
 
 def check_arm(arm: Hashable) -> Hashable:
     """A name that a log can keep and give back."""
-    doors.check_new(arm, ())
+    validate.check_new(arm, ())
     encoded = state_file.encode_arm(arm)
     if _lost(encoded):
         allowed = "a study's arms are named by strings, numbers or tuples of them"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from belman.agent import Agent, ContextualAgent, doors
-from belman.agent.changing import check_drift, check_last
-from belman.agent.reporting import check_rule
-from belman.errors import ArmError, PolicyError, SettingError
+from belman.deciders import Asking, FeaturedDecider, IndependentDecider, validate
+from belman.deciders.independent.changing import check_drift, check_last
+from belman.deciders.segmented.segment_beliefs import check_names
+from belman.deciders.segmented.segmented import check_segmented_policy
+from belman.deciders.shares import Shares, check_control_share, check_floor
+from belman.errors import ArmError, SettingError, listing, nearest
 from belman.families import Family, family_named
+from belman.measures.stop_rules import check_rule
 from belman.models import Linear, Logistic
 from belman.policies import BelMan, Policy
-from belman.segments.segment_beliefs import check_names
-from belman.studies.rules import floors
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.metrics import check_utility
 from belman.studies.rules.shipping import check_then
@@ -53,9 +54,9 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     told.family = _family(told, merged["prior"])
     told.discount = 1.0 if told.discount is None else told.discount
     told.policy = _policy(told, merged["drift"], merged["last"])
-    told.arms = tuple(check_arm(arm) for arm in doors.check_names(told.arms, "arms"))
-    told.priors = doors.check_priors(told.priors)
-    trial = Agent(
+    told.arms = tuple(check_arm(arm) for arm in validate.check_names(told.arms, "arms"))
+    told.priors = validate.check_priors(told.priors)
+    trial = IndependentDecider(
         told.arms,
         told.family,
         told.policy if told.model is None else BelMan(),
@@ -64,8 +65,8 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
         clip=told.clip,
         minimise=told.minimise,
         discount=told.discount,
-        seed=told.seed,
     )
+    validate.check_seed(told.seed)
     told.priors = {arm: told.family.check_prior(prior) for arm, prior in told.priors.items()}
     told.range, told.discount = trial.scale.range, float(told.discount)
     _check_window(told, trial)
@@ -75,7 +76,7 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     told.reward, told.guard = check_utility(told.reward), check_guard(told.guard)
     told.stop_when = check_rule(told.stop_when)
     told.then = check_then(told.then, told.stop_when)
-    floors.check_shares(told)
+    _check_shares(told)
     return vars(told)
 
 
@@ -87,7 +88,8 @@ def _check_contexts(told: SimpleNamespace, given: Mapping[str, Any]) -> None:
         raise SettingError(f"segments={told.segments!r} beside {sorted(along)[0]}: {remedy}")
     if told.segments is not None:
         told.segments = check_names(told.segments)
-        check_serves_segments(told.policy)
+        if isinstance(told.policy, Policy):
+            check_segmented_policy(told.policy)
     elif along:
         _check_features(told, along, given)
     if told.arms is None:
@@ -97,29 +99,20 @@ def _check_contexts(told: SimpleNamespace, given: Mapping[str, Any]) -> None:
         told.early = False
 
 
-def check_serves_segments(policy: object) -> None:
-    """Refuse a policy that keeps more than the beliefs which segments lend it."""
-    if isinstance(policy, Policy) and (policy.learns or policy.learns_from_asks):
-        words = "it keeps more than beliefs, which segments share"
-        raise PolicyError(f"policy {policy.name!r} cannot serve segments: {words}")
-
-
 def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping[str, Any]) -> None:
     """Check what a contextual agent is made of, and keep it as the agent has it."""
-    arms = [] if told.arms is None else doors.check_names(told.arms, "arms")
+    arms = [] if told.arms is None else validate.check_names(told.arms, "arms")
     named = isinstance(told.features, Iterable) and not isinstance(told.features, Mapping)
     if arms == [CANDIDATE] and named:  # as settings of candidates keep it
         arms = []
     if not arms and isinstance(told.features, (str, bytes, Mapping)):
         remedy = "without arms, features are the names of what candidates come with: ['price']"
         raise SettingError(f"features={told.features!r}: {remedy}")
-    rest: dict[str, Any] = {"policy": told.policy, "minimise": told.minimise, "seed": 0}
-    trial = ContextualAgent(arms, **along, **rest)
-    made = trial.definition()
+    trial = FeaturedDecider(arms, **along, policy=told.policy, minimise=told.minimise)
     told.policy, told.model = trial.policy, trial.model
-    told.pooling, told.scale = made["pooling"], made["scale"]
+    told.pooling, told.scale = trial.pooling, trial.spread
     told.context = tuple(trial.context_names)
-    told.interactions = tuple(map(tuple, made["interactions"]))
+    told.interactions = tuple(map(tuple, trial.knowledge.columns.interactions))
     told.arms, told.features = arms or [CANDIDATE], tuple(trial.feature_names)
     kept(told.policy)
     kept(told.model)
@@ -127,7 +120,7 @@ def _check_features(told: SimpleNamespace, along: dict[str, Any], given: Mapping
     if not arms:
         _refuse(given, _NOT_FOR_CANDIDATES, "studies of candidates")
     elif told.features:
-        told.features = dict(zip(arms, made["rows"], strict=True))
+        told.features = dict(zip(arms, trial.at_hand(Asking())[1], strict=True))
     else:
         told.features = None
 
@@ -163,7 +156,7 @@ def _policy(told: SimpleNamespace, drift: Any, last: Any) -> Any:
     return check_policy(BelMan() if chosen is None else chosen)
 
 
-def _check_window(told: SimpleNamespace, trial: Agent) -> None:
+def _check_window(told: SimpleNamespace, trial: IndependentDecider) -> None:
     """Check when a ticket counts, and as what."""
     given = told.window, told.silence, told.accumulate
     told.window, told.silence = check_window(*given, trial.scale)
@@ -171,3 +164,36 @@ def _check_window(told: SimpleNamespace, trial: Agent) -> None:
         told.model.check_reward(told.silence)
     why_not = why_not_early(trial.scale, told.window, told.silence, told.accumulate)
     told.early = check_early(told.early, why_not)
+
+
+def _check_shares(told: SimpleNamespace) -> None:
+    """Check the settings that share out traffic, and what has no meaning beside another."""
+    told.control = check_control(told.control, told.arms)
+    least = check_floor(told.floor, told.arms)
+    told.control_share = check_control_share(told.control_share, told.control)
+    if told.uniform_share and (least is not None or told.control_share is not None):
+        remedy = "floors of all arms are a uniform share too: leave out uniform_share"
+        raise SettingError(f"uniform_share={told.uniform_share!r} beside floors: {remedy}")
+    told.uniform_share = _check_uniform(told.uniform_share)
+    Shares(least, told.control, told.control_share).check(told.arms)
+    told.floor = dict(least) if isinstance(least, tuple) else least
+
+
+def check_control(control: Hashable | None, arms: Sequence[Hashable]) -> Hashable | None:
+    """One of the arms, or None."""
+    if control is None:
+        return None
+    if control not in arms:
+        there = f"there are {listing(arms)}{nearest(control, arms)}"
+        raise ArmError(f"control={control!r} is not one of the arms: {there}")
+    return arms[arms.index(control)]
+
+
+def _check_uniform(share: float | None) -> float:
+    """A share of traffic that is assigned uniformly, which may be none or all."""
+    if share is None:
+        return 0.0
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
+        allowed = "it must be a number from 0 to 1"
+        raise SettingError(f"uniform_share={share!r} is not a share of traffic: {allowed}")
+    return float(share)

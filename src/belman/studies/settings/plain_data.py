@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from belman import spec
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.errors import StateError
 from belman.families import Family
 from belman.measures.stop_rules import StopRule

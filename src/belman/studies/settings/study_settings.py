@@ -14,19 +14,20 @@ from dataclasses import InitVar, dataclass, field, fields
 from typing import Any
 
 from belman import chance
-from belman.agent import Agent
-from belman.agent.contextual.agent import ContextualAgent
+from belman.deciders import (
+    Decider,
+    FeaturedDecider,
+    IndependentDecider,
+    SegmentedDecider,
+    Shares,
+)
 from belman.errors import SettingError, StateError
 from belman.families import Family
 from belman.measures.limits import Limit
 from belman.measures.stop_rules import StopRule
 from belman.models import Model
-from belman.policies import BelMan, Forgetting, Policy
+from belman.policies import Forgetting, Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.contexts.context import Contexts
-from belman.studies.contexts.features import FeatureContexts
-from belman.studies.contexts.segments import SegmentContexts
-from belman.studies.rules.floors import Floor
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import FORGET, Silence
 from belman.studies.settings import plain_data
@@ -94,7 +95,9 @@ class StudySettings:
         "What to do when the stopping rule is met: say (only report it, the default), or ship (all "
         "traffic to the best arm)."
     )
-    floor: Floor | None = _setting("The least traffic share of every arm, or of some by name.")
+    floor: float | Mapping[Hashable, float] | None = _setting(
+        "The least traffic share of every arm, or of some by name."
+    )
     control_share: float | None = _setting("The share of traffic that control always gets.")
     guard: Mapping[str, Limit] | None = _setting(
         "Guard-rails, limits on means of metrics, such as refund < 0.05."
@@ -133,30 +136,31 @@ class StudySettings:
 
     # What it makes
 
-    def agent(self) -> Agent:
-        """Make the agent with which the study begins."""
-        return Agent(
+    def decider(self) -> Decider:
+        """Make what decides when the study begins."""
+        if self.has_features:
+            along: dict[str, Any] = {name: getattr(self, name) for name in ALONG_FEATURES}
+            arms = () if self.has_candidates else self.arms
+            rest: dict[str, Any] = {"policy": self.policy, "family": self.family}
+            return FeaturedDecider(arms, **along, **rest, minimise=self.minimise)
+        policy: Any = self.policy
+        found = IndependentDecider(
             self.arms,
             self.family,
-            BelMan() if isinstance(self.policy, DependentPolicy) else self.policy,
+            policy,
             priors=self.priors,
             range=self.range,
             clip=self.clip,
             minimise=self.minimise,
             discount=self.discount,
-            seed=0,
         )
+        return found if self.segments is None else SegmentedDecider(self.segments, found)
 
-    def begin_contexts(self) -> Contexts | None:
-        """Make what decides and learns by context, where the study has contexts."""
-        if self.segments is not None:
-            return SegmentContexts(self.segments, self.agent())
-        if not self.has_features:
-            return None
-        along: dict[str, Any] = {name: getattr(self, name) for name in ALONG_FEATURES}
-        arms = () if self.has_candidates else self.arms
-        rest: dict[str, Any] = {"policy": self.policy, "minimise": self.minimise, "seed": 0}
-        return FeatureContexts(ContextualAgent(arms, **along, **rest))
+    @property
+    def shares(self) -> Shares:
+        """The shares of traffic that no policy decides."""
+        floor = tuple(self.floor.items()) if isinstance(self.floor, Mapping) else self.floor
+        return Shares(floor, self.control, self.control_share, self.uniform_share)
 
     def words(self) -> chance.Words:
         """Make the generator from which the generator of every decision is forked."""

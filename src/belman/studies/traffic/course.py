@@ -6,9 +6,11 @@ events from its snapshot, without reading the log.
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
 
+from belman.studies.codec import DERIVED, Count, Number, Place, Whole
 from belman.studies.log.event_log import Event
 
 #: Seconds that a step may be wide, each a multiple of the one before it; a day is doubled further.
@@ -20,25 +22,26 @@ MOST_CHANGES = 50
 _LONGEST_REASON = 200
 
 
+@dataclass(slots=True)
 class Step:
     """Asks by an arm's place in the register, how many rewards counted, and their sum."""
 
-    __slots__ = ("asks", "rewards", "total")
-
-    def __init__(self, asks: dict[int, int], rewards: int = 0, total: float = 0.0) -> None:
-        self.asks, self.rewards, self.total = asks, rewards, total
+    asks: dict[Place, Count]
+    rewards: int = 0
+    total: float = 0.0
 
 
 class Change(NamedTuple):
     """What was done to a study: number, kind and time of the event, an arm, and a reason."""
 
-    number: int
-    kind: int
+    number: Number
+    kind: Count
     time: float
-    arm: int | None
+    arm: Place | None
     reason: str
 
 
+@dataclass
 class Course:
     """Steps of one width, by their number since 1970; they grow wider as time goes on.
 
@@ -49,11 +52,13 @@ class Course:
     (5, 1000)
     """
 
-    def __init__(self) -> None:
-        self.width = WIDTHS[0]
-        self.steps: dict[int, Step] = {}
-        self.changes: list[Change] = []
-        self._cells = 0
+    width: Annotated[int, Whole(1)] = WIDTHS[0]
+    steps: dict[int, Step] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    _cells: int = field(default=0, metadata=DERIVED)
+
+    def __post_init__(self) -> None:
+        self._cells = sum(len(step.asks) for step in self.steps.values())
 
     def ask(self, arm: int, time: float, count: int = 1) -> None:
         """A ticket for an arm was given, or many."""
@@ -72,9 +77,9 @@ class Course:
         step.rewards += rewards
         step.total += reward
 
-    def change(self, event: Event) -> None:
-        """Somebody changed the study; the last so many changes are kept."""
-        reason = str(json.loads(event.body or "{}").get("reason") or "")[:_LONGEST_REASON]
+    def change(self, event: Event, body: Mapping[str, Any]) -> None:
+        """Somebody changed the study; the last changes are kept."""
+        reason = str(body.get("reason") or "")[:_LONGEST_REASON]
         self.changes.append(Change(event.number, int(event.kind), event.time, event.arm, reason))
         del self.changes[:-MOST_CHANGES]
 
@@ -102,33 +107,3 @@ class Course:
                 kept.total += step.total
             self.width, self.steps = wider, steps
             self._cells = sum(len(step.asks) for step in steps.values())
-
-    # Copies and snapshots
-
-    def copied(self) -> Course:
-        """The same, to go its own way."""
-        other = Course()
-        other.width, other.changes, other._cells = self.width, self.changes.copy(), self._cells
-        other.steps = {
-            number: Step(step.asks.copy(), step.rewards, step.total)
-            for number, step in self.steps.items()
-        }
-        return other
-
-    def to_plain(self) -> dict[str, Any]:
-        """For a snapshot."""
-        steps = [
-            [number, step.rewards, step.total, [list(pair) for pair in step.asks.items()]]
-            for number, step in self.steps.items()
-        ]
-        return {"width": self.width, "steps": steps, "changes": list(map(list, self.changes))}
-
-    def from_plain(self, content: dict[str, Any]) -> None:
-        """Take over what `to_plain` gave."""
-        self.width = content["width"]
-        self.steps = {
-            number: Step(dict(asks), rewards, total)
-            for number, rewards, total, asks in content["steps"]
-        }
-        self.changes = [Change(*change) for change in content["changes"]]
-        self._cells = sum(len(step.asks) for step in self.steps.values())

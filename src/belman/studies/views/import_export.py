@@ -16,18 +16,17 @@ from belman import frames
 from belman.errors import SettingError, listing, needing
 from belman.files import replacing
 from belman.frames import Frame
-from belman.studies.contexts.context import CANDIDATES, CHOSEN, CONTEXT
 from belman.studies.log.chain import mark
 from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, Counted
+from belman.studies.outcomes.walk import walk
 from belman.studies.replica import Replica
 from belman.studies.rules.arm_texts import ArmTexts
 from belman.studies.rules.attributes import Attributes, given_in
-from belman.studies.rules.metrics import Metrics, told_in
+from belman.studies.rules.metrics import Metrics, together, told_in
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
-from belman.studies.tickets.corrections import metrics_after
-from belman.studies.tickets.open_tickets import Counted, counted_between
-from belman.studies.tickets.ticket import ticket_id
+from belman.studies.ticket import ticket_id
 from belman.table import harmless
 
 COLUMNS = ("number", "time", "event", "ticket", "arm", "draw", "probability", "reward", "reason")
@@ -53,7 +52,8 @@ def lines(
     """
 
     def read(state: State) -> tuple[int, list[Hashable], StudySettings, list[int]]:
-        given = (state.metric_names, state.attribute_names, state.contexts is not None)
+        tally = state.tally
+        given = (tally.metrics.names, tally.attribute_names, state.settings.has_contexts)
         shown = [
             *range(len(COLUMNS)),
             *(len(COLUMNS) + i for i, names in enumerate(given) if names),
@@ -66,7 +66,7 @@ def lines(
         with replica.storage.transaction(write=False) as transaction:
             start = replica.log.before_open(transaction, after, settings.window)
     log = itertools.takewhile(lambda event: event.number <= number, events(start))
-    told = counted_between(settings, log, after, replica.now()) if windowed else log
+    told = _with_counted(settings, log, replica.now(), after) if windowed else log
     named = ArmTexts(register)
     names = list(map(named.text, register)) if as_text else register
     rows = (_line(one, names, replica.secret, windowed) for one in told)
@@ -74,14 +74,24 @@ def lines(
     return [whole[i] for i in shown], (tuple(row[i] for i in shown) for row in rows)
 
 
+def _with_counted(
+    settings: StudySettings, log: Iterable[Event], now: float, after: int
+) -> Iterator[Event | Counted]:
+    """Yield events, and in their midst what tickets counted as, up to now."""
+    for event, _, closed, _ in walk(settings, log, now, after):
+        yield from (one for one in closed if type(one.key) is int)
+        if event is not None:
+            yield event
+
+
 def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed: bool) -> Row:
     when = datetime.fromtimestamp(one.time, UTC)
     if isinstance(one, Counted):
-        assert one.ticket is not None
-        ticket, metrics = ticket_id(one.ticket, secret, one.mark), _json(one.metrics)
-        what = "forgotten" if one.reward is None else "counted"
-        arm = names[one.arm]
-        return (None, when, what, ticket, arm, None, None, one.reward, None, metrics, None, None)
+        outcome = one.outcome
+        ticket, metrics = ticket_id(one.key, secret, outcome.mark), _json(outcome.metrics or {})
+        what = "forgotten" if outcome.reward is None else "counted"
+        cells = (ticket, names[outcome.arm], None, None, outcome.reward, None, metrics)
+        return (None, when, what, *cells, None, None)
     number = one.number if one.kind == Kind.ASKED else one.ticket
     so_far = windowed and one.kind == Kind.TOLD
     return (
@@ -94,10 +104,19 @@ def _line(one: Event | Counted, names: Sequence[Hashable], secret: str, windowed
         one.probability,
         one.reward,
         None if one.body is None else json.loads(one.body).get("reason"),
-        _json(metrics_after(one) if one.kind == Kind.CORRECTED else told_in(one)),
+        _json(_metrics_in(one)),
         _json(given_in(one)),
         _json(_asked_with(one)),
     )
+
+
+def _metrics_in(event: Event) -> Metrics:
+    """Return the metrics that an event tells, or that a corrected ticket has."""
+    if event.kind != Kind.CORRECTED:
+        return told_in(event)
+    body = json.loads(event.body or "{}")
+    found = together(body.get("metrics_before", {}), body.get("metrics", {}))
+    return {} if event.reward is None else found
 
 
 def _asked_with(event: Event) -> dict[str, Any]:
@@ -189,6 +208,10 @@ def past_data(given: Any, arms: Iterable[Hashable]) -> list[Row]:
 def _final(frame: Frame, rewards: Sequence[float], tickets: Sequence[Any]) -> list[int]:
     """The rows, counted from 0, that hold a reward which stands."""
     events = frame.keys("event") if "event" in frame else [None] * len(frame)
+    if "observed" in events:
+        words = "of outcomes in bulk a log has sums, which cannot be recorded one by one"
+        remedy = "bring them to the other study by observe(…), as they were brought to this one"
+        raise SettingError(f"row {events.index('observed') + 1}: {words}: {remedy}")
     final, places = dict[int, None](), dict[Any, int]()
     for i, (event, ticket) in enumerate(zip(events, tickets, strict=True)):
         if event == _SO_FAR:

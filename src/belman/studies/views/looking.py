@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from belman.agent import Agent, doors
-from belman.errors import StateError, UnknownTicketError
+from belman.agent import Agent
+from belman.agent.agent import agent_of
+from belman.deciders import Asking, FeaturedDecider, SegmentedDecider, validate
+from belman.errors import SettingError, StateError, StudyError, UnknownTicketError
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.contexts.tables import (
-    Candidates,
-    Given,
-    along_features,
-    looking_in,
-    segments_table,
-)
 from belman.studies.log.event_log import Event, Kind
 from belman.studies.log.storage import Storage, Transaction
 from belman.studies.replica import Replica
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
-from belman.studies.tickets.ticket import Ticket, ticket_of
+from belman.studies.ticket import Ticket, ticket_of
 from belman.studies.views import import_export
 from belman.studies.views.replay import Estimate, replay
 from belman.studies.views.study_report import StudyReport, report_of
 from belman.studies.views.study_segments import segments_of
 from belman.table import Table
+
+Given = Mapping[str, Any]
+Candidates = Sequence[Given] | None
+#: Segments that the page lists, the largest first, and coefficients.
+MOST_SEGMENTS, MOST_COEFFICIENTS = 50, 200
 
 
 class Looking:
@@ -58,7 +57,7 @@ class Looking:
     @property
     def arms(self) -> tuple[Hashable, ...]:
         """The arms that are played."""
-        return self._replica.look(lambda state: state.agent.arms)
+        return self._replica.look(lambda state: tuple(state.arms))
 
     @property
     def retired(self) -> tuple[Hashable, ...]:
@@ -75,7 +74,7 @@ class Looking:
     @property
     def policy(self) -> Policy | DependentPolicy:
         """The policy, which chooses."""
-        return self._replica.look(lambda state: state.policy)
+        return self._replica.look(lambda state: state.decider.policy)
 
     @property
     def paused(self) -> bool:
@@ -107,13 +106,12 @@ class Looking:
         """
 
         def read(state: State) -> tuple[int, int, int, int]:
-            tickets, rows = state.tickets, state.rows
-            if tickets.window is None:
-                return state.number, len(tickets.asks), 0, 0
+            if state.book.window is None:
+                return state.number, state.book.tickets, 0, 0
             now = self._replica.now()
-            out = len(tickets.asks) - len(tickets.due(now))
+            out, rows = state.book.waiting(now)
             cell = state.early.law.cell(now) if state.early and out else 0
-            return state.number, out, cell, rows.waiting(now)
+            return state.number, out, cell, rows
 
         return self._replica.look(read)
 
@@ -129,7 +127,7 @@ class Looking:
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
-        return self._replica.look_now(lambda state: copy.deepcopy(state.agent))
+        return self._replica.look_now(lambda state: agent_of(state.ready().copy()))
 
     def beliefs(
         self,
@@ -144,12 +142,16 @@ class Looking:
         over whoever an arm was tried for. Where arms are candidates, these are named by their
         places.
         """
-        if context is not None or candidates is not None:
-            return self._in(context, candidates, lambda agent: agent.beliefs(level))
-        agent, title = self._replica.look_now(
-            lambda state: (copy.deepcopy(state.agent), state.waits or "")
-        )
-        return Table(agent.beliefs(level).columns, title)
+        checked = validate.check_level(level)
+
+        def read(state: State) -> Table:
+            asking = None
+            if context is not None or candidates is not None:
+                asking = _looked_at(state, context, candidates)
+            found = state.decider.beliefs(asking, checked)
+            return Table(found.columns, state.waits or "") if asking is None else found
+
+        return self._replica.look_now(read)
 
     def report(
         self,
@@ -178,7 +180,8 @@ class Looking:
         No reward was told yet: all that is known are the priors.
         >>> study.storage.close(); folder.cleanup()
         """
-        checked, shown = doors.check_level(level), None if most is None else doors.check_count(most)
+        checked = validate.check_level(level)
+        shown = None if most is None else validate.check_count(most)
         state, now = self.copied()
         found = report_of(state, self.name, now, checked, control, shown)
         if by is None:
@@ -198,22 +201,18 @@ class Looking:
         make the mean, such as rare refunds; values that are all the same leave it no width. Windows
         that have closed by now are counted; tickets that nobody told have no metrics.
         """
-        checked = doors.check_level(level)
-        return self._replica.look_now(lambda state: state.metrics.table(state.register, checked))
+        checked = validate.check_level(level)
+        return self._replica.look_now(
+            lambda state: state.tally.metrics.table(state.register, checked)
+        )
 
     def explain(self, *, context: Given | None = None, candidates: Candidates = None) -> Table:
         """Why this arm now: what the policy sees of each arm, the largest index first; for an ask
         with this context and these candidates, where the study has such.
         """
-        if self.settings.has_contexts or context is not None or candidates is not None:
-            return self._in(context, candidates, lambda agent: agent.explain())
-        return self.agent().explain()
-
-    def _in(
-        self, context: Given | None, candidates: Candidates, look: Callable[[Any], Table]
-    ) -> Table:
-        """A look at what is believed in a context."""
-        return self._replica.look_now(lambda state: looking_in(state, context, candidates, look))
+        return self._replica.look_now(
+            lambda state: state.ready().explain(_looked_at(state, context, candidates))
+        )
 
     def reasons(
         self, arm: Hashable, context: Given | None = None, *, candidates: Candidates = None
@@ -221,30 +220,33 @@ class Looking:
         """Which features speak for an arm, or for the candidate at a place, in a context, and which
         against, in a study along features.
         """
-        return self._replica.look_now(
-            lambda state: along_features(state).reasons(arm, context, candidates=candidates)
-        )
+
+        def read(state: State) -> Table:
+            decider = _along_features(state)
+            return decider.reasons(arm, _looked_at(state, context, candidates))
+
+        return self._replica.look_now(read)
 
     def coefficients(self, level: float = 0.95) -> Table:
         """Every coefficient of a study along features, with its credible interval."""
-        return self._replica.look_now(lambda state: along_features(state).coefficients(level))
+        checked = validate.check_level(level)
+        return self._replica.look_now(lambda state: _along_features(state).coefficients(checked))
 
     def contexts(self) -> dict[str, Table]:
         """What is known by context: a table of `coefficients`, or one of `segments`; nothing in a
         study without contexts.
         """
-
-        def read(state: State) -> dict[str, Any]:
-            return {} if state.contexts is None else state.contexts.tables()
-
-        found = self._replica.look_now(read)
-        return {name: Table(columns) for name, columns in found.items()}
+        return self._replica.look_now(tables)
 
     def segments(self) -> Table:
         """Of a study by segments, the most likely best arm of each one seen, the largest first:
         expected reward, interval, P(best), and the share of other segments' rewards that counts.
         """
-        return self._replica.look_now(segments_table)
+        found = self.contexts()
+        if "segments" not in found:
+            words = "open_study(…, segments=[…]) makes one with such"
+            raise StudyError(f"this study has no segments: {words}")
+        return found["segments"]
 
     def changes(self) -> Table:
         """The changes of the world that a policy noticed which follows them (`drift`): at which
@@ -256,8 +258,8 @@ class Looking:
     def tickets(self) -> list[Ticket]:
         """The tickets that are out, oldest first."""
 
-        def read(state: State) -> tuple[dict[int, tuple[int, float]], list[Hashable]]:
-            return dict(state.tickets.asks), list(state.register)
+        def read(state: State) -> tuple[set[int], list[Hashable]]:
+            return {key for key in state.book.open if type(key) is int}, list(state.register)
 
         out, register = self._replica.look_now(read)
         asks = self.events(min(out) - 1) if out else ()
@@ -284,11 +286,11 @@ class Looking:
     @property
     def feature_names(self) -> list[str]:
         """What candidates come with, in a study whose arms these are."""
-        return self._replica.look(lambda state: along_features(state).feature_names)
+        return self._replica.look(lambda state: _along_features(state).feature_names)
 
     def history(self, last: int | None = None) -> Table:
         """The log as a table: every event with its time and reason; or the `last` so many."""
-        after = 0 if last is None else max(self.number - doors.check_count(last), 0)
+        after = 0 if last is None else max(self.number - validate.check_count(last), 0)
         names, lines = import_export.lines(self._replica, self.events, after)
         rows = list(lines)
         return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
@@ -304,9 +306,9 @@ class Looking:
         """
         if isinstance(policy, Policy):
             family, arms = self._replica.look(
-                lambda state: (state.agent.family, len(state.register))
+                lambda state: (state.decider.family, len(state.register))
             )
-            doors.check_policy(policy, family, arms)
+            validate.check_policy(policy, family, arms)
         return replay(self.settings, self.events(), policy, seed, self._replica.now())
 
     def events(self, after: int = 0) -> Iterator[Event]:
@@ -329,3 +331,29 @@ class Looking:
         counts = [f"{now[key]} {noun.format('s' * (now[key] != 1))}" for key, noun in nouns.items()]
         words = ", ".join(counts)
         return f"Study({self.name!r}, {words}{', paused' * now['paused']})"
+
+
+def _looked_at(state: State, context: Given | None, candidates: Candidates) -> Asking:
+    """Return a context and candidates to look at."""
+    if not state.settings.has_contexts and (context is not None or candidates is not None):
+        words = "open_study(…, context=[…]) makes one"
+        raise StudyError(f"this study has no contexts to look at: {words}")
+    if state.settings.has_candidates and candidates is None:
+        raise SettingError("arms are candidates here: give candidates=[…] to look at")
+    return state.check_asking(context, candidates)
+
+
+def _along_features(state: State) -> FeaturedDecider:
+    """Return what decides in a study along features."""
+    if isinstance(state.decider, FeaturedDecider):
+        return state.decider
+    raise StudyError("this study has no features: open_study(…, context=[…]) makes one with such")
+
+
+def tables(state: State) -> dict[str, Table]:
+    """Return what the page shows of contexts: tables by title."""
+    if isinstance(state.decider, SegmentedDecider):
+        return {"segments": state.decider.table(MOST_SEGMENTS)}
+    if isinstance(state.decider, FeaturedDecider):
+        return {"coefficients": state.decider.coefficients(0.95, MOST_COEFFICIENTS)}
+    return {}

@@ -18,27 +18,28 @@ which both agree may hold none, and then show no spread at all.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from belman import chance
-from belman.agent import doors
+from belman.deciders import Asking, Choice, FeaturedDecider, validate
+from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
-from belman.measures.policy_values import policy_value_sequence
+from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
-from belman.studies.bulk.rows_as_asks import BulkRows
-from belman.studies.contexts.context import Contexts
 from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT
+from belman.studies.outcomes.walk import standing
 from belman.studies.settings import StudySettings
-from belman.studies.settings.checks import check_serves_segments
 from belman.studies.state import State
-from belman.studies.tickets.open_tickets import what_counted
+from belman.studies.views.rows_as_asks import BulkRows
 
 #: The least effective sample size on which an estimate is given.
 LEAST_SIZE = 50.0
@@ -89,15 +90,13 @@ def replay(
     Rewards are what tickets, and rows in bulk, counted as. Asks whose window is still open at `now`
     are left out, told or not, so that what is told early is not preferred.
     """
-    doors.check_seed(seed)
+    validate.check_seed(seed)
     events = list(log)
     bulk = BulkRows(settings, events, now)
     asks = bulk.asks(seed)
-    returned = {event.ticket for event in events if event.kind == Kind.RETURNED}
-    rewards, out = what_counted(settings, events, now)
-    if settings.window is not None:
-        events = [event for event in events if event.number not in out]
-    events = [event for event in events if event.number not in returned]
+    _, rewards, out, returned = standing(settings, events, now)
+    unused = returned if settings.window is None else out | returned
+    events = [event for event in events if event.number not in unused]
     earned = bulk.average_with(rewards.values())
     rewards |= {ask.number: reward for rows in asks.values() for ask, reward in rows}
     events = [one for event in events for one in (event, *_asks_of(event, asks))]
@@ -212,38 +211,29 @@ def _walk(
     seed: int,
 ) -> _Walk:
     """Live along the log."""
-    state = State(_under(settings, policy))
+    state = State.begin(_under(settings, policy))
     words, coin = chance.generator(seed), chance.generator(seed, 1)
     toss = entry(chance.uniform).hold(LATER, mind=coin)
     rows: list[tuple[float, float, float, float, int, int]] = []
     turns = 0
-    contexts = settings.begin_contexts()
-    averages = _Averages() if contexts is None else _Learnt(contexts)
+    averages = _Learnt(settings) if settings.has_contexts else _Averages()
     for event in events:
         if event.kind in (Kind.RECORDED, Kind.ARM_ADDED, Kind.ARM_RETIRED):
             state.fold(event)
         if event.draw not in draws or event.number not in rewards:
             continue
         assert event.probability is not None
-        assert event.arm is not None
-        asked = None if state.contexts is None else state.contexts.read(event)
-        place = state.choose(words, event.number, None if asked is None else asked.asking)
-        logged = event.arm if asked is None else asked.place
-        same = place == logged
+        asking, logged = _asked(state, event)
+        choice = state.choose(words, event.number, asking)
+        same = choice.arm == logged
         weight, reward = 1.0 / event.probability if same else 0.0, rewards[event.number]
-        of_chosen, of_logged = averages.of(event, place, logged)
-        rows.append((weight, reward, of_chosen, reward - of_logged, logged, turns))
-        averages.add(event, reward)
+        of_chosen, of_logged = averages.of(asking, choice.arm, logged)
+        place = logged if asking.candidates is not None else state.places[logged]
+        rows.append((weight, reward, of_chosen, reward - of_logged, place, turns))
+        averages.add(asking, logged, reward)
         kept = same and toss() < least / event.probability
         turns += kept
-        if asked is not None and state.contexts is not None:
-            state.contexts.meet(asked.asking)
-            if kept:
-                state.contexts.learn(*asked, rewards[event.number])
-        elif kept:
-            state.agent.tell(state.register[place], rewards[event.number])
-        else:
-            state.agent.cancel(state.register[place])
+        state.decider.settle(choice, rewards[event.number] if kept else None)
     weights, gains, expected, surprises, arms, lived = np.array(rows).reshape(-1, 6).T
     return _Walk(weights, gains, expected, surprises, arms, lived, turns)
 
@@ -255,39 +245,59 @@ def _under(settings: StudySettings, policy: Policy | DependentPolicy) -> StudySe
         if settings.has_features:
             words = "it knows no contexts: give one of belman.policies.dependent"
         raise ReplayError(f"policy {policy.name!r} cannot be replayed: {words}")
-    if settings.segments is not None:
-        check_serves_segments(policy)
+    if settings.segments is not None and isinstance(policy, Policy):
+        check_segmented_policy(policy)
     return settings.under(policy)
+
+
+def _asked(state: State, event: Event) -> tuple[Asking, Any]:
+    """Return what an ask was decided with, all of its candidates included, and what was chosen."""
+    assert event.arm is not None
+    if not state.settings.has_contexts:
+        return Asking(), state.register[event.arm]
+    body = json.loads(event.body or "{}")
+    asking = state.decider.check(body.get(CONTEXT), body.get(CANDIDATES))
+    return asking, state.register[event.arm] if asking.candidates is None else body[CHOSEN]
 
 
 class _Averages:
     """What every arm has earned on average so far, and all of them where one was not tried yet."""
 
     def __init__(self) -> None:
-        self._sums: dict[int | None, tuple[int, float]] = {}
+        self._sums: dict[Any, tuple[int, float]] = {}
 
-    def add(self, event: Event, reward: float) -> None:
-        for which in {event.arm, None}:
+    def add(self, asking: Asking, arm: Any, reward: float) -> None:
+        for which in (("arm", arm), None):
             n, total = self._sums.get(which, (0, 0.0))
             self._sums[which] = (n + 1, total + reward)
 
-    def of(self, event: Event, *arms: int) -> list[float]:
-        found = [self._sums.get(arm) or self._sums.get(None) or (1, 0.0) for arm in arms]
+    def of(self, asking: Asking, *arms: Any) -> list[float]:
+        every = self._sums.get(None) or (1, 0.0)
+        found = [self._sums.get(("arm", arm)) or every for arm in arms]
         return [total / n for n, total in found]
 
 
-class _Learnt:
-    """What the rewards of the log so far let expect of an arm, or candidate, in the context of an
-    event.
-    """
+class _Learnt(_Averages):
+    """What the rewards of the log so far let expect of an arm, or candidate, in a context."""
 
-    def __init__(self, contexts: Contexts) -> None:
-        self._contexts = contexts
+    def __init__(self, settings: StudySettings) -> None:
+        self._decider: Any = settings.decider()
 
-    def add(self, event: Event, reward: float) -> None:
-        self._contexts.learn(*self._contexts.read(event), reward)
+    def add(self, asking: Asking, arm: Any, reward: float) -> None:
+        choice = self._choice(asking, arm)
+        self._decider.expect(choice)
+        self._decider.settle(choice, reward)
 
-    def of(self, event: Event, *places: int) -> list[float]:
-        asking, _ = self._contexts.read(event)
-        self._contexts.meet(asking)
-        return [self._contexts.expected(asking, place) for place in places]
+    def of(self, asking: Asking, *arms: Any) -> list[float]:
+        self._decider.meet(asking)
+        if isinstance(self._decider, FeaturedDecider):
+            return [self._decider.expected(self._choice(asking, arm)) for arm in arms]
+        segments = self._decider.segments
+        believed = segments.believed(segments.key(asking.context))
+        family, outward = self._decider.family, self._decider.outward
+        return [outward(family.expected_reward(believed[arm].belief)) for arm in arms]
+
+    @staticmethod
+    def _choice(asking: Asking, arm: Any) -> Choice:
+        candidate = None if asking.candidates is None else asking.candidates[arm]
+        return Choice(arm, context=asking.context, candidate=candidate)

@@ -6,17 +6,16 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from belman.agent import reporting
 from belman.measures import report_page, sentences
 from belman.measures.earned import Earned, earned
 from belman.measures.martingales import no_mixture
 from belman.measures.report import Report, plain, report
 from belman.measures.segments import Segments
 from belman.measures.soundness import RISK, Finding
-from belman.studies.rules.floors import check_control
+from belman.studies.settings.checks import check_control
 from belman.studies.state import State
 from belman.studies.traffic.colours import Colour, colour_of
-from belman.studies.traffic.counts import LATE
+from belman.studies.traffic.tally import LATE
 from belman.studies.views.study_segments import divides
 
 _IN_CONTEXTS = (
@@ -124,9 +123,9 @@ def report_of(
     most: int | None = None,
 ) -> StudyReport:
     """The report on a state of this moment, beside another control than its own if one is given."""
-    known, settings = reporting.known(state.agent), state.settings
+    known, settings = state.decider.known(), state.settings
     against = check_control(control, known.arms) if control is not None else settings.control
-    notes: tuple[str, ...] = () if state.contexts is None else (_IN_CONTEXTS,)
+    notes: tuple[str, ...] = (_IN_CONTEXTS,) if settings.has_contexts else ()
     if against is not None and against not in known.arms:
         notes = (f"Control {against!r} is not played any more: nothing is compared with it.",)
         against = None
@@ -135,7 +134,8 @@ def report_of(
         of = f"the {most} arms that are most likely the best"
         notes = (*notes, f"Lift and intervals at any look are given for {of}.")
     traffic = {arm: _traffic(state, place) for place, arm in enumerate(state.register)}
-    past, told = state.traffic, sum(state.traffic.told)
+    tally = state.tally
+    told = sum(arm.told for arm in tally.arms)
     plain = {one.name: getattr(found, one.name) for one in fields(found)}
     return StudyReport(
         **{**plain, "notes": (*found.notes, *notes)},
@@ -144,47 +144,46 @@ def report_of(
         time=now,
         paused=state.paused,
         traffic=traffic,
-        earned=earned(known, told, state.reward - past.past_sum),
+        earned=earned(known, told, tally.reward - tally.past_sum),
         then=settings.then,
         shipped=None if state.shipped is None else state.register[state.shipped],
-        floors=state.deciding.floors(state),
-        guards=tuple(state.guards.rows(state.register, state.metrics)),
+        floors=settings.shares.of(state.arms),
+        guards=tuple(state.guards.rows(state.register, tally.metrics)),
         attributes=tuple(sorted(divides(state))),
         retired={state.register[place]: traffic[state.register[place]] for place in state.retired},
     )
 
 
 def _traffic(state: State, place: int) -> Traffic:
-    asked, total = state.asks[place], sum(state.asks)
+    own, total = state.tally.arms[place], sum(arm.asks for arm in state.tally.arms)
     out = state.learnt(place).pending
-    share = asked / total if total else 0.0
+    share = own.asks / total if total else 0.0
     colour = colour_of(state.register[place], place)
-    return Traffic(place, colour, asked, state.traffic.told[place], out, share)
+    return Traffic(place, colour, own.asks, own.told, out, share)
 
 
 def findings(state: State, now: float, most: int | None = None) -> list[Finding]:
     """Every question of soundness that a state can answer; of very many arms the `most` that were
     played most often are asked whether they changed, all of them at one risk.
     """
-    register, counts = state.register, state.traffic
-    published = state.publishing.sample_ratio(register)
-    found: list[Finding | None] = [counts.sample_ratio(register, published)]
+    register, counts = state.register, state.tally
+    found: list[Finding | None] = [counts.sample_ratio(register)]
     out, late = [0] * len(register), [0] * len(register)
     settings = state.settings
     awaited = settings.window is None
-    for place, time in state.tickets.asks.values():
-        out[place] += 1
-        late[place] += awaited and time + LATE <= now
-    found.append(counts.missing(register, state.asks, out, late))
-    agent = state.agent
-    if reporting.why_not_all(agent):
+    for key, one in state.book.open.items():
+        if type(key) is int:
+            out[one.arm] += 1
+            late[one.arm] += awaited and one.time + LATE <= now
+    found.append(counts.missing(register, out, late))
+    decider, known = state.decider, state.decider.known()
+    if known.faded:
         followed = "Arms may change over time: this study follows them."
         found.append(Finding("drift", False, 1.0, followed))
-    elif state.contexts is None and not no_mixture(agent.family):  # contexts shift as one chooses
-        units = reporting.units(agent.scale)
-        places = [state.places[arm] for arm in agent.arms if counts.cuts[state.places[arm]]]
-        for place in sorted(sorted(places, key=lambda place: -state.asks[place])[:most]):
+    elif not settings.has_contexts and not no_mixture(decider.family):  # contexts shift
+        places = [state.places[arm] for arm in state.arms if counts.arms[state.places[arm]].cuts]
+        for place in sorted(sorted(places, key=lambda place: -counts.arms[place].asks)[:most]):
             arm, risk = register[place], RISK / len(places)
-            now_known = agent.learnt(arm)
-            found.append(counts.drift(place, arm, agent.family, now_known, units, risk))
+            now_known = decider.learnt(arm)
+            found.append(counts.drift(place, arm, decider.family, now_known, known.units, risk))
     return [one for one in found if one is not None]

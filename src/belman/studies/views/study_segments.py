@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belman.agent import reporting
-from belman.agent.scale import Scale
+from belman.deciders.scale import Scale
 from belman.errors import SettingError
 from belman.families import Family
 from belman.measures.learnt import learnt
 from belman.measures.report import Report
 from belman.measures.segments import Segments, compared, segments
-from belman.studies.bulk.open_rows import OpenRow, OpenRows
-from belman.studies.bulk.outcomes import Outcomes
-from belman.studies.bulk.row_attributes import taught
-from belman.studies.bulk.row_corrections import RowCorrection
-from belman.studies.contexts.context import asked_in
 from belman.studies.log.event_log import Event, Kind
-from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_known, given_in
+from belman.studies.outcomes.book import Counted, Outcome
+from belman.studies.outcomes.bulk import Bulk
+from belman.studies.outcomes.row_attributes import taught
+from belman.studies.outcomes.walk import walk
+from belman.studies.requests.row_corrections import RowCorrection, corrected_in
+from belman.studies.rules.attributes import NONE, OTHERS, Attributes, check_known
 from belman.studies.state import State
-from belman.studies.tickets.open_tickets import what_counted
 
 #: Segments that are shown; the smaller ones are taken together.
 MOST = 30
@@ -59,34 +55,57 @@ class _Sides:
     """Both arms in every segment of an attribute."""
 
     def __init__(self, state: State, by: str, pair: tuple[int, int]) -> None:
-        scale = self.scale = state.agent.scale
-        self.by, self.pair, self.family = by, pair, state.agent.family
+        scale = self.scale = state.decider.scale
+        self.by, self.pair, self.family = by, pair, state.decider.family
+        self.places, self.outcomes = state.places, dict[Any, Outcome]()
         self.priors = {place: state.learnt(place).prior for place in pair}
         self.found = defaultdict[str, tuple[_Side, _Side]](lambda: (_Side(scale), _Side(scale)))
 
     def of(self, value: str, place: int) -> _Side:
         return self.found[value][self.pair.index(place)]
 
-    def tell(self, attributes: Attributes | None, place: int | None, reward: float | None) -> None:
-        """A ticket counted, or a row for itself."""
-        if place in self.pair and reward is not None:
-            self.of((attributes or {}).get(self.by, NONE), place).tell(reward)
+    def take(
+        self,
+        event: Event | None,
+        body: Mapping[str, Any],
+        closed: list[Counted],
+        counted: list[Counted],
+    ) -> None:
+        """Take a step of the log."""
+        for key, outcome, *_ in (*closed, *counted):
+            self.outcomes[len(self.outcomes) if key is None else ("of", key)] = outcome
+        if event is None:
+            for outcome in self.outcomes.values():
+                self.tell(_known_of(outcome), outcome.arm, outcome.reward)
+        elif event.kind == Kind.CORRECTED:
+            key = ("of", event.ticket)
+            self.outcomes[key] = self.outcomes[key]._replace(reward=event.reward)
+        elif event.kind == Kind.OBSERVED:
+            self.observe(Bulk.of(body))
+        elif event.kind == Kind.ROWS_CORRECTED:
+            for row in corrected_in(body):
+                self.correct(row)
 
-    def observe(self, event: Event) -> None:
-        """A batch of rows, with attributes or by the weights of a segment."""
-        found, family = Outcomes.of(event), self.family
+    def tell(self, attributes: Attributes, place: int, reward: float | None) -> None:
+        """An outcome counted for itself."""
+        if place in self.pair and reward is not None:
+            self.of(attributes.get(self.by, NONE), place).tell(reward)
+
+    def observe(self, found: Bulk) -> None:
+        """A batch of rows counted, with attributes or by the weights of a segment."""
         for part in found.by:
             if part.name == self.by and part.arm in self.pair:
                 self.of(part.value, part.arm).add(part.n, np.array(part.learned))
         for context, place, n, total, squares in found.contexts:
             if self.by in context and place in self.pair:
-                prior = self.priors[place]
+                prior, family = self.priors[place], self.family
                 after = family.update_many(prior, n, total, squares)
                 learned = family.additive(after) - family.additive(prior)
                 self.of(_words(context)[self.by], place).add(n, learned)
 
-    def correct(self, row: RowCorrection, place: int) -> None:
+    def correct(self, row: RowCorrection) -> None:
         """A row counts otherwise, if it is said in which segment it came."""
+        place = self.places[row.arm]
         if place in self.pair and row.attributes is not None:
             side = self.of(row.attributes.get(self.by, NONE), place)
             was = np.array([self.scale.inward(row.was)])
@@ -108,14 +127,14 @@ class _Sides:
 
 def divides(state: State) -> set[str]:
     """What `segments_of` may go by: attributes, and what contexts tell in words."""
-    names = () if state.contexts is None else state.contexts.categories
-    return state.attribute_names.union(names)
+    settings = state.settings
+    names = settings.segments or (state.decider.categories if settings.has_features else ())
+    return state.tally.attribute_names.union(names)
 
 
-def _known_of(event: Event) -> Attributes:
-    """The attributes of an ask, and its context in words."""
-    context, _ = asked_in(event)
-    return {**_words(context or {}), **given_in(event)}
+def _known_of(outcome: Outcome) -> Attributes:
+    """Return the attributes of an outcome, and its context in words."""
+    return {**_words(outcome.context or {}), **(outcome.attributes or {})}
 
 
 def _words(context: Mapping[str, Any]) -> Attributes:
@@ -133,40 +152,15 @@ def segments_of(state: State, log: Iterable[Event], now: float, by: str, found: 
         raise SettingError(f"by={by!r}: there is one arm, and nothing to compare it with")
     mine, other = compared(found)
     sides = _Sides(state, by, (state.places[mine], state.places[other]))
-    first, second = itertools.tee(event for event in log if event.number <= state.number)
-    rewards, _ = what_counted(state.settings, first, now)
-    for event in _with_closed_rows(state, second, now):
-        if isinstance(event, OpenRow):
-            sides.tell(event.attributes, event.arm, event.reward)
-        elif event.kind in (Kind.ASKED, Kind.RECORDED):
-            asked = event.kind == Kind.ASKED
-            reward = rewards.get(event.number) if asked else event.reward
-            sides.tell(_known_of(event), event.arm, reward)
-        elif event.kind == Kind.OBSERVED:
-            sides.observe(event)
-        elif event.kind == Kind.ROWS_CORRECTED:
-            for given in json.loads(event.body or "{}")["rows"]:
-                row = RowCorrection(*given)
-                sides.correct(row, state.places[row.arm])
+    for step in walk(state.settings, (one for one in log if one.number <= state.number), now):
+        sides.take(*step)
     both = sides.largest()
     if not both:
         raise SettingError(f"no {by} has rewards of both {mine!r} and {other!r} yet")
-    family, priors = state.agent.family, [sides.priors[place] for place in sides.pair]
+    family, priors = state.decider.family, [sides.priors[place] for place in sides.pair]
     beliefs = {
         value: (a.belief(family, priors[0]), b.belief(family, priors[1]))
         for value, (a, b) in both.items()
     }
     plays = {value: float(a.n + b.n) for value, (a, b) in both.items()}
-    return segments(by, family, beliefs, plays, mine, other, reporting.units(state.agent.scale))
-
-
-def _with_closed_rows(state: State, log: Iterable[Event], now: float) -> Iterator[Event | OpenRow]:
-    """The log, and in its midst the rows whose windows have closed by now."""
-    waiting = OpenRows(state.settings)
-    for event in log:
-        if event.kind == Kind.OBSERVED:
-            yield from (row for _, row in waiting.close(event.time))
-            for row in Outcomes.of(event).open:
-                waiting.take(OpenRow(*row))
-        yield event
-    yield from (row for _, row in waiting.close(now))
+    return segments(by, family, beliefs, plays, mine, other, state.decider.known().units)

@@ -1,1 +1,0 @@
-"""Deciding in contexts: along features, or in segments."""

@@ -1,0 +1,1 @@
+"""Requests: what a study is asked, told and brought, each in one transaction."""

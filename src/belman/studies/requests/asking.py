@@ -1,0 +1,195 @@
+"""Asks, which are given tickets, and past data, which nobody asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from belman.deciders import Asking, validate
+from belman.errors import ArmError, RewardError, SettingError, listing, nearest
+from belman.studies.log.event_log import FIRST_CHUNK, Kind
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING, Outcome
+from belman.studies.rules.attributes import check_attributes
+from belman.studies.ticket import Ticket, ticket_of
+from belman.studies.unit_of_work import UnitOfWork, check_key
+
+
+class Ask(NamedTuple):
+    """A request for so many `tickets`, perhaps in a `context` and among `candidates`; an
+    idempotency `key` makes it safe to send again.
+    """
+
+    tickets: int = 1
+    key: str | None = None
+    attributes: Mapping[str, Any] | None = None
+    context: Mapping[str, Any] | None = None
+    candidates: Sequence[Mapping[str, Any]] | None = None
+    top: int | None = None  # how many to rank, the chosen one first
+
+
+def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
+    """Return tickets for the arms to try now, or those that the same key was given before."""
+    validate.check_count(request.tickets)
+    state = unit.state
+    attributes = check_attributes(request.attributes, state.tally.attribute_names)
+    asking = state.check_asking(request.context, request.candidates)
+    if request.top is not None:
+        _check_top(request.top, asking)
+    body: dict[str, Any] = {"attributes": attributes} if attributes else {}
+    body |= _body(asking)
+    if request.key is not None and (given := _given(unit, request, check_key(request.key), body)):
+        return given
+    unit.check_playing()
+    _check_room(unit, request, asking)
+    unit.close_and_play()  # the asks that follow have this time
+    state.count_early(unit.now)
+    asks = unit.write_asks(_rows(unit, request, asking, body))
+    return [ticket_of(event, state.register, unit.secret) for event in asks]
+
+
+def _rows(
+    unit: UnitOfWork, request: Ask, asking: Asking, body: dict[str, Any]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the asks of a request as the log keeps them, but for their links."""
+    state = unit.state
+    kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
+    first, places = state.number + 1, state.places
+    ranking = None if request.top is None else state.ready().rank(asking)
+    for i, (arm, _, likely, draw, context, candidate) in enumerate(
+        state.decide(request.tickets, asking)
+    ):
+        if request.key is not None:
+            key = f"{request.key}/{i}"
+        if context is not None:
+            text = _text(body | _chosen(arm, candidate is not None, ranking, request.top, places))
+        place = 0 if candidate is not None else places[arm]
+        yield first + i, kind, now, place, int(draw), likely, None, None, key, text
+
+
+def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
+    """Refuse more tickets than may be, and what a context brings that there is no room for."""
+    out, _ = unit.state.book.waiting(unit.now)
+    candidates = 1 if asking.candidates is None else len(asking.candidates)
+    unit.limits.check(request.tickets, out, unit.name, candidates)
+    unit.state.decider.check_room(asking, request.tickets)
+
+
+def _check_top(top: int, asking: Asking) -> None:
+    if asking.context is None:
+        raise SettingError("top=… ranks arms in a context: this study decides without")
+    validate.check_count(top, f"top={top!r}")
+
+
+def _given(unit: UnitOfWork, request: Ask, key: str, body: dict[str, Any]) -> list[Ticket]:
+    """Return the tickets that an earlier request with this key was given."""
+    found: list[Ticket] = []
+    if (first := unit.log.keyed(f"{key}/0")) is None:
+        return found
+    at_once = min(request.tickets + 1, FIRST_CHUNK)
+    for event in unit.log.after(first.number - 1, at_once):  # they lie together
+        if event.key != f"{key}/{len(found)}":
+            break
+        before = json.loads(event.body or "{}")
+        for name in (CHOSEN, RANKING):
+            before.pop(name, None)
+        if before != body:
+            was = "was given with other attributes, or another context, before: use a new key"
+            raise SettingError(f"key={key!r} {was}")
+        found.append(ticket_of(event, unit.state.register, unit.secret))
+    if found and len(found) != request.tickets:
+        now = f"now asks for {request.tickets}: use a new key"
+        raise SettingError(f"key={key!r} was given {len(found)} tickets before, and {now}")
+    return found
+
+
+def _body(asking: Asking, chosen: int | None = None) -> dict[str, Any]:
+    """Return what the event of an ask keeps of it."""
+    if asking.context is None:
+        return {}
+    found: dict[str, Any] = {CONTEXT: asking.context}
+    if asking.candidates is not None:
+        found[CANDIDATES] = asking.candidates
+    if chosen is not None:
+        found[CHOSEN] = chosen
+    return found
+
+
+def _chosen(
+    arm: Any,
+    is_candidate: bool,
+    ranking: list[Any] | None,
+    top: int | None,
+    places: Mapping[Hashable, int],
+) -> dict[str, Any]:
+    """Return what the body of an ask in a context keeps of its choice."""
+    own: dict[str, Any] = {CHOSEN: arm} if is_candidate else {}
+    if ranking is None:
+        return own
+    order = [arm, *(one for one in ranking if one != arm)][:top]
+    return {**own, RANKING: order if is_candidate else [places[one] for one in order]}
+
+
+def _text(body: dict[str, Any]) -> str | None:
+    return json.dumps(body, ensure_ascii=False) if body else None
+
+
+# Past data
+
+
+def record(
+    unit: UnitOfWork, rows: Sequence[tuple[Any, ...]], reason: str, key: str | None = None
+) -> int:
+    """Learn past data, checked as a whole before any of it counts; the count."""
+    if key is not None:
+        check_key(key)
+    request = (reason, *rows)
+    if unit.made_before(key, Kind.RECORDED, request) is not None:
+        return len(rows)
+    names = set(unit.state.tally.attribute_names)
+    checked = [_checked(unit, i, row, names) for i, row in enumerate(rows, start=1)]
+    for i, (outcome, body) in enumerate(checked):
+        assert outcome.reward is not None
+        try:
+            unit.state.decider.check_reward(unit.state.choice(outcome), outcome.reward)
+        except RewardError as error:
+            raise RewardError(f"row {i + 1}: {error}") from None
+        own = {"arm": outcome.arm, "reward": outcome.reward}
+        if i == 0:
+            why = {"reason": reason, "rows": len(checked)}
+            unit.change(Kind.RECORDED, key, request, {**why, **body}, **own)
+        else:
+            unit.write(Kind.RECORDED, **own, body=_text(body))
+    return len(checked)
+
+
+def _checked(
+    unit: UnitOfWork, i: int, row: tuple[Any, ...], names: set[str]
+) -> tuple[Outcome, dict[str, Any]]:
+    """Return a row of past data as an outcome, and the body of its event."""
+    state = unit.state
+    known, in_contexts = state.places, state.settings.has_contexts
+    try:
+        arm, reward, *rest = row
+        (more,) = rest or (None,)
+        candidate = [arm] if in_contexts and isinstance(arm, Mapping) else None
+        place = known.get(arm) if candidate is None else 0
+    except (TypeError, ValueError):
+        third = "context" if in_contexts else "attributes"
+        give = f"give (arm, reward), or (arm, reward, {third})"
+        raise SettingError(f"row {i} of the past data is {row!r}: {give}") from None
+    if place is None:
+        there = f"this study knows {listing(known)}{nearest(arm, known)}"
+        raise ArmError(f"row {i}: unknown arm {arm!r}: {there}")
+    try:
+        outcome = Outcome(place, unit.now, reward=unit.check_reward(reward))
+        if not in_contexts:
+            attributes = check_attributes(more, names)
+            names.update(attributes)
+            return outcome, {"attributes": attributes} if attributes else {}
+        asking = state.check_asking(more, candidate)
+    except (RewardError, SettingError) as error:
+        raise type(error)(f"row {i}: {error}") from None
+    own = None if asking.candidates is None else asking.candidates[0]
+    body = _body(asking, None if candidate is None else 0)
+    return outcome._replace(context=asking.context, candidate=own), body

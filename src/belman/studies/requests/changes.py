@@ -1,0 +1,74 @@
+"""What the events of arms that come and go keep, checked against the state that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from belman.deciders import state_file, validate
+from belman.deciders.segmented.segmented import check_segmented_policy
+from belman.errors import ArmError, PolicyError, StudyError, listing, nearest
+from belman.policies import Policy
+from belman.studies.consequences import standing
+from belman.studies.state import State
+
+
+def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any]:
+    """A new arm with its prior, or one that was retired."""
+    validate.check_new(arm, state.arms)
+    if arm in state.places:
+        if prior is not None:
+            back = f"arm {arm!r} was retired and comes back with what was learnt of it"
+            raise ArmError(f"{back}: it takes no prior")
+        return {"arm": state.places[arm]}
+    if state.settings.has_contexts:
+        remedy = "features=[names] without arms makes a study of candidates that come and go"
+        raise ArmError(f"arm {arm!r} cannot come to a study with contexts: {remedy}")
+    family = state.decider.family
+    belief = family.check_prior(family.prior if prior is None else prior)
+    state.decider.policy.check(family, len(state.arms) + 1)
+    state.settings.shares.check((*state.arms, arm))
+    encoded = state_file.encode_arm(arm)
+    return {"arm": len(state.register), "name": encoded, "prior": belief}
+
+
+def check_policy(state: State, policy: Policy | None = None) -> None:
+    """Refuse another policy, or the same with another exposure, where contexts do not allow it."""
+    if state.settings.has_features:
+        remedy = "it was chosen when the study was created"
+        raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
+    if state.settings.has_contexts and policy is not None:
+        check_segmented_policy(policy)
+
+
+def retired(state: State, arm: Hashable) -> dict[str, Any]:
+    """An arm that is played, and not the last one."""
+    if not isinstance(arm, Hashable) or arm not in state.arms:
+        raise validate.unknown_arm(arm, list(state.arms))
+    if len(state.arms) == 1:
+        raise ArmError(f"arm {arm!r} is the last one: a study needs at least one arm")
+    return {"arm": state.places[arm]}
+
+
+def shipped(state: State, arm: Hashable | None, study: str) -> dict[str, Any]:
+    """What the event of shipping an arm keeps; None is the most likely best."""
+    if state.settings.has_candidates:
+        raise StudyError(f"study {study!r} plays candidates: none of them stays to be shipped")
+    if state.shipped is not None:
+        now = state.register[state.shipped]
+        raise StudyError(f"study {study!r} has shipped {now!r} already: unship it first")
+    chosen = standing(state).leader.arm if arm is None else arm
+    if not isinstance(chosen, Hashable) or chosen not in state.arms:
+        arms = state.arms
+        plays = f"this study plays {listing(arms)}{nearest(chosen, arms)}"
+        raise ArmError(f"unknown arm {chosen!r}: {plays}")
+    return {"arm": state.places[chosen]}
+
+
+def unshipped(state: State, study: str) -> dict[str, Any]:
+    """What the event of undoing it keeps."""
+    if state.shipped is None:
+        raise StudyError(f"study {study!r} has shipped no arm")
+    return {"arm": state.shipped}

@@ -1,0 +1,120 @@
+"""Publishing weights, by which units are assigned elsewhere: making the version that is due."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from belman.assignment import SigningKey, Weights
+from belman.assignment.signatures import derived
+from belman.deciders import Asking, SegmentedDecider
+from belman.deciders.segmented.segmented import label
+from belman.errors import SettingError, StudyError, listing
+from belman.studies.log.event_log import Kind
+from belman.studies.outcomes.book import CONTEXT
+from belman.studies.state import State
+from belman.studies.traffic.publishing import MOST_SEGMENTS, Plan, check_segment, version_in
+from belman.studies.unit_of_work import UnitOfWork
+
+
+def segment_in(state: State, segment: object) -> tuple[str | None, Asking]:
+    """The name of a segment, and the context that it is in a study which learns by segment."""
+    decider = state.decider
+    if isinstance(decider, SegmentedDecider):
+        if not isinstance(segment, Mapping):
+            known = decider.labelled(segment)
+            if known is None:
+                names, give = listing(decider.names), "give its context, such as {'country': 'fr'}"
+                shown = str(segment)[:80]
+                raise SettingError(f"segment={shown!r} is not a segment by {names}: {give}")
+            return check_segment(segment), known
+        asking = decider.check(segment)
+        return check_segment(label(asking.context or {})), asking
+    if state.settings.has_contexts:
+        words = "a study along features decides with every ask, and has no weights to publish"
+        raise StudyError(f"{words}; one with segments=… has")
+    return check_segment(segment), Asking()
+
+
+def weights_now(
+    state: State, decisions: int, asking: Asking
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    """The weight of every arm in play, and the floors that it keeps; in a segment, where these are
+    learnt apart.
+    """
+    arms, shares = state.arms, state.settings.shares
+    if state.shipped is not None:
+        return {arm: float(state.places[arm] == state.shipped) for arm in arms}, {}
+    own = shares.of(arms)
+    if not own and shares.uniform > 0.0:
+        own = dict.fromkeys(arms, shares.uniform / len(arms))
+    return state.ready().weights(asking, decisions, shares), own
+
+
+def _has_json(arm: Hashable) -> bool:
+    return isinstance(arm, (str, int)) or (isinstance(arm, float) and math.isfinite(arm))
+
+
+def next_version(
+    unit: UnitOfWork, segment: str | None, plan: Plan, asking: Asking
+) -> dict[str, Any]:
+    """What the event of the next version keeps; the time of the study has come to now."""
+    state, number = unit.state, unit.state.number + 1
+    if bad := [arm for arm in state.arms if not _has_json(arm)]:
+        words = "weights are published for arms that are named by text or numbers"
+        raise StudyError(f"arm {bad[0]!r} cannot be published: {words}")
+    before = state.publishing.current.get(segment)
+    if before is None and len(state.publishing.current) >= MOST_SEGMENTS:
+        raise SettingError(f"segment={segment!r}: a study has at most {MOST_SEGMENTS} segments")
+    weights, own = weights_now(state, plan.decisions, asking)
+    until = None if plan.valid_for is None else unit.now + plan.valid_for
+    made: Any = {"decisions": plan.decisions, "published": unit.now, "valid_until": until}
+    if before is None:
+        salt = secrets.token_hex(8)
+        new = Weights.of(unit.name, weights, salt=salt, floors=own, segment=segment, **made)
+    else:
+        new = before[0].following(weights, floors=own, **made)
+    found = {"weights": {**new.described(), "version": number}, "plan": list(plan)}
+    return found if asking.context is None else {**found, CONTEXT: asking.context}
+
+
+def publish(
+    unit: UnitOfWork, of: object, plan: Plan, reason: str = "", key: str | None = None
+) -> Weights:
+    """The version that this request made before, or that its interval has already, or a new one;
+    of a segment by its name, or by its context.
+    """
+    segment, asking = segment_in(unit.state, of)
+    asked = (reason, segment, *plan)
+    before = unit.made_before(key, Kind.PUBLISHED, asked)
+    if before is not None:
+        return version_in(before, before.number)
+    if not is_asked_again(unit.state, segment, plan, unit.now):
+        unit.check_playing()
+        unit.close_and_play()  # the event that follows has this time
+        unit.state.count_early(unit.now, looking=True)
+        body = {"reason": reason, **next_version(unit, segment, plan, asking)}
+        unit.change(Kind.PUBLISHED, key, asked, body)
+    return unit.state.publishing.current[segment][0]
+
+
+def renewed(unit: UnitOfWork, segment: str | None) -> Weights:
+    """The version that stands, or the next if that is due and nobody has made it yet."""
+    weights, plan = unit.state.publishing.standing(unit.name, segment)
+    if unit.state.paused or not unit.state.publishing.is_due(segment, unit.now, unit.state.number):
+        return weights
+    return publish(unit, segment, plan)
+
+
+def is_asked_again(state: State, segment: str | None, plan: Plan, now: float) -> bool:
+    """Whether the version that stands is what a plan with an interval asks for."""
+    standing = state.publishing.current.get(segment)
+    same = standing is not None and plan.every is not None and standing[1] == plan
+    return same and not state.publishing.is_due(segment, now, state.number)
+
+
+def signing_key(secret: str) -> SigningKey:
+    """The key of a study, by the secret that its storage keeps."""
+    return derived(secret.encode())

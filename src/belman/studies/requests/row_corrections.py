@@ -1,0 +1,104 @@
+"""Corrections of rows that counted: one reward is taken out of what is learnt, another put in.
+
+The log keeps sums of rows, so that whoever corrects one says what it counted as. What they say is
+kept, and what is learnt by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from belman.deciders import Choice, state_file, validate
+from belman.errors import ArmError, BelmanError, SettingError, StudyError, TicketError
+from belman.studies.log.event_log import Kind
+from belman.studies.requests.assigned_units import Places, Versions, check_unit
+from belman.studies.rules.attributes import Attributes, check_attributes
+from belman.studies.unit_of_work import UnitOfWork
+
+Given = Iterable[Sequence[Any] | Mapping[str, Any]]
+
+
+class RowCorrection(NamedTuple):
+    """A unit, its version and arm, what it counted as, what it should have counted as (None:
+    nothing), and the attributes that it was brought with.
+    """
+
+    unit: Any
+    version: int | None
+    arm: Any
+    was: float
+    reward: float | None
+    attributes: Attributes | None = None
+
+
+def brought(given: Given) -> list[RowCorrection]:
+    """Return what somebody brought."""
+    found, give = [], "(unit, version, arm, was, reward), or with attributes behind"
+    for i, row in enumerate(validate.check_list(given, "rows", give), start=1):
+        try:
+            one = RowCorrection(**row) if isinstance(row, Mapping) else RowCorrection(*row)
+        except TypeError:
+            raise SettingError(f"row {i} is {repr(row)[:80]}: give {give}") from None
+        found.append(one)
+    return found
+
+
+def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str | None) -> int:
+    """Let rows count otherwise, all or none of them, unless they do under this key already."""
+    request = (reason, *rows)
+    if unit.state.settings.has_contexts:
+        why = "it learns by segment, of which the log keeps sums"
+        raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
+    if unit.made_before(key, Kind.ROWS_CORRECTED, request) is None and rows:
+        unit.close()  # the event that follows has this time
+        patches, changes = [], dict[int, tuple[int, float]]()
+        places, versions = unit.state.places, Versions(unit.log)
+        decider = unit.state.decider.copy()
+        for i, row in enumerate(rows, start=1):
+            try:
+                _check(unit, row, versions)
+                patches.append(_patch(unit, decider, row))
+            except BelmanError as error:
+                raise type(error)(f"row {i}: {error}") from None
+            decider.take(patches[-1])
+            n, total = changes.get(places[row.arm], (0, 0.0))
+            new = 0.0 if row.reward is None else unit.state.kept(row.reward)[0]
+            total += new - unit.state.kept(row.was)[0]
+            changes[places[row.arm]] = (n - (row.reward is None), total)
+        kept = [row._replace(arm=state_file.encode_arm(row.arm)) for row in rows]
+        rest = {"changes": [[place, *change] for place, change in sorted(changes.items())]}
+        body = {"reason": reason, "rows": kept, "patches": patches, **rest}
+        unit.change(Kind.ROWS_CORRECTED, key, request, body)
+    return len(rows)
+
+
+def corrected_in(body: Mapping[str, Any]) -> list[RowCorrection]:
+    """Return the rows that an event corrected."""
+    rows = (RowCorrection(*row) for row in body["rows"])
+    return [row._replace(arm=state_file.decode_arm(row.arm, "the log")) for row in rows]
+
+
+def _check(unit: UnitOfWork, row: RowCorrection, versions: Versions) -> None:
+    """Refuse a row that cannot have counted."""
+    try:
+        _ = Places(unit.state.places, versions)[row.version, row.arm], hash(row.unit)
+    except TypeError as error:
+        raise SettingError(str(error)) from None
+    check_unit(row.unit, row.version, row.arm, versions)
+    if (row.version, row.unit) in unit.state.book.open:
+        raise TicketError(f"the window of unit {row.unit!r} is open: observe it once more instead")
+    if not unit.state.tally.arms[unit.state.places[row.arm]].observed:
+        raise ArmError(f"no outcome of arm {row.arm!r} came in bulk: correct tickets by correct()")
+    check_attributes(row.attributes, unit.state.tally.attribute_names)
+
+
+def _patch(unit: UnitOfWork, decider: Any, row: RowCorrection) -> Any:
+    """Return the patch by which one reward is taken out of what is learnt, and another put in."""
+    old = unit.check_reward(row.was)
+    new = None if row.reward is None else unit.check_reward(row.reward)
+    found = decider.corrected(Choice(row.arm), old, new)
+    if found is None:
+        why = "too much of what is believed of the arm came from it, and the log keeps sums"
+        raise TicketError(f"the reward {row.was!r} of {row.arm!r} cannot be taken back: {why}")
+    return found

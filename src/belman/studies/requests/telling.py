@@ -1,0 +1,329 @@
+"""What is told of a ticket, told again while its window is open, corrected after that, and tickets
+that are given back unused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman.deciders import Learnt, state_file
+from belman.deciders.independent.saving import patch as patch_of
+from belman.errors import RewardError, SettingError, TicketError, listing
+from belman.studies.log.event_log import Event, Kind
+from belman.studies.outcomes.book import Counted, Outcome
+from belman.studies.outcomes.walk import standing, walk
+from belman.studies.rules import guards
+from belman.studies.rules.metrics import Metrics, check_values, together, told_in
+from belman.studies.rules.metrics import body as metrics_body
+from belman.studies.rules.utility import Utility
+from belman.studies.settings import StudySettings
+from belman.studies.state import State
+from belman.studies.ticket import Ticket, unknown
+from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
+
+
+class Tell(NamedTuple):
+    """The reward of a ticket, its metrics, or both; an idempotency `key` makes it safe to send
+    again under a window, within which a ticket may be told several times (without one a tell is
+    safe by itself).
+    """
+
+    ticket: str | Ticket
+    reward: float | None = None
+    key: str | None = None
+    metrics: Mapping[str, float] | None = None
+
+
+def tell(unit: UnitOfWork, request: Tell) -> bool:
+    """Whether the reward was news; raises TicketError where it contradicts what is known."""
+    if request.key is not None:
+        check_key(request.key)
+    number, book = unit.number_of(request.ticket), unit.state.book
+    metrics = unit.check_metrics(request.metrics)
+    _check_said(unit.state.settings.reward, request.reward, metrics)
+    key = None if request.key is None or book.window is None else f"{request.key}/tell"
+    if key is not None and _known(unit, key, number, request.reward, metrics):
+        return False
+    if not book.is_open(number, unit.now):
+        if book.window is None:
+            return _told_before(unit, request, number, metrics)
+        return _tell_late(unit, request, number, metrics, book.window)
+    before = book.open[number]
+    whole = check_values(together(before.metrics or {}, metrics, book.accumulate))
+    guards.check_values(unit.state.settings.guard, whole)
+    reward = _so_far(unit, before, request.reward, whole)
+    is_same = before.reward == reward and (before.metrics or {}) == whole
+    if is_same and not book.accumulate:
+        return False
+    unit.state.decider.check_reward(unit.state.choice(before), reward)
+    told = check_number(request.reward) if book.adds_rewards else reward
+    text = metrics_body(metrics)
+    unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
+    return True
+
+
+def _told_before(unit: UnitOfWork, request: Tell, number: int, metrics: Metrics) -> bool:
+    """Answer a tell of a ticket that was told, where there is no window: the first one stands."""
+    reward = _checked(unit, request.reward, metrics)
+    _counted(unit, number, request.ticket)
+    first, shown = unit.log.of_ticket(number)[0], unit.shown(number)
+    if first.reward != reward:
+        now = f"now {reward!r}: the first one stands"
+        raise TicketError(f"ticket {shown!r} was told {first.reward!r} already, and {now}")
+    if together(before := told_in(first), metrics) != before:
+        now = f"now {metrics}: the first ones stand"
+        raise TicketError(f"ticket {shown!r} was told the metrics {before} already, and {now}")
+    return False
+
+
+def _tell_late(
+    unit: UnitOfWork, request: Tell, number: int, metrics: Metrics, window: float
+) -> bool:
+    """Answer a tell after the window: what counted may be told once more, and nothing else."""
+    if request.reward is not None:
+        check_number(request.reward)
+    outcome = _counted(unit, number, request.ticket).outcome
+    before = outcome.metrics or {}
+    whole = together(before, metrics)
+    is_told = not unit.state.book.accumulate and before == whole
+    if is_told and outcome.reward == _checked(unit, request.reward, whole):
+        return False
+    closed = _when(outcome.time + window)
+    told = f"its reward {request.reward!r} comes" if not metrics else "what is told comes"
+    raise TicketError(
+        f"the window of ticket {unit.shown(number)!r} closed at {closed}, and it "
+        f"{_as(outcome.reward)}: {told} too late "
+        "(correct(ticket, reward, reason) corrects what counted)"
+    )
+
+
+def _check_said(utility: Utility | None, reward: object, metrics: Metrics) -> None:
+    """Refuse a reward beside a declared one, and nothing at all."""
+    if utility is not None and reward is not None:
+        remedy = f"tell the metrics {listing(utility.names)} alone"
+        said = f"reward {reward!r} was told"
+        raise RewardError(f"{said}, and the study's reward is {utility.text!r}: {remedy}")
+    if utility is not None and not metrics:
+        utility({})  # says what is missing
+    if utility is None and reward is None:
+        declared = "a study with open_study(…, reward='margin - 0.2*latency') needs none"
+        raise RewardError(f"no reward was told: give one ({declared})")
+
+
+def _checked(unit: UnitOfWork, reward: float | None, metrics: Metrics) -> float:
+    """Return the reward that was told, or else that of the metrics."""
+    utility = unit.state.settings.reward
+    if utility is None:
+        return unit.check_reward(reward)
+    try:
+        return unit.check_reward(utility(metrics))
+    except RewardError as error:
+        declared = f"the study's reward is {utility.text!r}"
+        shown = "" if utility.text in str(error) else f" ({declared} of {metrics})"
+        raise RewardError(f"{error}{shown}") from None
+
+
+def _so_far(unit: UnitOfWork, before: Outcome, reward: float | None, metrics: Metrics) -> float:
+    """Return what an open ticket would count as with this reward, or with these metrics."""
+    if not unit.state.book.adds_rewards or before.reward is None:
+        return _checked(unit, reward, metrics)
+    try:
+        return unit.check_reward(before.reward + check_number(reward))
+    except RewardError as error:
+        was = f"{before.reward:g} was told before"
+        raise RewardError(f"{error} ({was}, and {reward!r} now)") from None
+
+
+# Corrections
+
+
+def correct(unit: UnitOfWork, request: Tell, reason: str) -> bool:
+    """Whether another reward for a ticket that counted is a change; None forgets the ticket, or
+    with metrics leaves it to them what it counts as, where the study's reward is declared so.
+    """
+    if not check_reason(reason).strip():
+        raise SettingError("a correction needs a reason, which the log keeps: reason='refund'")
+    ticket, reward, key, _ = request
+    keyed = None if key is None else f"{check_key(key)}/correct"
+    number = unit.number_of(ticket)
+    metrics, utility = unit.check_metrics(request.metrics), unit.state.settings.reward
+    if utility is not None and reward is not None:
+        _check_said(utility, reward, metrics)
+    if utility is None and reward is None and metrics:
+        raise RewardError(f"a ticket that is forgotten has no metrics, and {metrics} were given")
+    new = None if reward is None else unit.check_reward(reward)
+    if keyed is not None and _known(unit, keyed, number, new, metrics):
+        return False
+    book = unit.state.book
+    if book.is_open(number, unit.now):
+        shown = unit.shown(number)
+        until = "" if book.window is None else _when(book.open[number].time + book.window)
+        still = f"is open until {until}" if until else "was not told yet"
+        raise TicketError(f"ticket {shown!r} {still}, and has nothing to correct: tell its reward")
+    outcome = _counted(unit, number, ticket).outcome
+    before = outcome.metrics or {}
+    whole = together(before, metrics)
+    if utility is not None and metrics:
+        new = _checked(unit, None, whole)
+    if outcome.reward == new and before == whole:
+        return False
+    if new is not None:
+        unit.state.decider.check_reward(unit.state.choice(outcome), new)
+    unit.close()
+    patch = None if outcome.reward == new else _patch(unit, number, outcome, new)
+    body: dict[str, Any] = {"reason": reason, "before": outcome.reward, "patch": patch}
+    if metrics or before:
+        body |= {"metrics": metrics, "metrics_before": before}
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    unit.write(Kind.CORRECTED, arm=outcome.arm, ticket=number, reward=new, key=keyed, body=text)
+    return True
+
+
+def _patch(
+    unit: UnitOfWork, number: int, outcome: Outcome, new: float | None
+) -> dict[str, Any] | None:
+    """Return the patch by which a ticket counts as this, as if it had counted so at its time.
+
+    A belief that is a sum has the old reward taken out and the new one put in. Where rounding could
+    be seen, where beliefs are no sums, and under a discount, the log is folded anew.
+    """
+    state, arm = unit.state, outcome.arm
+    found: dict[str, Any] | None = state.decider.corrected(
+        state.choice(outcome), outcome.reward, new
+    )
+    if found is not None:
+        return found
+    counted = range(len(state.register)) if state.settings.has_contexts else [arm]
+    if any(state.tally.arms[place].observed for place in counted):
+        why = "it has outcomes in bulk, of which the log keeps the sums"
+        name = state.register[arm]
+        raise TicketError(f"a reward of arm {name!r} cannot be corrected so far: {why}")
+    counts = {event.ticket: event.reward for event in unit.log.corrections()}
+    counts[number] = new
+    if state.settings.has_contexts:
+        anew = refolded(state.settings, unit.log.after(), unit.now, counts)
+        return dict(state_file.plain(state.decider.patch_to(anew)))
+    return patch_of(state.register[arm], _refolded_arm(unit, arm, counts))
+
+
+def refolded(
+    settings: StudySettings, log: Iterable[Event], now: float, counts: Mapping[Any, float | None]
+) -> Any:
+    """Return the decider of a log in which these tickets counted as given, at their time."""
+    state = State.begin(settings)
+    state.corrected = counts
+    for event in log:
+        if event.kind != Kind.CORRECTED:
+            state.fold(event)
+        elif state.book.is_due(event.time):
+            state.close(event.time)
+    state.close(now)
+    return state.decider
+
+
+def _refolded_arm(unit: UnitOfWork, arm: int, counts: Mapping[Any, float | None]) -> Learnt:
+    """Return what was learnt of an arm, from the log alone, where these tickets count as given.
+
+    Every reward that was learnt at its time fades what came before it, be it corrected or not.
+    """
+    settings, decider = unit.state.settings, unit.state.decider
+    family, discount = decider.family, settings.discount
+    learnt, fades = Learnt.nothing(unit.state.learnt(arm).prior), 0
+    retired: set[int | None] = {arm} if arm >= len(settings.arms) else set()  # or not there yet
+    for event, _, closed, counted in walk(settings, unit.log.after(), unit.now):
+        for one in (*closed, *counted):
+            is_learnt = one.outcome.reward is not None and one.outcome.arm not in retired
+            fades += is_learnt and arm not in retired
+            reward = counts.get(one.key, one.outcome.reward) if one.outcome.arm == arm else None
+            if reward is not None:
+                learnt = learnt.faded(family, discount**fades)
+                with contextlib.suppress(RewardError):  # as it was forgotten when it counted
+                    learnt = learnt.told(family, decider.inward(reward))
+                fades = 0
+        if event is not None and event.kind == Kind.ARM_RETIRED:
+            retired.add(event.arm)
+        elif event is not None and event.kind == Kind.ARM_ADDED:
+            retired.discard(event.arm)
+    return learnt.faded(family, discount**fades)
+
+
+def _counted(unit: UnitOfWork, number: int, ticket: object) -> Counted:
+    """Return what a ticket that is not open counts as now."""
+    ask, events = unit.log.event(number), unit.log.of_ticket(number)
+    settings = unit.state.settings
+    if ask is None or ask.kind != Kind.ASKED or (settings.window is None and not events):
+        raise unknown(ticket, unit.name)
+    if _was_returned(events):
+        shown = unit.shown(number)
+        raise TicketError(f"ticket {shown!r} was given back unused, and has no reward")
+    return standing(settings, [ask, *events], unit.now).counted[number]
+
+
+def _known(unit: UnitOfWork, key: str, number: int, reward: float | None, metrics: Metrics) -> bool:
+    """Whether the same request was heard before under its idempotency key."""
+    before = unit.log.keyed(key)
+    if before is None:
+        return False
+    declared = unit.state.settings.reward is not None and bool(metrics)
+    is_reward = declared or before.reward == reward
+    if before.ticket != number or not is_reward or told_in(before) != metrics:
+        was = f"{before.reward!r} of ticket {unit.shown(before.ticket or 0)!r}"
+        given, _, _ = key.rpartition("/")
+        raise SettingError(f"key={given!r} was given with {was} before: use a new key")
+    return True
+
+
+# Giving back
+
+
+def give_back(unit: UnitOfWork, tickets: Sequence[object]) -> int:
+    """Return how many of these tickets, asked for ahead and used for nobody, are given back, now or
+    before; none goes where one was told. The study is then as if they had not been asked for, but
+    for the draws of chance, which happened.
+    """
+    book = unit.state.book
+    out, before = [], 0
+    for number in dict.fromkeys(map(unit.number_of, tickets)):
+        events = unit.log.of_ticket(number)
+        if any(event.kind in (Kind.TOLD, Kind.CORRECTED) for event in events):
+            shown = unit.shown(number)
+            raise TicketError(f"ticket {shown!r} was told, and cannot be given back any more")
+        if book.is_open(number, unit.now):
+            out.append(number)
+        before += _was_returned(events)
+    for number in out:
+        unit.write(Kind.RETURNED, arm=book.open[number].arm, ticket=number)
+    return before + len(out)
+
+
+def _was_returned(events: Sequence[Event]) -> bool:
+    return any(event.kind == Kind.RETURNED for event in events)
+
+
+def check_number(reward: object) -> float:
+    """A finite number, which may be one of several that add up to a reward."""
+    try:
+        number = float(reward) if isinstance(reward, (int, float, np.number)) else math.nan
+    except (OverflowError, TypeError):  # a whole number beyond all floats, or a complex one
+        number = math.nan
+    if not math.isfinite(number):
+        raise RewardError(
+            f"reward {reprlib.repr(reward)} is not allowed: it is not a finite number"
+        )
+    return number + 0.0
+
+
+def _when(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
+
+
+def _as(reward: float | None) -> str:
+    return "was forgotten" if reward is None else f"counted as {reward:g}"

@@ -1,0 +1,103 @@
+"""Tickets: the receipt of a decision, to be handed in with its reward."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from belman.errors import UnknownTicketError
+from belman.studies.log.chain import mark
+from belman.studies.log.event_log import Draw, Event
+from belman.studies.outcomes.book import CANDIDATES, CHOSEN, CONTEXT, RANKING
+
+
+class Ticket(NamedTuple):
+    """One decision: hand in `id` with the reward; `probability` is the chance that `arm` had.
+
+    `uniform` says whether it was drawn by the share of traffic that is kept uniform; the chance is
+    that of such a draw then, and that of the policy otherwise. In a study with contexts `context`
+    is what was asked with; where arms are candidates, `candidate` is the one to try, and `arm` its
+    place among them. `ranking` lists as many as were asked for, this one first, and then those with
+    the largest indices.
+    """
+
+    id: str
+    arm: Hashable
+    probability: float
+    uniform: bool
+    time: float
+    context: dict[str, Any] | None = None
+    candidate: dict[str, Any] | None = None
+    ranking: list[Any] | None = None
+
+
+def ticket_of(event: Event, register: Sequence[Hashable], secret: str) -> Ticket:
+    """The ticket of an ask; a chance that is not known is NaN, which SQLite keeps as NULL."""
+    number, _, time, place, draw, chance, _, _, _, text, _ = event
+    assert place is not None
+    shown = ticket_id(number, secret, mark(event))
+    chance = math.nan if chance is None else chance
+    found = Ticket(shown, register[place], chance, draw == _UNIFORM, time)
+    if text is None:
+        return found
+    body = json.loads(text)
+    if CANDIDATES in body:
+        place = body[CHOSEN]
+        found = found._replace(arm=place, candidate=body[CANDIDATES][place])
+    ranking = body.get(RANKING)
+    if ranking is not None and CANDIDATES not in body:
+        ranking = [register[place] for place in ranking]
+    return found._replace(context=body.get(CONTEXT), ranking=ranking)
+
+
+def ticket_id(number: int, secret: str, mark: bytes) -> str:
+    """An ask's number in the log, and a check that other studies, other histories of this one and
+    slips of the pen get wrong.
+
+    >>> ticket_id(17, "secret", b"12345678")
+    '17-pht2ghxb8k'
+    """
+    check = _keyed(secret).copy()
+    check.update(b"%d %b" % (number, mark))
+    value = int.from_bytes(check.digest(), "big")
+    first = _TRIPLES[value & 32767] + _TRIPLES[value >> 15 & 32767]
+    return f"{number}-{first}{_TRIPLES[value >> 30 & 32767]}{_LETTERS[value >> 45 & 31]}"
+
+
+@lru_cache
+def _keyed(secret: str) -> Any:
+    """Where the check of every ticket of a study begins."""
+    return hashlib.blake2b(digest_size=8, key=secret.encode())
+
+
+def ticket_number(
+    ticket: object, secret: str, study: str, mark_of: Callable[[int], bytes | None]
+) -> int:
+    """The number of the ask that a ticket is for, given the mark of an ask by its number."""
+    text = ticket.id if isinstance(ticket, Ticket) else ticket
+    if isinstance(text, str):
+        head, dash, _ = text.partition("-")
+        if dash and head.isascii() and head.isdigit() and len(head) < 19:
+            own = mark_of(int(head))
+            if own is not None and ticket_id(int(head), secret, own) == text:
+                return int(head)
+    raise unknown(ticket, study)
+
+
+def unknown(ticket: object, study: str) -> UnknownTicketError:
+    """The error for a ticket that a study never gave."""
+    shown = repr(ticket.id if isinstance(ticket, Ticket) else ticket)
+    shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
+    looks = "a ticket looks like '17-pht2ghxb8k'"
+    never = f"study {study!r} never gave it, or its log was restored to a time before it did"
+    return UnknownTicketError(f"unknown ticket {shown}: {never} ({looks})")
+
+
+_UNIFORM = int(Draw.UNIFORM)
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+_TRIPLES = ["".join(reversed(three)) for three in product(_LETTERS, repeat=3)]  # 15 bits

@@ -1,1 +1,0 @@
-"""What becomes of a ticket: open, told, told again, corrected, given back."""

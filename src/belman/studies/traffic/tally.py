@@ -1,0 +1,189 @@
+"""The tally of a study: what became of its traffic, by arm and in all, without reading its log.
+
+It is kept with the state, event by event: how many tickets of an arm counted and how many were
+forgotten, how often each arm was drawn while its chance was the same, what the arm had earned at
+its 1st, 2nd, 4th, 8th, … reward, what came from past data and in bulk, and what it all earned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
+
+from belman.deciders.learnt import Learnt
+from belman.families import Family
+from belman.measures.lift import Units
+from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
+from belman.studies.codec import Count, Place, Whole
+from belman.studies.outcomes.book import Counted
+from belman.studies.rules.metrics import SumsByArm
+from belman.studies.traffic.course import Course
+
+#: Seconds after which a ticket without a window that nobody told is taken for a missing reward.
+LATE = 86_400.0
+
+
+class Cut(NamedTuple):
+    """What was known of an arm when it had so many rewards."""
+
+    rewards: Annotated[int, Whole(1)]
+    sum: float
+    belief: tuple[float, ...]
+
+
+@dataclass
+class ArmTally:
+    """What became of the traffic of one arm: `asks` were decided, `told` counted, `forgotten` were
+    not, `past` came as past data and `observed` in bulk; of those that published weights `assigned`
+    to it, so many were `meant` to be; and `cuts` of its past.
+    """
+
+    asks: Count = 0
+    told: Count = 0
+    forgotten: Count = 0
+    past: Count = 0
+    observed: Count = 0
+    assigned: Count = 0
+    meant: float = 0.0
+    cuts: dict[Count, Cut] = field(default_factory=dict)
+
+    def cut(self, before: int, learnt: Callable[[], Learnt]) -> None:
+        """Keep what was learnt of an arm where its rewards, so many before, pass a power of 2."""
+        rewards = self.told + self.past
+        if rewards.bit_length() > before.bit_length():
+            now = learnt()
+            self.cuts[rewards.bit_length()] = Cut(rewards, now.sum, now.belief)
+
+
+@dataclass
+class Tally:
+    """Counts by an arm's place in the register, and in all; `draws` are (chances by place, counts
+    by place), one for each time during which the chances of random draws were the same.
+    """
+
+    arms: list[ArmTally]
+    told: Count = 0
+    reward: float = 0.0
+    expired: Count = 0
+    past_sum: float = 0.0
+    draws: list[tuple[dict[Place, float], dict[Place, Count]]] = field(default_factory=list)
+    log_odds: float = 0.0  # against the published weights
+    clipped: Count = 0  # rewards that lay beyond the range
+    course: Course = field(default_factory=Course)
+    metrics: SumsByArm = field(default_factory=SumsByArm)
+    attribute_names: set[str] = field(default_factory=set)  # that tickets or rows ever had
+
+    # What happens
+
+    def ask(self, arm: int, time: float, count: int = 1) -> None:
+        """Asks of an arm were decided, or (-1) were not after all."""
+        self.arms[arm].asks += count
+        self.course.ask(arm, time, count)
+
+    def drawn(self, arm: int, chances: dict[int, float], count: int = 1) -> None:
+        """An arm was drawn at random, with these chances of all that were played; or many times."""
+        last = self.draws[-1] if self.draws else None
+        if last is None or (last[0] is not chances and last[0] != chances):
+            self.draws.append((chances, dict.fromkeys(chances, 0)))
+        elif last[0] is not chances:  # so that the next one is known at a glance
+            self.draws[-1] = (chances, last[1])
+        self.draws[-1][1][arm] += count
+
+    def count(self, one: Counted, learnt: Callable[[], Learnt]) -> None:
+        """An outcome was learnt: that of a ticket, of a row, or of past data."""
+        place, reward = one.outcome.arm, one.outcome.reward or 0.0
+        arm = self.arms[place]
+        before = arm.told + arm.past
+        self.told += 1
+        self.reward += reward
+        if one.key is None:
+            arm.past += 1
+            self.past_sum += reward
+        else:
+            arm.told += 1
+            if type(one.key) is tuple:
+                arm.observed += 1
+                self.ask(place, one.time)
+            self.course.earn(one.time, reward)
+        arm.cut(before, learnt)
+        self.metrics.count(place, one.outcome.metrics or {})
+
+    def observe(
+        self, place: int, time: float, n: int, total: float, learnt: Callable[[], Learnt]
+    ) -> None:
+        """Many rewards of an arm were learnt at once."""
+        arm = self.arms[place]
+        before = arm.told + arm.past
+        self._add(place, time, n, total)
+        self.ask(place, time, n)
+        arm.observed += n
+        arm.cut(before, learnt)
+
+    def _add(self, place: int, time: float, n: int, total: float) -> None:
+        self.told += n
+        self.reward += total
+        self.arms[place].told += n
+        self.course.earn(time, total, n)
+
+    def correct(self, place: int, time: float, n: int, total: float, in_bulk: bool) -> None:
+        """Rewards count otherwise, with `n` more of them; what was kept of the arm's past does not
+        hold any more.
+        """
+        arm = self.arms[place]
+        self._add(place, time, n, total)
+        if in_bulk:
+            arm.asks += n
+            arm.observed += n
+        else:
+            arm.forgotten -= n
+        arm.cuts = {}
+
+    # Is the data sound?
+
+    def assigned(self, register: Sequence[Hashable]) -> SampleRatio:
+        """Return the test of whether units were assigned as published weights say, as far as it has
+        come.
+        """
+        test = SampleRatio(register)
+        test.counts[:] = [arm.assigned for arm in self.arms]
+        test.expected[:] = [arm.meant for arm in self.arms]
+        test.log_odds = self.log_odds
+        return test
+
+    def sample_ratio(self, register: Sequence[Hashable]) -> Finding | None:
+        """Return whether random draws fell as their chances say, and units as published weights do;
+        None where there are neither.
+        """
+        test = self.assigned(register)
+        if not self.draws and not test.counts.any():
+            return None
+        places = range(len(register))
+        for chances, counts in self.draws:
+            counted = [counts.get(place, 0) for place in places]
+            test.add(counted, [chances.get(place, 0.0) for place in places])
+        return test.finding()
+
+    def missing(
+        self, register: Sequence[Hashable], out: Sequence[int], late: list[int]
+    ) -> Finding | None:
+        """Return whether rewards are missing for one arm more than for another; None if none are.
+
+        `out` are the tickets that are out, by arm, and `late` those of them that nobody will tell.
+        """
+        if not any(late) and not any(arm.forgotten for arm in self.arms):
+            return None
+        settled = [arm.asks - waiting for arm, waiting in zip(self.arms, out, strict=True)]
+        told = [n - arm.forgotten for n, arm in zip(settled, self.arms, strict=True)]
+        due = [n + more for n, more in zip(settled, late, strict=True)]
+        return told_shares(
+            dict(zip(register, due, strict=True)), dict(zip(register, told, strict=True))
+        )
+
+    def drift(
+        self, place: int, arm: Hashable, family: Family, now: Learnt, units: Units, risk: float
+    ) -> Finding:
+        """Return whether an arm changed while it was played."""
+        found = Drift(arm, family, now.prior, units)
+        cuts = [cut for _, cut in sorted(self.arms[place].cuts.items())]
+        return found.resume(now.tells, now.sum, now.belief, cuts).finding(risk)

@@ -1,0 +1,154 @@
+"""Outcomes in bulk as the asks that they stand for: arm, chance and reward of every unit.
+
+The log keeps how often every reward came of a version and an arm, or their sums, which say as much
+of coins. Units of a version are assigned by a hash, each for itself, with the weights of the
+version as their chances; so their order tells nothing, and is drawn. Rows whose window is open are
+left out, told or not, as tickets are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belman import chance
+from belman.assignment import Weights
+from belman.deciders import state_file
+from belman.studies.log.event_log import Draw, Event, Kind
+from belman.studies.outcomes.book import CONTEXT, Counted
+from belman.studies.outcomes.bulk import Bulk, Group
+from belman.studies.outcomes.walk import walk
+from belman.studies.requests.row_corrections import corrected_in
+from belman.studies.settings import StudySettings
+from belman.studies.traffic.publishing import version_in
+
+#: Rows that are asks, at most; of more than these so many are drawn.
+MOST_ROWS = 100_000
+_ROUNDING = 1e-9
+_FIRST = 2**40  # number of an ask that was none: beyond those of a log
+
+
+class _Cell(NamedTuple):
+    """Rows that are alike."""
+
+    version: int | None
+    arm: int
+    reward: float
+
+
+class BulkRows:
+    """What came in bulk of a log up to now: how many outcomes, their sum, and how many of them have
+    rewards that the log does not tell one by one.
+    """
+
+    def __init__(self, settings: StudySettings, events: Iterable[Event], now: float) -> None:
+        self.n, self.total, self.untold = 0, 0.0, 0
+        self._ends = settings.range or (0.0, 1.0)
+        self._coin = settings.family.coin
+        self._cells = Counter[_Cell]()
+        self._places = {arm: place for place, arm in enumerate(settings.arms)}
+        self._versions: dict[int, tuple[Event, Weights]] = {}
+        for event, body, closed, _ in walk(settings, events, now):
+            for one in closed:
+                self._close(one)
+            if event is not None:
+                self._take(event, body)
+
+    def asks(self, seed: int) -> dict[int, list[tuple[Event, float]]]:
+        """By version: the asks of units to which every arm could fall, with what came of each."""
+        words = np.random.default_rng(chance.generator(seed, 2))
+        cells = [cell for cell, count in self._cells.items() if count > 0 and self._usable(cell)]
+        counts = np.array([self._cells[cell] for cell in cells], dtype=np.int64)
+        if counts.sum() > MOST_ROWS:
+            counts = words.multivariate_hypergeometric(counts, MOST_ROWS)
+        by_version: dict[int, list[_Cell]] = {}
+        for cell, count in zip(cells, counts.tolist(), strict=True):
+            if cell.version is not None and count:
+                by_version.setdefault(cell.version, []).extend([cell] * count)
+        found: dict[int, list[tuple[Event, float]]] = {}
+        number = _FIRST
+        for version, rows in sorted(by_version.items()):
+            order = words.permutation(len(rows))
+            found[version] = list(self._asked(version, (rows[i] for i in order), number))
+            number += len(rows)
+        return found
+
+    def _usable(self, cell: _Cell) -> bool:
+        return cell.version is not None and min(self._versions[cell.version][1].weights) > 0.0
+
+    def _asked(
+        self, version: int, rows: Iterable[_Cell], first: int
+    ) -> Iterator[tuple[Event, float]]:
+        event, weights = self._versions[version]
+        places = [self._places[arm] for arm in weights.arms]
+        chances = dict(zip(places, weights.weights, strict=True))
+        even = max(weights.weights) - min(weights.weights) <= _ROUNDING
+        draw = int(Draw.UNIFORM if even else Draw.RANDOM)
+        context = json.loads(event.body or "{}").get(CONTEXT)
+        body = None if context is None else json.dumps({CONTEXT: context})
+        for number, row in enumerate(rows, start=first):
+            asked = Event(
+                number, Kind.ASKED, event.time, row.arm, draw, chances[row.arm], body=body
+            )
+            yield asked, row.reward
+
+    def average_with(self, rewards: Iterable[float]) -> float:
+        """What a study earned per reward, of tickets and in bulk."""
+        told = list(rewards)
+        return (math.fsum(told) + self.total) / max(len(told) + self.n, 1)
+
+    # The log
+
+    def _take(self, event: Event, body: Mapping[str, Any]) -> None:
+        if event.kind == Kind.ARM_ADDED and event.arm == len(self._places):
+            self._places[state_file.decode_arm(body["name"], "the log")] = len(self._places)
+        elif event.kind == Kind.PUBLISHED:
+            self._versions[event.number] = (event, version_in(event, event.number))
+        elif event.kind == Kind.OBSERVED:
+            found = Bulk.of(body)
+            for i, group in enumerate(found.groups):
+                self._add(group, found.values[i] if found.values else ())
+        elif event.kind == Kind.ROWS_CORRECTED:
+            for row in corrected_in(body):
+                self._swap(row.version, self._places[row.arm], row.was, row.reward)
+
+    def _add(self, group: Group, values: Iterable[tuple[float, int]]) -> None:
+        self.n += group.n
+        self.total += group.sum
+        known = list(values) or self._coins(group)
+        self.untold += 0 if known else group.n
+        for reward, count in known:
+            self._cells[_Cell(group.version, group.arm, reward)] += count
+
+    def _coins(self, group: Group) -> list[tuple[float, int]]:
+        """How many rewards lay at either end, where all did."""
+        low, high = self._ends
+        ones = (group.sum - group.n * low) / (high - low)
+        inside = (low + high) * group.sum - group.squares - group.n * low * high
+        if not self._coin or abs(inside) > _ROUNDING * group.n * (high - low) ** 2:
+            return []
+        return [(low, group.n - round(ones)), (high, round(ones))]
+
+    def _close(self, one: Counted) -> None:
+        """A row whose window was open counts."""
+        if type(one.key) is tuple and one.outcome.reward is not None:
+            self.n += 1
+            self.total += one.outcome.reward
+            self._cells[_Cell(one.key[0], one.outcome.arm, one.outcome.reward)] += 1
+
+    def _swap(self, version: int | None, arm: int, was: float, reward: float | None) -> None:
+        """A row counts otherwise, or not at all."""
+        old = _Cell(version, arm, was)
+        told = self._cells[old] > 0
+        self._cells[old] -= told
+        self.untold -= not told and reward is None
+        self.total -= was
+        self.n -= reward is None
+        if reward is not None:
+            self.total += reward
+            self._cells[old._replace(reward=reward)] += told

@@ -1,0 +1,139 @@
+"""Settings of studies for the machine, each as the code that says it, so that what is drawn can be
+printed and run: kinds of deciding × rewards × policies × windows × shares × rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+#: Rewards by family, and how a study says which it is.
+FAMILIES: dict[str, tuple[dict[str, str], tuple[float, ...]]] = {
+    "bernoulli": ({}, (0.0, 1.0)),
+    "bounded": ({"range": "(0, 10)"}, (0.0, 2.5, 10.0, 5.0)),
+    "clipped": ({"range": "(0, 10)", "clip": "True"}, (0.0, 2.5, 14.0, -1.0)),
+    "gaussian-unknown": ({"family": "'gaussian-unknown'"}, (-1.5, 0.1, 2.0, 0.3)),
+    "poisson": ({"family": "'poisson'"}, (0.0, 1.0, 3.0)),
+    "money": ({"family": "'money'"}, (0.0, 9.9, 120.0)),
+}
+POLICIES = (
+    "belman.BelMan()",
+    "belman.BelMan.paper()",
+    "belman.Thompson()",
+    "belman.Forced(belman.Thompson())",
+    "policies.KLUCB()",
+    "policies.UCB1()",
+    "policies.EpsilonGreedy()",
+    "policies.KLUCBEmpirical()",
+    "policies.Giro()",
+)
+FEATURED = (
+    "dependent.SharedBelMan()",
+    "dependent.LinTS()",
+    "dependent.LinUCB()",
+    "dependent.LinGreedy()",
+)
+KINDS = ("independent", "segments", "contexts", "candidates")
+WINDOWS: dict[str, dict[str, str]] = {
+    "none": {},
+    "window": {"window": "60", "early": "False"},
+    "early": {"window": "60"},
+    "accumulate": {"window": "60", "accumulate": "True"},
+    "silent": {"window": "60", "silence": "None"},
+}
+SHARES: dict[str, dict[str, str]] = {
+    "none": {},
+    "uniform": {"uniform_share": "0.3"},
+    "floor": {"floor": "0.1"},
+    "floors": {"floor": "{'a': 0.3}"},
+    "control": {"control": "'b'", "control_share": "0.25"},
+    "both": {"control": "'b'", "control_share": "0.25", "floor": "0.05"},
+}
+CHANGES: dict[str, dict[str, str]] = {
+    "none": {},
+    "discount": {"discount": "0.9"},
+    "drift": {"drift": "'auto'"},
+    "half-life": {"drift": "belman.Drift(half_life=100.0)"},
+    "last": {"last": "5"},
+}
+RULES: dict[str, dict[str, str]] = {
+    "none": {},
+    "stop": {"stop_when": "belman.Sure(0.7)"},
+    "ship": {"stop_when": "belman.Sure(0.7)", "then": "'ship'"},
+}
+CONTEXTUAL: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "segments": ({"segments": "['country']"}, ("{'country': 'fr'}", "{'country': None}")),
+    "contexts": (
+        {"context": "['country', 'age']"},
+        ("{'country': 'fr', 'age': 30}", "{'country': 'de', 'age': 55.5}", "{'age': None}"),
+    ),
+    "candidates": ({"context": "['age']", "features": "['price', 'taste']"}, ("{'age': 30}", "{}")),
+}
+CANDIDATES = (
+    "[{'price': 4, 'taste': 'sweet'}, {'price': 9, 'taste': 'salty'}]",
+    "[{'price': 4.5, 'taste': 'new'}, {'price': None, 'taste': 'salty'}, {'price': 1}]",
+)
+
+
+class Drawn(dict[str, str]):
+    """Settings as code, with what the machine has to know of them."""
+
+    kind: str
+    family: str
+    features: dict[str, str]  # of each setting, which choice was taken
+
+    def code(self, name: str) -> str:
+        """The call that opens a study with them."""
+        arms = "None" if self.kind == "candidates" else "['a', 'b', 'c']"
+        rest = ", ".join(f"{name}={value}" for name, value in self.items())
+        return f"open_study({name!r}, {arms}, {rest}, storage=storage, clock=clock)"
+
+
+@st.composite
+def settings(draw: Any, kinds: tuple[str, ...] = KINDS) -> Drawn:
+    """Settings that a study takes, or refuses as a whole."""
+    found = Drawn()
+    found.kind = draw(st.sampled_from(kinds))
+    independent = found.kind == "independent"
+    along = found.kind in ("contexts", "candidates")
+    window = draw(st.sampled_from(sorted(WINDOWS)))
+    shares = draw(
+        st.sampled_from(
+            ["none", "uniform"] if along and found.kind == "candidates" else sorted(SHARES)
+        )
+    )
+    change = draw(st.sampled_from(["none"] * 4 + sorted(CHANGES))) if independent else "none"
+    then = draw(st.sampled_from(["none"] * 3 + sorted(RULES))) if independent else "none"
+    found["seed"] = str(draw(st.integers(0, 3)))
+    if along:
+        model = (
+            "linear"
+            if found.kind == "candidates"
+            else draw(st.sampled_from(["linear", "logistic"]))
+        )
+        found.family = {"linear": "gaussian-unknown", "logistic": "bernoulli"}[model]
+        found |= {"model": repr(model)}
+        policy = draw(st.sampled_from(FEATURED))
+        if found.kind == "contexts" and draw(st.booleans()):
+            found["pooling"] = "'disjoint'"
+    else:
+        families = [name for name in FAMILIES if then == "none" or name != "money"]
+        found.family = draw(st.sampled_from(families))
+        found |= FAMILIES[found.family][0]
+        fits = change in ("none", "discount")
+        policy = draw(st.sampled_from(POLICIES if fits else POLICIES[:1]))
+        if draw(st.integers(0, 4)) == 4:
+            found["minimise"] = "True"
+    found |= {"policy": policy} | WINDOWS[window] | SHARES[shares] | CHANGES[change] | RULES[then]
+    if not independent:
+        found |= CONTEXTUAL[found.kind][0]
+        found.pop("early", None)
+    guard = draw(st.integers(0, 3)) == 3
+    if guard:
+        found["guard"] = "{'refund': '< 0.2'}"
+    found.features = {
+        "kind": found.kind, "family": found.family, "policy": policy, "window": window,
+        "shares": shares, "change": change, "rule": then, "guard": str(guard),
+    }  # fmt: skip
+    return found

@@ -1,0 +1,146 @@
+"""One life of a study in several worlds: the same calls on an object that lives on, on one that is
+opened from its latest snapshot before every call, on one that is opened from the log alone, and on
+two processes in turn. All have to answer the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import belman
+from belman import errors, exposure, policies
+from belman.assignment import Weights
+from belman.policies import dependent
+from belman.studies import Storage, Study, open_study
+from belman.table import Table
+from tests.studies.conftest import Clock
+from tests.studies.forks import snapshots
+
+_TICKET = re.compile(r"\b\d+-[0-9a-z]{8,}\b")
+NO_SNAPSHOTS = 10**9
+
+
+class HangingError(Exception):
+    """A call does not return."""
+
+
+@contextmanager
+def hurried(seconds: float = 10.0) -> Iterator[None]:
+    """Raise where Python spends more time of the processor than this, as in a loop without end."""
+
+    def stop(*_: object) -> None:
+        raise HangingError(f"it does not return within {seconds:g} s of the processor")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def unit(weights: Weights, arm: Any, i: int = 0) -> str:
+    """A unit that is assigned to an arm by weights."""
+    names = (f"unit {k}" for k in range(10**5))
+    found = [name for name in names if belman.assign(weights, name).arm == arm][: i + 1]
+    return found[i]
+
+
+class World:
+    """A study, the objects in front of it, and the tickets that it gave."""
+
+    def __init__(
+        self,
+        title: str,
+        storages: Sequence[Storage],
+        clock: Clock,
+        *,
+        lives_on: bool = True,
+        every: int = NO_SNAPSHOTS,
+    ) -> None:
+        self.title, self.storages, self.clock = title, storages, clock
+        self.lives_on, self.every = lives_on, every
+        self._calls = 0
+        self.names: dict[str, Any] = {
+            "belman": belman, "policies": policies, "dependent": dependent, "exposure": exposure,
+            "unit": unit, "clock": clock, "t": [], "w": None,
+        }  # fmt: skip
+
+    def begin(self, code: str) -> None:
+        """Open the study for the first time."""
+        first = eval(code, {**self.names, "open_study": open_study, "storage": self.storages[0]})
+        self.name = first.name
+        self._studies = [first, *(self._opened(storage) for storage in self.storages[1:])]
+
+    def _opened(self, storage: Storage) -> Study:
+        return open_study(self.name, storage=storage, clock=self.clock)
+
+    def study(self) -> Study:
+        """The study as the next call finds it: processes take turns, and some have just started."""
+        self._calls += 1
+        place = self._calls % len(self._studies)
+        if not self.lives_on:
+            self._studies[place] = self._opened(self.storages[place])
+        return self._studies[place]
+
+    def answer(self, code: str) -> tuple[str, Any]:
+        """What a call gives, or how it is refused."""
+        study = self.study()
+        number = study.number
+        refusal: errors.BelmanError | None = None
+        with snapshots(self.every), hurried():
+            try:
+                return "gives", eval(code, {**self.names, "study": study})
+            except errors.BelmanError as error:
+                refusal = error
+        if not isinstance(refusal, errors.PausedError):  # a guard may have paused it just now
+            assert study.number == number, f"{code} was refused, and is in the log: {refusal}"
+        return "refuses", refusal
+
+
+class Places:
+    """Databases for the worlds, and connections of as many processes, for many lives."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        first, second, third, fourth = urls
+        self.storages = [Storage(url) for url in (first, second, third, fourth, fourth)]
+
+    def worlds(self, clock: Clock, every: int) -> list[World]:
+        """The worlds; one of them keeps a snapshot `every` so many events."""
+        live, kept, log, *both = self.storages
+        return [
+            World("live", [live], clock),
+            World("opened from a snapshot", [kept], clock, lives_on=False, every=every),
+            World("opened from the log", [log], clock, lives_on=False),
+            World("two processes", both, clock),
+        ]
+
+    def close(self) -> None:
+        for storage in self.storages:
+            storage.close()
+
+
+def plain(answer: Any) -> Any:
+    """An answer without what differs between two studies: secrets, and what follows from them."""
+    if isinstance(answer, BaseException):
+        return type(answer).__name__, _TICKET.sub("ticket", str(answer))
+    if isinstance(answer, Weights):
+        return answer.version, answer.arms, answer.weights, answer.segment, answer.valid_until
+    if isinstance(answer, Table):
+        return plain(answer.columns)
+    if hasattr(answer, "_replace") and hasattr(answer, "id"):
+        return plain(tuple(answer._replace(id="")))
+    if isinstance(answer, dict):
+        return {name: plain(value) for name, value in answer.items()}
+    if isinstance(answer, (list, tuple)):
+        return [plain(one) for one in answer]
+    if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
+        return repr(answer)
+    return "nan" if isinstance(answer, float) and math.isnan(answer) else answer
