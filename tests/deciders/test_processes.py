@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from belman.continuous import processes
-from belman.continuous.processes import LENGTHS, NOISES, Processes, correlation, squares
 from scipy import stats
+
+from belman.deciders.box import processes
+from belman.deciders.box.processes import LENGTHS, NOISES, Processes, correlation, squares
 
 
 def told(bank, places, rewards):
