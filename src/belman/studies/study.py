@@ -28,12 +28,11 @@ from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.telling import Tell, correct, give_back, tell
 from belman.studies.requests.together import Answer, SpoiltError, answers, batches
-from belman.studies.rules.limits import Limits
 from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.ticket import Ticket
 from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
-from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
+from belman.studies.unit_of_work import Limits, UnitOfWork, check_key, check_reason
 from belman.studies.views.import_export import past_data
 from belman.studies.views.looking import Looking
 

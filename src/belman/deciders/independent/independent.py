@@ -593,6 +593,8 @@ class IndependentDecider(Decider):
         self._index = np.zeros(len(self._arms))
         self._calls = Calls(self)
         self._draws = self._policy.leaves_all_a_chance
+        self._learns, self._by_clock = self._policy.learns, self._policy.by_clock
+        self._blank = self._policy.memory(len(self._arms), self.family.dimension)
         if self._policy.by_clock:
             self._policy.set_time(self._memory, self._time)
         self._calls.settle_heard()
@@ -601,10 +603,10 @@ class IndependentDecider(Decider):
         """Forget how the policy worked, and nothing that it learnt: equal deciders decide alike
         then, whatever they were asked before.
         """
-        fresh = self._policy.memory(len(self._arms), self.family.dimension)
-        if self._policy.learns:
-            everyone = range(len(self._arms))
-            fresh = self._policy.resettled(self._memory, fresh, everyone)
+        fresh = self._blank
+        if self._learns:
+            fresh = self._policy.memory(len(self._arms), self.family.dimension)
+            fresh = self._policy.resettled(self._memory, fresh, range(len(self._arms)))
         for part, new in zip(leaves(self._memory), leaves(fresh), strict=True):
             part[...] = new
         for part, told in zip(self._working, self._truth, strict=True):
@@ -612,7 +614,7 @@ class IndependentDecider(Decider):
         self._stale[:] = np.arange(-1, len(self._arms))
         self._stale[0] = len(self._arms)
         self._all_tried = False
-        if self._policy.by_clock:
+        if self._by_clock:
             self._policy.set_time(self._memory, self._time)
         self._calls.settle_heard()
 
