@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from belman.studies.outcomes.rows import brought
 
-from belman.cli import check_family, past_data, study_contexts
+from belman.cli import check_data, past_data, study_values
 from belman.cli.problem import means
 from belman.errors import BelmanError
 from belman.problems import from_rewards
-from belman.studies.bulk.observed_rows import brought
 from belman.studies.views.import_export import past_data as recorded
 
 ROWS = [("blue", 0.5), ("red, dark", 1.0), ("blue", -2.25)]
@@ -40,7 +40,7 @@ def report(given):
 
 
 def family(given):
-    rewards, arms = check_family.columns(given, "reward", "arm")
+    rewards, arms = check_data.columns(given, "reward", "arm")
     return list(zip(arms, rewards.tolist(), strict=True))
 
 
@@ -50,12 +50,12 @@ def problem(given):
 
 
 def candidates(given):
-    rows = study_contexts.candidates(str(given))
+    rows = study_values.candidates(str(given))
     return [(row["arm"], row["reward"]) for row in rows]
 
 
 def features(given):
-    return [(arm, row["reward"]) for arm, row in study_contexts.features(str(given), ARMS).items()]
+    return [(arm, row["reward"]) for arm, row in study_values.features(str(given), ARMS).items()]
 
 
 def run(given):
