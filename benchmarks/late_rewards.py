@@ -24,7 +24,7 @@ from scipy import stats
 
 import belman
 from belman.delays import chance_below
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import PRIOR
 from belman.families import Bernoulli
 from belman.measures.best import best_probabilities
 from belman.problems.delayed import TELLINGS

@@ -111,7 +111,7 @@ def main() -> None:
         with asyncio.Runner(loop_factory=QuickLoop) as runner:
             quick = np.mean(runner.run(run(problem, settings, jobs)))
         real = np.mean(asyncio.run(run(problem, settings, jobs)))
-        players = {"dispatcher": belman.dispatched(**settings), **belman.lab.server_players.RIVALS}
+        players = {"dispatcher": belman.dispatched(**settings), **belman.lab.servers.RIVALS}
         result = belman.simulate_servers(problem, players, jobs=JOBS, runs=1, seed=SEED)
         means = result.response_mean.isel(run=0)
         predicted = means.sel(player="dispatcher").item()

@@ -9,7 +9,7 @@ import numpy as np
 import belman
 from belman import chance
 from belman.engine import call_address, entry
-from belman.lab.bandit_runner import play_arm
+from belman.lab.bandit_loop import play_arm
 from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
 from belman.policies.policy import Ledger, Policy
 from benchmarks.claim import Claim, best_cpu_seconds, report

@@ -9,7 +9,7 @@ import pytest
 
 import belman
 from belman.errors import MissingExtraError
-from belman.lab.executors import on_dask
+from belman.lab.run import on_dask
 from belman.studies import Storage
 from belman.studies.views import import_export
 from belman.table import Table

@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from belman.delays import DelayLaw, chance_below, intervals
-from belman.delays.counts import CELLS, Counts
-from belman.delays.doubt import relative_doubt
-from belman.delays.estimate import PRIOR, estimate
+from belman.delays.counts import CELLS, PRIOR, Counts, estimate
+from belman.delays.silence import relative_doubt
 
 NONE = np.array(0.0)
 

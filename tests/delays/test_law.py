@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belman.delays import DelayLaw
-from belman.delays.counts import CELLS
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import CELLS, PRIOR
 from belman.errors import SettingError, StateError
 
 WINDOW = 256.0  # a cell is a second

@@ -13,8 +13,7 @@ import belman
 from belman import Breaker, Dispatcher, problems
 from belman.dispatch.simulation import dispatched, simulate_servers
 from belman.errors import SettingError
-from belman.lab.server_loop import ServerLoop
-from belman.lab.server_players import RIVALS, KnowsAll, RoundRobin
+from belman.lab.servers import RIVALS, KnowsAll, RoundRobin, ServerLoop
 from tests.dispatch.clocks import Clock
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import gzip
 import io
 import json
+import random
 import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -212,6 +215,46 @@ def test_missing_values_of_pandas():
 def test_objects_that_are_no_tables(given, words):
     with pytest.raises(SettingError, match=words):
         frames.read(given)
+
+
+SEEDS = {
+    "csv": b'arm;reward;"x ""y"\na;1,5;"q\nr"\n\nb;;\n' * 3,
+    "txt": "a\tb\n1\t\xe9\n".encode("utf-16"),
+    "csv.gz": gzip.compress(b"arm,reward\na,1\n"),
+    "ndjson": b'{"a":1,"b":null}\n[]\n{"a":{"c":[1]}}\n',
+    "parquet": None,
+    "arrow": None,
+}
+
+
+@pytest.mark.parametrize("ending", SEEDS)
+def test_a_damaged_file_is_read_or_refused(ending, tmp_path):
+    path, rng = tmp_path / f"x.{ending}", random.Random(1)
+    if (seed := SEEDS[ending]) is None:
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import feather, parquet
+
+        times = pyarrow.array([1, 2], pyarrow.timestamp("us", "UTC"))
+        table = pyarrow.table({"a": ["x", None], "t": times, "s": [{"a": 1}, None]})
+        write = parquet.write_table if ending == "parquet" else feather.write_feather
+        write(table, str(path))
+        seed = path.read_bytes()
+    for _ in range(300):
+        content = bytearray(seed)
+        for _ in range(rng.randint(1, 6)):
+            where = rng.randrange(len(content) + 1)
+            content[where : where + rng.randint(0, 8)] = rng.randbytes(rng.randint(0, 2))
+        path.write_bytes(content)
+        for given in (path, io.BytesIO(content)):
+            with contextlib.suppress(SettingError):
+                found = frames.read(given, empty=True)
+                assert len({len(column) for column in found.columns.values()}) <= 1
+
+
+def test_all_columns_that_are_not_there_are_named():
+    words = r"x\.csv has no column 'arm', 'reward': it has 'x'$"
+    with pytest.raises(SettingError, match=words):
+        column(1).require("x", "arm", "reward")
 
 
 def test_parquet_needs_an_extra(tmp_path, monkeypatch):

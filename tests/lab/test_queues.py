@@ -14,7 +14,7 @@ from scipy import stats
 import belman
 from belman import chance
 from belman.errors import PolicyError
-from belman.lab.bandit_runner import NATURE, WORLD
+from belman.lab.bandit_loop import NATURE, WORLD
 from belman.lab.queue_loop import quantile
 from belman.problems.queueing import UnstableQueueWarning
 from tests.members import interpreted

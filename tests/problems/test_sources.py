@@ -12,22 +12,24 @@ import belman
 from belman import UCB1, Bernoulli, Gaussian, Thompson, simulate, spec
 from belman.cli import app
 from belman.errors import BelmanError, RewardError, SettingError
-from belman.lab.source_runner import Source, falsified, replayed
+from belman.lab.bandit_loop import Source, falsified, replayed
 from belman.problems import Replayed, corrupted, from_rewards
 
 COINS = belman.problems.bernoulli([0.8, 0.5])
 
 
+def made(rows, means, settings):
+    """A source of one stretch."""
+    known = (np.array([means]), np.array([max(means)]), True, np.ones(1, dtype=np.int64))
+    return Source(np.array([rows]), *known, np.array(settings), np.zeros(1))
+
+
 def test_the_adversary_keeps_to_its_budget_and_lies_against_the_best():
-    source = Source(
-        np.array([[0.8], [0.5]]), np.array([0.8, 0.5]), np.array([3.0, 0.0, 1.0]), np.zeros(1)
-    )
+    source = made([[0.8], [0.5]], [0.8, 0.5], [3.0, 0.0, 1.0])
     family, rng, spent = Bernoulli(), np.random.default_rng(1), 0.0
     for turn in range(1, 60):
         arm = int(rng.integers(2))
-        told, true = falsified(
-            family.kernels, family.law, source, None, arm, turn, rng.random(), 0.8
-        )
+        told, true = falsified(family.kernels, family.law, source, 0, None, arm, turn, rng.random())
         assert told == true or told == float(arm == 1)
         spent += abs(told - true)
     assert spent == 3.0
@@ -47,21 +49,16 @@ def test_corruption_misleads_and_without_a_budget_nothing_is_changed():
 
 
 def test_drawn_and_kept_rewards():
-    source = Source(
-        np.array([[1.0, 2.0, 3.0], [7.0, 8.0, np.nan]]),
-        np.array([2.0, 7.5]),
-        np.array([0.0, 0.0, 3.0, 2.0]),
-        np.zeros(1),
-    )
+    source = made([[1.0, 2.0, 3.0], [7.0, 8.0, np.nan]], [2.0, 7.5], [0.0, 0.0, 3.0, 2.0])
     ledger = belman.policies.Ledger.blank(np.zeros((2, 1)))
     ledger.plays[:] = [4.0, 5.0]
-    assert replayed(None, None, source, ledger, 0, 9, 0.9, 0.0)[0] == 2.0
-    assert replayed(None, None, source, ledger, 1, 9, 0.9, 0.0)[0] == 8.0
+    assert replayed(None, None, source, 0, ledger, 0, 9, 0.9)[0] == 2.0
+    assert replayed(None, None, source, 0, ledger, 1, 9, 0.9)[0] == 8.0
     source.settings[1] = 1.0
-    assert replayed(None, None, source, ledger, 0, 9, 0.9, 0.0)[0] == 3.0
+    assert replayed(None, None, source, 0, ledger, 0, 9, 0.9)[0] == 3.0
     source.settings[0] = 1.0
-    assert replayed(None, None, source, ledger, 0, 9, 0.34, 0.0)[0] == 2.0
-    assert replayed(None, None, source, ledger, 1, 9, 0.9999, 0.0)[0] == 8.0
+    assert replayed(None, None, source, 0, ledger, 0, 9, 0.34)[0] == 2.0
+    assert replayed(None, None, source, 0, ledger, 1, 9, 0.9999)[0] == 8.0
 
 
 def test_replayed_coins_are_coins():

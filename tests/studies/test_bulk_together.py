@@ -20,7 +20,6 @@ def assigned(study, units, version=None):
     return [(unit, version.version, belman.assign(version, unit).arm) for unit in units]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: an equal batch without units is dropped silently")
 def test_an_equal_batch_of_rows_without_units_counts_or_is_refused(opened):
     study, answered = opened("study", ["a", "b"]), 0
     rows = [(None, None, "a", 1), (None, None, "b", 0), (None, None, "a", 1)]
@@ -38,7 +37,6 @@ def test_an_equal_batch_of_rows_under_one_key_counts_once(opened):
     assert study.status()["told"] == 2
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a row brought again after its window counts twice")
 @pytest.mark.parametrize("published", [False, True])
 @pytest.mark.parametrize("again", [1, 0])
 def test_a_row_brought_again_after_its_window_counts_once(opened, clock, published, again):
@@ -57,7 +55,6 @@ def test_a_row_brought_again_after_its_window_counts_once(opened, clock, publish
     study.check()
 
 
-@pytest.mark.xfail(strict=True, reason="issue: replay of a corrected row of a tuple: TypeError")
 def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_replayed(opened):
     study = opened("study", TUPLES, uniform_share=1.0)
     for turn, ticket in enumerate(study.ask(300)):
@@ -68,7 +65,6 @@ def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_replayed(opened):
     study.check()
 
 
-@pytest.mark.xfail(strict=True, reason="issue: report(by) of a corrected row of a tuple: TypeError")
 def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_reported(opened):
     study = opened("study", TUPLES, control=TUPLES[0])
     at, phone = study.history()["time"][0].timestamp(), {"device": "phone"}
@@ -80,7 +76,6 @@ def test_a_corrected_row_of_an_arm_that_is_a_tuple_is_reported(opened):
     assert found.plays.sum() == len(units)
 
 
-@pytest.mark.xfail(strict=True, reason="issue: clipped rows in bulk are not counted")
 def test_rows_in_bulk_beyond_the_range_are_counted_as_clipped(opened):
     study = opened("study", ["a", "b"], range=(0, 10), clip=True)
     study.observe([("one", None, "a", 25.0), ("two", None, "b", 5.0), ("three", None, "b", -1.0)])
@@ -89,7 +84,6 @@ def test_rows_in_bulk_beyond_the_range_are_counted_as_clipped(opened):
     assert study.status()["clipped"] == 3
 
 
-@pytest.mark.xfail(strict=True, reason="issue: earned sums what lies beyond the range")
 @pytest.mark.parametrize("bulk", [True, False])
 def test_what_was_earned_is_what_clipped_rewards_count(opened, bulk):
     study = opened("study", ["a", "b"], range=(0, 10), clip=True)
@@ -101,7 +95,6 @@ def test_what_was_earned_is_what_clipped_rewards_count(opened, bulk):
     assert study.report().earned.total == 15.0
 
 
-@pytest.mark.xfail(strict=True, reason="issue: sums with impossible squares are learnt")
 @pytest.mark.parametrize(
     ("family", "total", "squares"),
     [
@@ -130,7 +123,6 @@ def test_sums_with_possible_squares_are_learnt(opened, family, total, squares):
     assert study.observe([sums], key="one") == 10
 
 
-@pytest.mark.xfail(strict=True, reason="issue: an export loses outcomes in bulk silently")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_an_export_brings_outcomes_in_bulk_elsewhere_or_says_that_it_cannot(
     opened, tmp_path, ending
@@ -149,7 +141,6 @@ def test_an_export_brings_outcomes_in_bulk_elsewhere_or_says_that_it_cannot(
         assert other.beliefs().columns == study.beliefs().columns
 
 
-@pytest.mark.xfail(strict=True, reason="issue: fresh_for() without weights is a KeyError")
 @pytest.mark.parametrize("segment", [None, "news"])
 def test_weights_that_were_never_published_are_fresh_for_no_time(opened, segment):
     study = opened("study", ["a", "b"])

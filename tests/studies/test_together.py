@@ -35,7 +35,6 @@ def kind(request) -> str:
 # Policies and snapshots
 
 
-@pytest.mark.xfail(strict=True, reason="issue: segments forget set_policy at a snapshot")
 def test_segments_keep_a_policy_over_a_snapshot(opened, url):
     study = opened("study", ["a", "b"], **KINDS["segments"])
     with snapshots():
@@ -46,7 +45,6 @@ def test_segments_keep_a_policy_over_a_snapshot(opened, url):
         assert other.status()["policy"] == study.status()["policy"]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: segments forget set_exposure at a snapshot")
 def test_segments_keep_an_exposure_over_a_snapshot(opened, url):
     study = opened("study", ["a", "b"], policy=belman.BelMan.paper(), **KINDS["segments"])
     with snapshots():
@@ -68,14 +66,12 @@ def test_independent_arms_keep_a_policy_over_a_snapshot(opened, url):
 # Floors and batches
 
 
-@pytest.mark.xfail(strict=True, reason="issue: floors in contexts give a batch to one arm")
 def test_a_batch_in_a_context_spreads_beside_floors(opened, kind):
     study = opened("study", list("abcd"), floor=0.05, **KINDS[kind])
     arms = Counter(ticket.arm for ticket in study.ask(100, context=FRENCH))
     assert min(arms[arm] for arm in "abcd") >= 15, arms
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a control share in contexts gives a batch away")
 def test_a_batch_in_a_context_spreads_beside_a_control_share(opened, kind):
     study = opened("study", list("abcd"), control="a", control_share=0.2, **KINDS[kind])
     arms = Counter(ticket.arm for ticket in study.ask(100, context=FRENCH))
@@ -104,17 +100,14 @@ def begun(open_one, kind, name="study"):
     return study
 
 
-@pytest.mark.xfail(strict=True, reason="issue: beliefs in a context name retired arms")
 def test_beliefs_in_a_context_name_no_retired_arm(opened, kind):
     assert begun(opened, kind).beliefs(context=FRENCH)["arm"] == ["b", "c"]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: explain in a context names retired arms")
 def test_explaining_in_a_context_names_no_retired_arm(opened, kind):
     assert set(begun(opened, kind).explain(context=FRENCH)["arm"]) == {"b", "c"}
 
 
-@pytest.mark.xfail(strict=True, reason="issue: segments() names retired arms as the best")
 def test_the_best_arm_of_a_segment_is_not_retired(opened):
     study = begun(opened, "segments")
     assert set(study.segments()["arm"]) <= {"b", "c"}
@@ -140,13 +133,11 @@ def in_service(service, kind):
     return lambda what: service.send("GET", f"/api/studies/visitors/{what}").json
 
 
-@pytest.mark.xfail(strict=True, reason="issue: GET …/contexts names retired arms as the best")
 def test_the_service_names_no_retired_arm_as_best_of_a_segment(service):
     get = in_service(service, "segments")
     assert set(get("contexts")["segments"]["arm"]) <= {"b", "c"}
 
 
-@pytest.mark.xfail(strict=True, reason="issue: the page names retired arms as the best")
 def test_the_page_names_no_retired_arm_as_best_of_a_segment(service):
     get = in_service(service, "segments")
     assert set(get("view?details=true")["contexts"]["segments"]["arm"]) <= {"b", "c"}
@@ -155,7 +146,6 @@ def test_the_page_names_no_retired_arm_as_best_of_a_segment(service):
 # Values of contexts and features
 
 
-@pytest.mark.xfail(strict=True, reason="issue: 1, True and 1.0 are one segment of three labels")
 def test_a_segment_has_one_label(opened, url):
     study = opened("study", ["a", "b"], segments=["vip"])
     values = (1, True, 1.0)
@@ -182,7 +172,6 @@ def test_a_study_refuses_a_feature_that_is_a_number_and_a_word(opened):
     study.check()
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a feature that is a number and a word is taken")
 def test_a_study_refuses_features_that_are_a_number_and_a_word(opened):
     features = dict(zip("ab", MIXED, strict=True))
     with pytest.raises(errors.SettingError, match="price"):
@@ -211,7 +200,6 @@ def _next(study):
     return [(ticket.arm, ticket.probability) for ticket in study.ask(5)]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: ties are broken by what else a process did")
 @pytest.mark.parametrize("then", ["check", "reopen"])
 def test_a_tie_is_broken_the_same_whatever_else_happened(url, then):
     alone = [played(url, seed, "nothing") for seed in range(6)]

@@ -13,7 +13,6 @@ from belman import GaussianUnknown, Thompson, errors
 from belman.families import FAMILIES
 from belman.studies import Storage, Tell, open_study
 from belman.studies.requests.telling import _refolded_arm
-from belman.studies.state import State
 from tests.members import BY_QUADRATURE, member, random_rewards
 from tests.studies.ticket_twin import Slip, Twin
 

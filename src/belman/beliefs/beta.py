@@ -58,15 +58,6 @@ def metric(law, belief, out):
 
 
 @kernel
-def first_guess(target, belief):
-    """The classical estimate of (α, β) from geometric means, exact for large counts."""
-    first, second = math.exp(target[0]), math.exp(target[1])
-    spread = max(1.0 - first - second, 1e-17)
-    belief[0] = 0.5 + 0.5 * first / spread
-    belief[1] = 0.5 + 0.5 * second / spread
-
-
-@kernel
 def solve(law, target, belief):
     """Newton on the convex A(η) − ⟨η, target⟩ in (α, β), with steps kept inside the domain."""
     a, b = belief[0], belief[1]

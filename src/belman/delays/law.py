@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman.delays.counts import (
+    PRIOR,
     Counts,
     Integers,
     advance,
@@ -17,11 +18,10 @@ from belman.delays.counts import (
     count_closed,
     count_told,
     delay_cell,
+    estimate,
 )
-from belman.delays.doubt import relative_doubt
-from belman.delays.estimate import PRIOR, estimate
 from belman.delays.log_rank import CLOSED, difference_found
-from belman.delays.silence import count_silence
+from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import LATER, entry, kernel
 from belman.errors import SettingError, StateError
 
@@ -150,8 +150,8 @@ class DelayLaw:
         """Per arm: the successes and failures that the open tickets count now, and a doubt (K × 3).
 
         `beliefs` (K × 2) holds α and β of each arm without its open tickets. The doubt is the
-        relative variance of what they count that comes from not knowing F (`delays/doubt.py`). All
-        are 0 on an alarm.
+        relative variance of what they count that comes from not knowing F (`delays/silence.py`).
+        All are 0 on an alarm.
         """
         self._out[:] = 0.0
         if self.alarm is None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from belman.dispatch.jobs import Job
 from belman.dispatch.roster import Roster
-from belman.lab.server_players import RIVALS, PlayerMaker, ServerPlayer
-from belman.lab.server_runner import simulate_players
+from belman.lab.servers import RIVALS, PlayerMaker, ServerPlayer, simulate_players
 from belman.problems.servers import Servers
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def simulate_servers(
 
     Without `players`: the dispatcher, an oracle who knows the servers, and least loaded, power of
     two choices and round robin, which do not learn. Give others by name: `dispatched(…)` with the
-    settings of a dispatcher, one of `belman.lab.server_players.RIVALS`, or a function of a problem
+    settings of a dispatcher, one of `belman.lab.servers.RIVALS`, or a function of a problem
     and a seed that makes a player of yours. The result holds, for every player and run, jobs
     completed per second, seconds from arrival to end (mean, 95 % and 99 %), the mean of those in
     which a job waited, the share of jobs that failed, and each server's share and utilisation.

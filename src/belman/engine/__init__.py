@@ -15,9 +15,9 @@ from belman.engine.entries import (
     named_leaves,
     with_leaves,
 )
-from belman.engine.external import External
 from belman.engine.kernels import (
     Bundle,
+    External,
     Kernel,
     allocating_kernel,
     factory,

@@ -20,8 +20,7 @@ from llvmlite import ir
 
 from belman.engine import shortcuts
 from belman.engine.entries import CallAddress
-from belman.engine.external import EXTERNALS, External
-from belman.engine.kernels import Bundle, Kernel, parts
+from belman.engine.kernels import EXTERNALS, Bundle, External, Kernel, parts
 
 #: Divisions as NumPy does them, and no lock of Python's.
 _OPTIONS = {"error_model": "numpy", "nogil": True}

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+#: All functions of SciPy that kernels call, so that cached code finds them before it is loaded.
+EXTERNALS: list[External] = []
 
 
 class Made(NamedTuple):
@@ -183,3 +185,25 @@ def at(module: str, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+class External:
+    """A function of `scipy.special`, imported when first called; compiled, its Cython twin.
+
+    >>> External("ndtr", "__pyx_fuse_1ndtr", 1)(0.0)
+    0.5
+    """
+
+    def __init__(self, name: str, cython: str, arguments: int) -> None:
+        self.name, self.cython, self.arguments = name, cython, arguments
+        self.symbol = f"belman_{cython}"
+        EXTERNALS.append(self)
+
+    def __call__(self, *values: float) -> float:
+        return float(self._function(*values))
+
+    @functools.cached_property
+    def _function(self) -> Callable[..., float]:
+        from scipy import special
+
+        return getattr(special, self.name)

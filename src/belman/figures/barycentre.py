@@ -9,7 +9,8 @@ import numpy as np
 import xarray
 
 from belman.families import Bernoulli, Exponential, Family, Gaussian
-from belman.figures.claim import AllData, Check, Claim, Judgement
+from belman.figures.claim import AllData, Check, Judgement
+from belman.figures.declared import claimed, said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.manifold import least_kl_from_arms
 from belman.plots import style
@@ -77,19 +78,12 @@ class Barycentre(Figure):
         for place, (ax, name) in enumerate(zip(panels, FAMILIES, strict=True)):
             look: Any = {"color": style.colour(place), "alpha": 0.4, "linewidth": 0.8}
             ax.plot(_STEPS, data[name].excess.values.T, **look)
-            ax.set_title(f"{name} beliefs")
-            ax.set_xlabel("distance from the barycentre")
+            ax.set(title=f"{name} beliefs", xlabel="distance from the barycentre")
         panels[0].set_ylabel("mean KL from the arms, above its least")
         return figure
 
 
-BARYCENTRE = Barycentre(
-    name="barycentre",
-    title="The pseudobelief is the barycentre",
-    shows="Five arms with random beliefs: the mean KL from them along thirty lines through the "
-    "barycentre, in logarithms of the coordinates. Every line has its least at the barycentre.",
-    paper="Theorem 1 and its corollary, proved there.",
-)
+BARYCENTRE = Barycentre(**said("barycentre"))
 
 
 def _theorem_1(everything: AllData) -> Judgement:
@@ -109,11 +103,4 @@ def _theorem_1(everything: AllData) -> Judgement:
     return Judgement(tests)
 
 
-CLAIM = Claim(
-    12,
-    "Theorem 1 and its corollary",
-    "The barycentre is unique, its mean parameters are the arms' average, and it is the "
-    "projection of their mixture.",
-    ("barycentre",),
-    _theorem_1,
-)
+CLAIM = claimed("barycentre", _theorem_1)

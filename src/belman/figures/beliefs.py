@@ -10,6 +10,7 @@ import xarray
 
 from belman.agent import Agent
 from belman.exposure import Evidence, Exposure, Infinite, Paper, two_phase
+from belman.figures.declared import said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.figures.players import TWENTY
 from belman.plots import (
@@ -88,13 +89,7 @@ class Focal(Figure):
         return picture
 
 
-FOCAL = Focal(
-    name="focal",
-    title="The focal distribution",
-    shows="How strongly high rewards are in focus under the paper's schedule: not at all at "
-    "first, then more and more.",
-    paper="The distribution steepens towards 1 as t grows.",
-)
+FOCAL = Focal(**said("focal"))
 
 
 def _watch(_: bool | None) -> xarray.Dataset:
@@ -151,13 +146,7 @@ class Beliefs(Figure):
         return [Table({"arm": list(_NAMES), "mean": list(TWENTY), **columns}, title)]
 
 
-BELIEFS = Beliefs(
-    name="beliefs",
-    title="What an agent believes",
-    shows="One agent on the twenty arms, the four best of them named. Each belief about an "
-    "expected reward narrows where the agent looks; the dashed pseudobelief sums up what is known "
-    "of all.",
-)
+BELIEFS = Beliefs(**said("beliefs"))
 
 
 def _trail(mode: Exposure) -> xarray.Dataset:
@@ -201,10 +190,4 @@ class Manifold(Figure):
         return figure
 
 
-MANIFOLD = Manifold(
-    name="manifold",
-    title="Beliefs on the manifold",
-    shows="Every belief is a point, its mean against its precision, with its trail over 300 "
-    "turns: exploration lifts all arms alike, exploitation lifts the best, two phases do one "
-    "after the other. The pseudobelief follows.",
-)
+MANIFOLD = Manifold(**said("manifold"))

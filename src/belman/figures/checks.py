@@ -6,9 +6,10 @@ readings are shown and not counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import xarray
 
 from belman.figures.claim import AllData, Check, Judgement
@@ -59,24 +60,82 @@ def growth(parts: Parts, player: str) -> Check:
     return check(words, (first - second) - 1.5 * (second - third))
 
 
+def sooner(parts: Parts, player: str, rival: str) -> Check:
+    """A player has fewer suboptimal draws than a rival in the second half."""
+    words = f"{player}: fewer suboptimal draws than {rival} in the second half"
+    return check(words, late_draws(parts, player) - late_draws(parts, rival))
+
+
+def steadier(parts: Parts, player: str, rival: str) -> Check:
+    """The regret of a player varies less between runs than that of a rival."""
+    (own, own_half), (other, half) = (_log_variance(last(parts, name)) for name in (player, rival))
+    words = f"{player}: smaller variance of regret than {rival} (ln of the ratio)"
+    both = float(np.hypot(own_half, half))
+    return Check(words, own - other, both, 0.0, runs=last(parts, player).size)
+
+
+def _log_variance(values: xarray.DataArray) -> tuple[float, float]:
+    """ln of a variance and the half-width of its interval, from the fourth moment."""
+    off = values.values - values.values.mean()
+    square = float((off**2).mean())
+    spread = max((off**4).mean() / square**2 - 1.0, 0.0) / off.size
+    return float(np.log(square)), SCORE * float(np.sqrt(spread))
+
+
+def few_draws(parts: Parts, player: str, most: float) -> Check:
+    """A player has no more suboptimal draws than the paper's largest number of them."""
+    words = f"{player}: at most {most:.0f} suboptimal draws, the paper's largest"
+    return check(words, last(parts, player, "suboptimal_draws"), most)
+
+
+def settled(parts: Parts, player: str, most: float) -> Check:
+    """A player has hardly any suboptimal draw in the second half."""
+    turn = int(parts[0].mark[-2])
+    words = f"{player}: hardly any suboptimal draw after turn {turn} (less than {most:g})"
+    return check(words, late_draws(parts, player), most)
+
+
+def as_published(parts: Parts, player: str, published: float) -> Check:
+    """A player's suboptimal draws are as many as the paper has, where it reads rates."""
+    draws = last(parts, player, "suboptimal_draws")
+    size = f"the paper's {published:.0f} (relative difference)"
+    words = f"{player} (rates): suboptimal draws within 15 % of {size}"
+    off, half = abs(draws.mean() / published - 1.0), float(half_width(draws)) / published
+    return Check(words, float(off), half, 0.15, runs=draws.size)
+
+
+#: Tests that a figure's declaration names.
+TESTS = {
+    test.__name__: test
+    for test in (less, locked, growth, sooner, steadier, few_draws, settled, as_published)
+}
+
+
 def judge_panels(
-    figure: Curves, checks: Sequence[Test], causes: Sequence[Test] = ()
+    figure: Curves,
+    checks: Sequence[Test],
+    causes: Sequence[Test] = (),
+    of_the_first: Sequence[Test] = (),
 ) -> Callable[[AllData], Judgement]:
     """The judge of a claim by the same tests of every panel of a figure.
 
-    Panels are told apart by the first words of their titles, which name a reading.
+    Panels are told apart by the first words of their titles, which name a reading. There may be
+    more causes, of the first panel alone.
     """
 
     def judge(everything: AllData) -> Judgement:
-        return Judgement(run(everything, checks), run(everything, causes))
+        panels = {panel.title: panel.data(everything[figure.name]) for panel in figure.panels}
+        first = run(next(iter(panels.values())), of_the_first)
+        return Judgement(both(panels, checks), [*both(panels, causes), *first])
 
-    def run(everything: AllData, tests: Sequence[Test]) -> list[Check]:
+    def both(panels: Mapping[str, Parts], tests: Sequence[Test]) -> list[Check]:
         found: list[Check] = []
-        for panel in figure.panels:
-            parts = panel.data(everything[figure.name])
-            where = f" ({panel.title.split()[0]})" if len(figure.panels) > 1 else ""
-            made = [test(parts, *given) for test, *given in tests]
-            found += [one._replace(states=f"{one.states}{where}") for one in made]
+        for title, parts in panels.items():
+            where = f" ({title.split()[0]})" if len(panels) > 1 else ""
+            found += [one._replace(states=f"{one.states}{where}") for one in run(parts, tests)]
         return found
+
+    def run(parts: Parts, tests: Sequence[Test]) -> list[Check]:
+        return [test(parts, *given) for test, *given in tests]
 
     return judge

@@ -1,4 +1,4 @@
-"""Figures that the paper has not: a first look, exposures, random arms, readings, side by side."""
+"""Figures that the paper has not: exposures, and every rival on random arms."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
 from belman.figures.curves import Curves, Panel, last
+from belman.figures.declared import said
 from belman.figures.figure import Data, canvas
-from belman.figures.players import BELMAN, SLOW, TWENTY, bernoulli_players
+from belman.figures.players import SLOW, bernoulli_players
 from belman.measures import half_width
 from belman.plots import Rows, curve_data, draw_curves, draw_rows, style
 from belman.policies import (
@@ -20,8 +21,6 @@ from belman.policies import (
     BelMan,
     Greedy,
     KLUCBPlusPlus,
-    Random,
-    Thompson,
     TopTwoThompson,
     UCBTuned,
 )
@@ -30,12 +29,6 @@ from belman.problems import bernoulli, random_bernoulli
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-_FEW = {**BELMAN, "Thompson": Thompson(), "Random": Random()}
-_READINGS = {
-    **{name: BelMan.paper(name) for name in ("barycentre", "joint", "natural")},
-    "BelMan": BelMan(),
-    "Thompson": Thompson(),
-}
 _ALL = {
     **bernoulli_players(1_000),
     "KL-UCB++": KLUCBPlusPlus(horizon=1_000),
@@ -88,30 +81,13 @@ class Exposures(Curves):
             below.plot(_APART, share.sel(player=name), **look)
         below.set_yscale("log")
         below.set_xticks(np.array(_APART))
-        below.set_xlabel("mean of the arm")
-        below.set_ylabel("share of the plays")
+        below.set(xlabel="mean of the arm", ylabel="share of the plays")
         below.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return figure
 
 
-FIRST_LOOK = Curves(
-    name="first-look",
-    title="A first look",
-    shows="Regret is what a player lost by not playing the best arm from the start: less is "
-    "better. The paper's schedule shines with many arms and a short time, and with two good arms "
-    "it locks onto the wrong one in some runs; the default is made for both.",
-    panels=(
-        Panel("20 arms, 0.25 to 0.01", bernoulli(TWENTY), _FEW),
-        Panel("2 arms, 0.9 and 0.8", bernoulli([0.9, 0.8]), _FEW),
-    ),
-    variables=("regret",),
-    logarithmic=(),
-)
 EXPOSURES = Exposures(
-    name="exposures",
-    title="Exposures",
-    shows="One algorithm under six exposures, on ten arms a tenth apart: who pays what, and where "
-    "the plays go.",
+    **said("exposures"),
     panels=(
         Panel(
             "Bernoulli 0.05 to 0.95",
@@ -123,10 +99,7 @@ EXPOSURES = Exposures(
     against="evidence",
 )
 BAYES_AVERAGE = Averages(
-    name="bayes-average",
-    title="Uniform random arms",
-    shows="New means from the uniform distribution in every run, so that no instance is favoured: "
-    "2, 10 and 50 arms, all rivals.",
+    **said("bayes-average"),
     panels=tuple(
         Panel(
             f"{arms} arms",
@@ -139,15 +112,4 @@ BAYES_AVERAGE = Averages(
         for arms, runs, slow_runs in ((2, 1_000, 200), (10, 1_000, 200), (50, 400, 40))
     ),
     variables=("regret",),
-)
-READINGS = Curves(
-    name="readings",
-    title="Three readings of the reverse projection",
-    shows="The pseudobelief as the barycentre of Theorem 1, as the joint projection of Algorithm "
-    "1, and as the average of natural parameters of the authors' code, all with the paper's "
-    "exposure, on 2 and on 20 arms.",
-    panels=(
-        Panel("Bernoulli 0.8, 0.9", bernoulli([0.8, 0.9]), _READINGS),
-        Panel("Bernoulli, twenty arms", bernoulli(TWENTY), _READINGS),
-    ),
 )

@@ -15,8 +15,9 @@ import xarray
 
 from belman.exposure import Evidence, Exposure, Infinite, Paper, two_phase
 from belman.figures.checks import check
-from belman.figures.claim import AllData, Check, Claim, Judgement
+from belman.figures.claim import AllData, Check, Judgement
 from belman.figures.curves import Curves, Panel, last, with_half_width
+from belman.figures.declared import claimed, said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.figures.players import TWENTY
 from belman.lab.exploration import Exploration, Question, explore
@@ -49,13 +50,7 @@ def _name(window: int) -> str:
 
 
 TWO_PHASE = Curves(
-    name="two-phase",
-    title="Two phases: explore, then exploit",
-    shows="Regret on the twenty arms when the first 0, 100, 200, 500 or 1,000 turns are pure "
-    "exploration, with all that was learnt carried over. The window is paid for in full; what "
-    "matters is how much less regret grows afterwards.",
-    paper="A sharp transition when the window ends; after it, regret grows less than without "
-    "exploration, and the longer the window the sharper.",
+    **said("two-phase"),
     panels=(
         _panel(_PAPER, _belman(Paper())),
         _panel(_OURS, _belman(Evidence())),
@@ -194,16 +189,7 @@ def _starved(found: xarray.Dataset, player: str) -> xarray.DataArray:
     return (found.plays.sel(player=player).min("arm") < _FEW) * 1.0
 
 
-SHARES = ExplorationShares(
-    name="exploration-shares",
-    title="What pure exploration looks at",
-    shows="Infinite exposure plays the arm nearest to the pseudobelief. The distance has a part "
-    "for how narrow a belief is, which evens out the plays, and one for where it lies, which "
-    "keeps away from the arm that stands out: the one sought, or one whose first rewards were "
-    "lucky and are never put to the test. Without the second part (widest belief) the best arm "
-    "gets more plays, not fewer.",
-    paper="Pure exploration plays the arms almost uniformly.",
-)
+SHARES = ExplorationShares(**said("exploration-shares"))
 
 
 def _almost_uniform(everything: AllData) -> Judgement:
@@ -231,26 +217,4 @@ def _almost_uniform(everything: AllData) -> Judgement:
     return Judgement(checks, causes)
 
 
-CLAIMS = (
-    Claim(
-        9,
-        "Two phases",
-        "A sharp transition when the exploration window ends; after it, regret grows less than "
-        "without exploration; the longer the window the sharper.",
-        ("two-phase",),
-        _two_phases,
-        "While exploring, BelMan keeps away from an arm that stands out, be it by merit or by "
-        "early luck, so a longer window is not better knowledge of it: the figure of exploration "
-        "shares shows that.",
-    ),
-    Claim(
-        11,
-        "Pure exploration is almost uniform",
-        "Pure exploration plays the arms almost uniformly.",
-        ("exploration-shares",),
-        _almost_uniform,
-        "Almost uniform is read as: between 0.8 and 1.25 of the uniform share. Averages over runs "
-        "come near to that but for the best arm; in nearly every run, though, some arm is left "
-        "with next to no plays, because its first rewards made it stand out.",
-    ),
-)
+CLAIMS = (claimed("two-phase", _two_phases), claimed("exploration-shares", _almost_uniform))

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, psi
 
 from belman.figures.checks import OURS, PAPER, SCORE, check, growth, locked
-from belman.figures.claim import AllData, Check, Claim, Judgement
+from belman.figures.claim import AllData, Check, Judgement
 from belman.figures.curves import Curves, Panel, last
+from belman.figures.declared import claimed, said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.figures.players import BELMAN
 from belman.plots import curve_data, draw_curves, style
@@ -76,19 +77,13 @@ class CentralLimit(Figure):
         return figure
 
 
-CENTRAL_LIMIT = CentralLimit(
-    name="central-limit",
-    title="A central limit theorem for the pseudobelief",
-    shows="Twenty thousand agents, four Bernoulli arms in turn: the error of the pseudobelief's "
-    "mean parameters, scaled by √T, comes to the normal law whose covariance Theorem 2 gives.",
-    paper="Theorem 2, proved there; it presumes that every arm keeps a positive share of the "
-    "plays.",
-)
+CENTRAL_LIMIT = CentralLimit(**said("central-limit"))
 
 
 def _theorem_2(everything: AllData) -> Judgement:
     limit = limit_covariance()
-    tests, causes = [], []
+    tests: list[Check] = []
+    causes: list[Check] = []
     for turns in TURNS:
         error = everything["central-limit"][f"T = {turns}"].error.values
         count = error.shape[1]
@@ -125,11 +120,7 @@ class PerTurn(Curves):
 
 
 CONSISTENCY = PerTurn(
-    name="consistency",
-    title="Does the average reward tend to the best mean?",
-    shows="Regret per turn on two arms of 0.9 and 0.8: what tends to 0 is consistent, what levels "
-    "off is not.",
-    paper="Theorem 3: with the paper's exposure the average reward tends to the best mean.",
+    **said("consistency"),
     panels=(
         Panel(
             "Bernoulli 0.9, 0.8",
@@ -154,23 +145,4 @@ def _theorem_3(everything: AllData) -> Judgement:
     return Judgement([tends(PAPER)], causes)
 
 
-CLAIMS = (
-    Claim(
-        13,
-        "Theorem 2, central limit",
-        "The error of the pseudobelief's mean parameters, times √T, tends to a normal law with "
-        "covariance Σ λ_a Σ_a.",
-        ("central-limit",),
-        _theorem_2,
-        "Every arm is played in turn, as the theorem presumes that each keeps a positive share.",
-    ),
-    Claim(
-        14,
-        "Theorem 3, consistency",
-        "The average reward tends to the best mean.",
-        ("consistency",),
-        _theorem_3,
-        "A return to an unlucky best arm needs s(t)·gap < ½ ln(t/n), and with C = 15 that hardly "
-        "ever comes.",
-    ),
-)
+CLAIMS = (claimed("central-limit", _theorem_2), claimed("consistency", _theorem_3))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,53 +15,7 @@ from belman.figures.claim import Claim, Judgement, Verdict
 from belman.figures.figure import Figure
 from belman.table import Table
 
-_STYLE = """
-:root { --ink: #1a1a1a; --paper: #ffffff; --faint: #d8d8d8; --link: #00598f;
-  --yes: #00664b; --part: #7a4b00; --no: #a33b00; --none: #555555; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181c; --faint: #3a3d44;
-  --link: #7cc4f0; --yes: #4fd1a5; --part: #f0b54a; --no: #ff9a66; --none: #b0b0b0; } }
-html { scroll-behavior: smooth; }
-body { margin: 0 auto; padding: 1rem; max-width: 72rem; color: var(--ink); background: var(--paper);
-  font: 1rem/1.55 system-ui, sans-serif; }
-@media (min-width: 75rem) {
-  body { margin: 0 0 0 18rem; }
-  nav { position: fixed; left: 1rem; top: 0; width: 15.5rem; box-sizing: border-box;
-    max-height: 100vh; overflow-y: auto; padding: 1rem 0; font-size: 0.85rem; line-height: 1.35; }
-  nav li { margin-bottom: 0.35rem; } }
-p, li { max-width: 46rem; }
-h1, h2, h3 { line-height: 1.2; }
-h2 { margin-top: 3rem; border-top: 1px solid var(--faint); padding-top: 1.5rem; }
-a { color: var(--link); }
-img { display: block; max-width: 100%; height: auto; }
-@media (prefers-color-scheme: dark) {
-  img { filter: invert(0.92) hue-rotate(180deg) brightness(1.2); } }
-nav ol { padding-left: 1.5rem; }
-nav h2 { margin-top: 0; border-top: 0; padding-top: 0; font-size: 1rem; }
-@media (max-width: 74.99rem) { nav ol { columns: 16rem; } }
-.wide { overflow-x: auto; margin: 1rem 0; }
-.wide:focus { outline: 2px solid var(--link); }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: 0.4rem; }
-th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid var(--faint); }
-th:first-child, td:first-child, .words th, .words td { text-align: left; }
-td:first-child, .words td { white-space: normal; vertical-align: top; }
-td:first-child { min-width: 8rem; } .words td:first-child { min-width: 1.2rem; }
-code { background: var(--faint); padding: 0.1em 0.3em; border-radius: 0.2em;
-  overflow-wrap: anywhere; }
-.verdict { font-weight: 600; white-space: nowrap; }
-.reproduced { color: var(--yes); } .in-part { color: var(--part); }
-.not-reproduced { color: var(--no); }
-.undecided { color: var(--none); }
-details { margin: 1rem 0; } summary { cursor: pointer; }
-.figure { margin: 0; border-top: 1px solid var(--faint); }
-.figure > summary { padding: 1.5rem 0 0.5rem; }
-.figure > summary h2 { display: inline; border: 0; }
-@media print { nav, .figures, .no-print { display: none; }
-  body { margin: 0; max-width: none; font-size: 9pt; color: #000; background: #fff; }
-  .wide { overflow: visible; } a { color: inherit; text-decoration: none; }
-  td { white-space: normal; } tr { break-inside: avoid; } }
-"""
+_STYLE = resources.files("belman.figures").joinpath("page.css").read_text(encoding="utf-8")
 
 
 class Section(NamedTuple):

@@ -31,6 +31,13 @@ TEN = (0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.01, 0.01, 0.01)
 BOUND = 10.0
 
 BELMAN: dict[str, Policy] = {"BelMan": BelMan(), "BelMan (paper)": BelMan.paper()}
+FEW: dict[str, Policy] = {**BELMAN, "Thompson": Thompson(), "Random": Random()}
+#: The readings of the reverse projection, under the paper's schedule.
+READINGS: dict[str, Policy] = {
+    **{reading: BelMan.paper(reading) for reading in ("barycentre", "joint", "natural")},
+    "BelMan": BelMan(),
+    "Thompson": Thompson(),
+}
 SLOW: dict[str, Policy] = {"IDS": IDS()}
 SCEPTICS: dict[str, Policy] = {"ε-greedy": EpsilonGreedy(0.1)}
 SCEPTICS |= {"KL-UCB+": KLUCBPlus(), "IMED": IMED()}

@@ -12,6 +12,7 @@ import numpy as np
 import xarray
 
 from belman.exposure import Infinite
+from belman.figures.declared import said
 from belman.figures.figure import SEED, Data, Effort, Figure, Part, canvas
 from belman.lab.exploration import Exploration, Question, explore
 from belman.measures import chance_of_error, half_width
@@ -237,11 +238,4 @@ def _risk_table(name: str, found: xarray.Dataset) -> Table:
     return _table(found, columns, title)
 
 
-PURE_EXPLORATION = PureExploration(
-    name="pure-exploration",
-    title="Pure exploration: a budget, or a risk",
-    shows="Upper half: the chance of recommending a wrong arm, against the budget, on the seven "
-    "instances of Audibert, Bubeck and Munos (2010). Lower half: what the recommended arm lacks. "
-    "Right: turns until Chernoff's rule stops at δ = 0.1 and 0.01 (filled: 0.5, 0.45, 0.43, 0.4; "
-    "open: 0.3, 0.21, 0.2, 0.19, 0.18), beside the bound that no rule can better.",
-)
+PURE_EXPLORATION = PureExploration(**said("pure-exploration"))

@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from belman.figures.checks import OURS, PAPER, check
-from belman.figures.claim import AllData, Check, Claim, Judgement
+from belman.figures.claim import AllData, Check, Judgement
 from belman.figures.curves import Curves, Panel
+from belman.figures.declared import claimed, said
 from belman.figures.figure import Data
 from belman.figures.players import BELMAN
 from belman.measures import condense, half_width, unstable
@@ -94,13 +95,7 @@ def _waits(panel: Panel, part: xarray.Dataset) -> Table:
 
 
 ONE_QUEUE = Queues(
-    name="queueing",
-    title="One queue, five servers of unknown speed",
-    shows="Jobs more in the queue than with the best server from the start, on the same arrivals "
-    "and the same luck.",
-    paper="Q-ThS and Thompson grow to about 180 and 170 in queue 3 and 45 and 37 in queue 2; "
-    "Q-UCB peaks at 15–33 near turn 1,000 and returns to 0; BelMan peaks at about 8 near turn 200 "
-    "and returns to 0.",
+    **said("queueing"),
     panels=tuple(
         QueuePanel(
             f"queue {place + 1}",
@@ -120,11 +115,7 @@ ONE_QUEUE = Queues(
 
 
 MATCHING = Queues(
-    name="queueing-matching",
-    title="Three queues, five servers",
-    shows="Jobs more in all queues than with the best matching from the start: each queue with "
-    "beliefs of its own, and, as in the authors' code, with one pseudobelief for all fifteen "
-    "pairs.",
+    **said("queueing-matching"),
     panels=(
         QueuePanel(
             "beliefs of each queue",
@@ -183,13 +174,4 @@ def _queueing(everything: AllData) -> Judgement:
     )
 
 
-CLAIM = Claim(
-    10,
-    "Queueing",
-    "BelMan is more stable and efficient than Q-UCB, Q-ThS and Thompson sampling.",
-    ("queueing",),
-    _queueing,
-    "The rivals called Thompson and Q-ThS toss a coin with the drawn chance in the authors' code, "
-    "which throws away most of the draw: against those QBelMan's claim holds. Against Thompson "
-    "sampling proper, without forced exploration, it does not.",
-)
+CLAIM = claimed("queueing", _queueing)

@@ -48,11 +48,12 @@ class Frame:
         return name in self.columns
 
     def require(self, *names: str) -> None:
-        """Refuse a table that lacks one of these columns."""
-        for name in names:
-            if name not in self.columns:
-                has = f"it has {listing(self.columns) or 'none'}{nearest(name, self.columns)}"
-                raise SettingError(f"{self.source} has no column {name!r}: {has}")
+        """Refuse a table that lacks any of these columns."""
+        lacking = [name for name in names if name not in self.columns]
+        if lacking:
+            near = "".join(nearest(name, self.columns) for name in lacking)
+            has = f"it has {listing(self.columns) or 'none'}{near}"
+            raise SettingError(f"{self.source} has no column {listing(lacking)}: {has}")
 
     def allow(self, names: Iterable[str]) -> None:
         """Refuse a table that has another column than these."""

@@ -111,9 +111,10 @@ def _arrow(file: Path | IO[bytes], is_parquet: bool, source: str) -> Frame:
         from pyarrow import feather, parquet
     try:
         table = (parquet if is_parquet else feather).read_table(file)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        table.validate(full=True)  # a file that is damaged may end the process otherwise
+        return _columns(table.column_names, table, source, typed=False)
+    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError) as error:
         raise SettingError(f"{source} cannot be read: {error}") from None
-    return _columns(table.column_names, table, source, typed=False)
 
 
 # Objects

@@ -1,9 +1,4 @@
-"""The compiled loop of bandits, and who runs it: one player, many runs.
-
-Run r of a seed has three generators, whoever plays and whatever ran before: `nature` (one uniform a
-turn, sent through the quantile function of the arm that is played), `mind` (what the policy draws)
-and `world` (the arms of a random problem).
-"""
+"""Who runs the loop of arms: a compiled policy, or a player in plain Python, and many runs."""
 
 from __future__ import annotations
 
@@ -14,97 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import (
-    Call,
-    call_address,
-    entry,
-    inlined_kernel,
-    kernel,
-    leaves,
-    with_leaves,
-)
+from belman.engine import entry, leaves, with_leaves
 from belman.errors import ArmError
 from belman.families.family import Family
-from belman.lab.design import Field, Stop, blank, checkpoints
-from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
-from belman.policies.policy import Floats, Ledger, Policy, record
+from belman.lab.bandit_loop import (
+    MIND,
+    NATURE,
+    Source,
+    drawn,
+    falsified,
+    play_from,
+    prepare_run,
+    replayed,
+    uniforms,
+)
+from belman.lab.design import Field, Stop, checkpoints
+from belman.lab.policy_call import bind_policy, call_choose, call_choose_open, values_of_turns
+from belman.policies.policy import Floats, Ledger, Policy
+from belman.problems.corrupted import Corrupted
+from belman.problems.drifting import Drifting
 from belman.problems.problem import Problem
+from belman.problems.replayed import Replayed
 
-NATURE, MIND, WORLD = 0, 1, 2
-STOP_CHECK_TURNS = 4096  # between two looks at the stop flag
-
-
-@kernel
-def draw_world(family, law, world, generator, theta):
-    """θ of every arm from the belief that heads `world`, which ends with where 0 and 1 scale to."""
-    prior = world[: world.size - 2]
-    low, high = world[world.size - 2], world[world.size - 1]
-    for a in range(len(theta)):
-        family.sample(law, prior, generator, theta[a])
-        if low != 0.0 or high != 1.0:
-            theta[a, 0] = low + theta[a, 0] * (high - low)
-
-
-@kernel
-def prepare_run(family, law, world, seed, run, generators, theta, means):
-    """Fork the generators of a run, draw its arms if they are random, and return the best mean."""
-    for role in range(3):
-        chance.fork(seed, run, role, generators[role])
-    if world.size > 0:
-        draw_world(family, law, world, generators[WORLD], theta)
-    best = -np.inf
-    for a in range(means.size):
-        means[a] = family.mean(law, theta[a])
-        best = max(best, means[a])
-    return best
-
-
-@inlined_kernel
-def play_arm(family, law, theta, nature, ledger, arm):
-    """The reward of an arm that is played now, entered in the ledger."""
-    value = family.reward(law, theta[arm], chance.uniform(nature))
-    record(family, law, ledger, arm, value)
-    return value
-
-
-@kernel
-def count_plays(ledger, plays):
-    """The plays of every arm, as whole numbers."""
-    for a in range(plays.size):
-        plays[a] = int(ledger.plays[a])
-
-
-@kernel
-def play_runs(
-    family, law, params, reveal, prior, ledger, block, blank, world, theta, means, generators,
-    turn_values, checkpoints, seed, first, policy_call, heard, regret, suboptimal_draws, reward,
-    plays, stop,
-):  # fmt: skip
-    """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon = turn_values.size
-    for r in range(len(regret)):
-        best = prepare_run(family, law, world, seed, first + r, generators, theta, means)
-        nature = generators[NATURE]
-        if reveal:
-            for a in range(means.size):
-                params[a] = means[a]
-        heard[0] = np.nan
-        reset(policy_call, prior, ledger, block, blank)
-        lost, missed, earned, mark, arm = 0.0, 0, 0.0, 0, NO_ARM
-        for t in range(horizon):
-            arm = call_address(policy_call, arm, t + 1, turn_values[t])
-            heard[0] = play_arm(family, law, theta, nature, ledger, arm)
-            earned += heard[0]
-            if means[arm] < best:
-                lost += best - means[arm]
-                missed += 1
-            if t + 1 == checkpoints[mark]:
-                regret[r, mark], suboptimal_draws[r, mark], reward[r, mark] = lost, missed, earned
-                mark += 1
-            if t % STOP_CHECK_TURNS == 0 and stop[0] != 0:
-                return r
-        count_plays(ledger, plays[r])
-    return len(regret)
+#: How rewards are drawn, by the kind of problem; others draw from distributions.
+_DRAWS = {"corrupted": falsified, "replayed": replayed}
 
 
 class BanditResults(NamedTuple):
@@ -157,57 +85,67 @@ def set_up(policy: Policy, family: Family, arms: int, memory: Any) -> tuple[dict
     return given, (policy, family, params, ledger, memory, generators[MIND], np.zeros(arms))
 
 
-class BanditRunner:
-    """A compiled policy at a problem.
+def _source(problem: Problem) -> Source:
+    """Where the rewards of a problem come from."""
+    rows = problem.courses if isinstance(problem, Drifting) else problem.parameters[None]
+    starts = problem.starts if isinstance(problem, Drifting) else (1,)
+    means, settings, known = np.zeros(rows.shape[:2]), list[float](), False
+    if isinstance(problem, (Corrupted, Replayed)):
+        means, known = np.array([problem.true_means]), True
+    if isinstance(problem, Corrupted):
+        settings = [problem.budget, *problem.ends]
+    elif isinstance(problem, Replayed):
+        settings = [float(problem.order == "drawn"), float(problem.together)]
+        settings += [float(len(rewards)) for rewards in problem.rewards]
+    return Source(
+        rows=np.ascontiguousarray(rows),
+        means=means,
+        best=means.max(axis=1),
+        known=known,
+        starts=np.array(starts, dtype=np.int64),
+        settings=np.array(settings),
+        state=np.zeros(1),
+    )
 
-    Subclasses play another loop: `_loop` makes its entry, `_world` gives what it is told of the
-    problem, and `_bind` binds the call of the policy.
-    """
+
+class BanditRunner:
+    """A compiled policy at arms, whatever they are."""
 
     def __init__(self, policy: Policy, problem: Problem, horizon: int) -> None:
         self._policy, self._problem = policy, problem
         self._memory = policy.memory(problem.arms, problem.family.dimension)
-        turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), problem.arms)
-        self._turn_values = np.ascontiguousarray(turn_values, dtype=np.float64)
+        self._turn_values = values_of_turns(policy, problem.arms, horizon)
         self._marks = np.append(checkpoints(horizon), -1)
-        self._entry = entry(self._loop(), family=problem.family.kernels)
+        loop = play_from(_DRAWS.get(problem.played_as, drawn))
+        self._entry = entry(loop, family=problem.family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
-        family, arms = self._problem.family, self._problem.arms
-        sizes = {"turn": len(self._marks) - 1, "arm": arms}
-        results = blank(BanditResults, FIELDS, runs, sizes)
-        given, bound = set_up(self._policy, family, arms, self._memory)
-        heard, world = np.zeros(1), self._world(bound)
-        call = self._bind(bound, heard, world)
-        done = self._entry(
+    def play(self, results: BanditResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
+        policy, problem, arms = self._policy, self._problem, self._problem.arms
+        given, bound = set_up(policy, problem.family, arms, self._memory)
+        heard, source, closed = np.zeros(1), _source(problem), np.zeros(0, dtype=np.bool_)
+        if isinstance(problem, Drifting) and np.isnan(source.rows).any():
+            closed = np.zeros(arms, dtype=np.bool_)
+            call = bind_policy(call_choose_open, *bound, heard=heard, closed=closed)
+        else:
+            call = bind_policy(call_choose, *bound, heard=heard)
+        done: int = self._entry(
             **given,
-            **world,
+            params=bound[2],
+            reveal=policy.sees_truth and problem.played_as == "bandit",
+            world=problem.world,
+            source=source,
+            closed=closed,
             turn_values=self._turn_values,
             checkpoints=self._marks,
-            seed=chance.generator(seed),
+            seed=seed,
             first=first,
             policy_call=call.address,
             heard=heard,
             **results._asdict(),
             stop=stop,
         )
-        return results if done == runs else None
-
-    def _loop(self) -> Any:
-        return play_runs
-
-    def _world(self, bound: Bound) -> dict[str, Any]:
-        return {
-            "params": bound[2],
-            "reveal": self._policy.sees_truth,
-            "world": self._problem.world,
-            "theta": self._problem.parameters,
-            "means": np.zeros(self._problem.arms),
-        }
-
-    def _bind(self, bound: Bound, heard: Floats, world: dict[str, Any]) -> Call:
-        return bind_policy(call_choose, *bound, heard=heard)
+        return done
 
 
 class PythonRunner:
@@ -222,22 +160,20 @@ class PythonRunner:
         self._marks = checkpoints(horizon)
         self._prepare = entry(prepare_run, family=problem.family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
+    def play(self, results: BanditResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
         problem, law = self._problem, self._problem.family.law
-        sizes = {"turn": len(self._marks), "arm": problem.arms}
-        results = blank(BanditResults, FIELDS, runs, sizes)
-        words, generators = chance.generator(seed), np.zeros((3, 4), dtype=np.uint64)
+        generators = np.zeros((3, 4), dtype=np.uint64)
         theta, means, luck = problem.parameters, np.zeros(problem.arms), np.empty(self._horizon)
         fixed = {"law": law, "world": problem.world, "theta": theta, "means": means}
-        for r in range(runs):
-            best = self._prepare(**fixed, seed=words, run=first + r, generators=generators)
-            entry(_uniforms)(nature=generators[NATURE], out=luck)
+        for r in range(len(results.regret)):
+            best = self._prepare(**fixed, seed=seed, run=first + r, generators=generators)
+            entry(uniforms)(nature=generators[NATURE], out=luck)
             player = self._player(problem.arms, np.random.default_rng(generators[MIND]))
             lost, missed, earned, mark = 0.0, 0, 0.0, 0
             for t in range(self._horizon):
                 if stop[0]:
-                    return None
+                    return r
                 arm = self._arm(player.ask())
                 value = problem.family.kernels.reward(law, theta[arm], luck[t])
                 player.tell(arm, value)
@@ -249,7 +185,7 @@ class PythonRunner:
                     results.regret[r, mark], results.suboptimal_draws[r, mark] = lost, missed
                     results.reward[r, mark] = earned
                     mark += 1
-        return results
+        return len(results.regret)
 
     def _arm(self, given: Any) -> int:
         arms = self._problem.arms
@@ -261,12 +197,6 @@ class PythonRunner:
             allowed = f"give a whole number from 0 to {arms - 1}"
             raise ArmError(f"ask() gave {given!r}, which is not an arm: {allowed}")
         return arm
-
-
-@kernel
-def _uniforms(nature, out):
-    for i in range(out.size):
-        out[i] = chance.uniform(nature)
 
 
 def bandit_runner(player: Any, problem: Problem, horizon: int) -> BanditRunner | PythonRunner:

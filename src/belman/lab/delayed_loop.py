@@ -18,17 +18,17 @@ from belman import chance
 from belman.delays.counts import (
     Counts,
     advance,
+    between,
     count_asked,
     count_closed,
     count_told,
     delay_cell,
+    estimate,
 )
-from belman.delays.doubt import relative_doubt
-from belman.delays.estimate import between, estimate
 from belman.delays.log_rank import difference_found
-from belman.delays.silence import count_silence
+from belman.delays.silence import count_silence, relative_doubt
 from belman.engine import call_address, kernel
-from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
+from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, prepare_run
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.outstanding import count_provisional, renew_row
 from belman.policies.policy import Floats, Ledger, record

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.delays.counts import CELLS, Counts
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import CELLS, PRIOR, Counts
 from belman.engine import entry
+from belman.lab.bandit_loop import MIND
 from belman.lab.bandit_runner import FIELDS as BANDIT_FIELDS
-from belman.lab.bandit_runner import MIND, in_one_block
+from belman.lab.bandit_runner import in_one_block
 from belman.lab.delayed_loop import Clock, DelayedResults, Knowledge, Law, Tickets, play_delayed
-from belman.lab.design import Field, Stop, blank, checkpoints
-from belman.lab.policy_call import bind_policy, call_choose, call_deal
+from belman.lab.design import Field, Stop, checkpoints
+from belman.lab.policy_call import bind_policy, call_choose, call_deal, values_of_turns
 from belman.policies.dealing import Deal
 from belman.policies.policy import Floats, Ledger, Policy, share_of_ties
 from belman.problems.delayed import TELLINGS, Delayed
@@ -39,10 +39,7 @@ class DelayedRunner:
 
     def __init__(self, policy: Policy, problem: Delayed, horizon: int) -> None:
         self._policy, self._problem, self._horizon = policy, problem, horizon
-        turns = np.arange(1.0, horizon + 1.0)
-        self._turn_values = np.ascontiguousarray(
-            policy.turn_values(turns, problem.arms), dtype=np.float64
-        )
+        self._turn_values = values_of_turns(policy, problem.arms, horizon)
         times = problem.times(horizon)
         self._clock = Clock(
             times=times,
@@ -54,11 +51,9 @@ class DelayedRunner:
         )
         self._entry = entry(play_delayed, family=problem.family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> DelayedResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
+    def play(self, results: DelayedResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
-        sizes = {**problem.sizes, "turn": len(self._clock.checkpoints) - 1}
-        results = blank(DelayedResults, FIELDS, runs, sizes)
         knowledge = _knowledge(arms, family.dimension)
         memory = self._policy.memory(arms, family.dimension)
         block, (working, memory) = in_one_block((knowledge.working, memory))
@@ -75,7 +70,7 @@ class DelayedRunner:
             dealing = bind_policy(
                 call_deal, self._policy, *given, kept=kept, block=block, deal=deal
             )
-        done = self._entry(
+        done: int = self._entry(
             law=family.law,
             params=params,
             reveal=self._policy.sees_truth,
@@ -93,7 +88,7 @@ class DelayedRunner:
             quantiles=np.array(problem.quantiles),
             delays=_law(arms),
             tickets=_tickets(self._horizon),
-            seed=chance.generator(seed),
+            seed=seed,
             first=first,
             policy_call=call.address,
             batch=problem.batch,
@@ -102,7 +97,7 @@ class DelayedRunner:
             results=results,
             stop=stop,
         )
-        return results if done == runs else None
+        return done
 
 
 def _knowledge(arms: int, dimension: int) -> Knowledge:

@@ -9,16 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import metadata
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from belman import spec
+from belman import chance, spec
 from belman.engine.cache import source_digest
 from belman.errors import BelmanError
 from belman.problems.problem import Problem
 from belman.version import __version__
+
+if TYPE_CHECKING:
+    import xarray
 
 Results = TypeVar("Results")
 
@@ -90,11 +93,52 @@ class Design(ABC):
 
     @abstractmethod
     def runner(self, player: Any) -> Any:
-        """Who runs the player: its `play(first, runs, seed, stop)` gives some runs, or None."""
+        """Who runs the player: its `play(results, first, seed, stop)` fills results from a run on,
+        by the words of a seed, and says how many runs ended before a stop.
+        """
 
+    @property
     @abstractmethod
+    def record(self) -> Callable[..., Any]:
+        """The NamedTuple of these arrays, runs first."""
+
+    @property
+    def marks(self) -> NDArray[np.int64]:
+        """The turns at which curves are kept."""
+        return checkpoints(self.horizon)
+
     def blank(self, runs: int) -> Any:
-        """Room for the results of some runs: a NamedTuple of arrays, runs first."""
+        """Room for the results of some runs."""
+        sizes = {**self.problem.sizes, "turn": len(self.marks)}
+        return blank(self.record, self.fields, runs, sizes)
+
+    def play(self, player: Any, first: int, runs: int, stop: Stop) -> Any:
+        """The results of some runs of a player, or None if a stop came before they were finished.
+
+        No runs at all compile the player.
+        """
+        results = self.blank(runs)
+        done = self.runner(player).play(results, first, chance.generator(self.seed), stop)
+        return results if done == runs else None
+
+    def dataset(self, whole: Any) -> xarray.Dataset:
+        """All results, of players and runs, with what they mean and where they come from."""
+        import xarray
+
+        variables = {
+            name: (("player", "run", *field.dims), array, {"long_name": field.words})
+            for (name, field), array in zip(self.fields.items(), whole, strict=True)
+        }
+        used = {dim for dims, _, _ in variables.values() for dim in dims}
+        # xarray keeps a variable with the name of a dim, such as the queue of several queues, in
+        # place of its labels
+        own = {
+            dim: np.arange(size)
+            for dim, size in self.problem.sizes.items()
+            if dim in used - variables.keys()
+        }
+        coords = {"player": list(self.players), "run": np.arange(self.runs), "turn": self.marks}
+        return xarray.Dataset(variables, coords={**coords, **own}, attrs=self.attributes())
 
     @property
     def chunk(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from belman import chance, spec
 from belman.engine import call_address, entry, inlined_kernel, kernel
 from belman.errors import PolicyError, SettingError
-from belman.lab.bandit_runner import (
+from belman.lab.bandit_loop import (
     NATURE,
     STOP_CHECK_TURNS,
     WORLD,
     count_plays,
     play_arm,
     prepare_run,
-    set_up,
 )
-from belman.lab.design import Design, Field, Stop, blank, checkpoints
+from belman.lab.bandit_runner import set_up
+from belman.lab.design import Design, Field, Stop, checkpoints
 from belman.lab.policy_call import (
     FINISHED,
     NO_ARM,
@@ -38,6 +38,7 @@ from belman.lab.policy_call import (
     call_advice,
     call_choose,
     reset,
+    values_of_turns,
 )
 from belman.lab.run import check_sizes, run
 from belman.policies.averages import plays_needed
@@ -113,9 +114,13 @@ class Exploration(Design):
     def runner(self, player: Policy) -> ExplorationRunner:
         return exploration_runner(player, self.problem, self.question)
 
-    def blank(self, runs: int) -> ExplorationResults:
-        sizes = {"turn": len(self.question.marks), "arm": self.problem.arms}
-        return blank(ExplorationResults, FIELDS, runs, sizes)
+    @property
+    def record(self) -> Callable[..., ExplorationResults]:
+        return ExplorationResults
+
+    @property
+    def marks(self) -> NDArray[np.int64]:
+        return self.question.marks
 
 
 def explore(
@@ -221,34 +226,15 @@ def _player(name: str, player: Any, known: dict[str, Any]) -> Policy:
 
 
 def _dataset(design: Exploration, whole: ExplorationResults) -> xarray.Dataset:
-    import xarray
-
     question = design.question
-    at_stop = question.delta is not None
-    variables: dict[str, Any] = {}
-    for name, array in whole._asdict().items():
-        dims, _, words = FIELDS[name]
-        if at_stop and dims == ("turn",):
-            array, dims = array[:, :, 0], ()
-        variables[name] = (("player", "run", *dims), array, {"long_name": words})
-    coords: dict[str, Any] = {"player": list(design.players), "run": np.arange(design.runs)}
-    if at_stop:
-        words = "whether it stopped before the last turn"
-        stopped = whole.turns < question.horizon
-        variables["stopped"] = (("player", "run"), stopped, {"long_name": words})
-    else:
-        del variables["turns"]
-        coords["turn"] = question.marks
-    return xarray.Dataset(
-        variables,
-        coords={**coords, "arm": np.arange(design.problem.arms)},
-        attrs={
-            **design.attributes(),
-            "m": question.m,
-            "delta": math.nan if question.delta is None else question.delta,
-            "threshold": question.threshold,
-        },
-    )
+    delta = math.nan if question.delta is None else question.delta
+    asked = {"m": question.m, "delta": delta, "threshold": question.threshold}
+    found = design.dataset(whole).assign_attrs(asked)
+    if question.delta is None:
+        return found.drop_vars("turns")
+    words = {"long_name": "whether it stopped before the last turn"}
+    stopped = (found.turns < question.horizon).assign_attrs(words)
+    return found.isel(turn=0, drop=True).assign(stopped=stopped)
 
 
 @kernel
@@ -335,7 +321,7 @@ class ExplorationRunner:
     """A compiled policy at a problem, to be asked for the best arms."""
 
     def __init__(self, policy: Policy, problem: Problem, question: Question) -> None:
-        family, turns = problem.family, np.arange(1.0, question.horizon + 1.0)
+        family = problem.family
         self._policy, self._problem, self._question = policy, problem, question
         self._marks = np.append(question.marks, -1)
         self._rule, self._thresholds = BUDGET, np.zeros(0)
@@ -344,19 +330,15 @@ class ExplorationRunner:
         elif question.delta is not None:
             self._rule, self._thresholds = EVIDENCE, _enough(question, problem.arms)
         self._memory = policy.memory(problem.arms, family.dimension)
-        self._turn_values = np.ascontiguousarray(
-            policy.turn_values(turns, problem.arms), dtype=np.float64
-        )
+        self._turn_values = values_of_turns(policy, problem.arms, question.horizon)
         self._entry = entry(explore_runs, family=family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> ExplorationResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
+    def play(self, results: ExplorationResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
         problem, family, arms = self._problem, self._problem.family, self._problem.arms
-        sizes = {"turn": len(self._marks) - 1, "arm": arms}
-        results = blank(ExplorationResults, FIELDS, runs, sizes)
         given, bound = set_up(self._policy, family, arms, self._memory)
         call, advice = bind_policy(call_choose, *bound), bind_policy(call_advice, *bound)
-        done = self._entry(
+        done: int = self._entry(
             **given,
             world=problem.world,
             theta=problem.parameters,
@@ -370,14 +352,14 @@ class ExplorationRunner:
             thresholds=self._thresholds,
             needed=plays_needed(family),
             m=self._question.m,
-            seed=chance.generator(seed),
+            seed=seed,
             first=first,
             policy_call=call.address,
             advice_call=advice.address,
             **results._asdict(),
             stop=stop,
         )
-        return results if done == runs else None
+        return done
 
 
 @functools.lru_cache(maxsize=256)

@@ -12,22 +12,15 @@ import numpy as np
 
 from belman import chance
 from belman.engine import call_address, entry, kernel
-from belman.lab.bandit_runner import (
-    FIELDS,
-    MIND,
-    NATURE,
-    STOP_CHECK_TURNS,
-    WORLD,
-    BanditResults,
-    in_one_block,
-)
-from belman.lab.design import Stop, blank, checkpoints
+from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
+from belman.lab.bandit_runner import BanditResults, in_one_block
+from belman.lab.design import Stop, checkpoints
 from belman.models import Sight
 from belman.models.shared import learn
 from belman.models.sight import expected_scale, follow, look_at_all
 from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import pick
-from belman.problems.featured import Featured
+from belman.problems.featured.featured import Featured
 
 LOOK, LEARN = 0, 1  # what the loop asks of a belief
 ASK, TOLD = 0, 1  # and of a policy
@@ -109,12 +102,10 @@ class FeaturedRunner:
         self._policy, self._problem, self._horizon = policy, problem, horizon
         self._marks = np.append(checkpoints(horizon), -1)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> BanditResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
+    def play(self, results: BanditResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
         policy, problem, arms = self._policy, self._problem, self._problem.arms
         model = policy.believing(problem.model)
-        sizes = {"turn": len(self._marks) - 1, "arm": arms}
-        results = blank(BanditResults, FIELDS, runs, sizes)
         believed, belief = in_one_block(model.belief(problem.blocks))
         kept, memory = in_one_block(policy.memory(arms, problem.features))
         generators = np.zeros((3, 4), dtype=np.uint64)
@@ -133,7 +124,7 @@ class FeaturedRunner:
             mind=generators[MIND],
             index=np.zeros(arms),
         )
-        done = entry(play_featured, rewards=problem.rewards, scene=problem.scene)(
+        done: int = entry(play_featured, rewards=problem.rewards, scene=problem.scene)(
             law=problem.model.law,
             numbers=problem.numbers,
             table=problem.table,
@@ -146,7 +137,7 @@ class FeaturedRunner:
             blank_memory=kept.copy(),
             generators=generators,
             checkpoints=self._marks,
-            seed=chance.generator(seed),
+            seed=seed,
             first=first,
             belief_call=believing.address,
             policy_call=choosing.address,
@@ -155,4 +146,4 @@ class FeaturedRunner:
             **results._asdict(),
             stop=stop,
         )
-        return results if done == runs else None
+        return done

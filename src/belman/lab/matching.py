@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belman import chance
-from belman.engine import kernel
+from belman.engine import inlined_kernel, kernel
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -44,6 +44,14 @@ class Workspace(NamedTuple):
         return cls(*floats, *whole)
 
 
+@inlined_kernel
+def _weight(weights, workspace, upright, i, j):
+    """The weight of the i-th of the fewer and the j-th of the more, be those rows or columns."""
+    if upright:
+        return weights[workspace.rows[i], workspace.columns[j]]
+    return weights[workspace.rows[j], workspace.columns[i]]
+
+
 @kernel
 def _tame(weights, workspace, few):
     """Costs of the open pairs, at most as many rows as columns; ±∞ beats any sum of the others."""
@@ -51,11 +59,7 @@ def _tame(weights, workspace, few):
     low, high = np.inf, -np.inf
     for i in range(count):
         for j in range(wide):
-            weight = (
-                weights[workspace.rows[i], workspace.columns[j]]
-                if rows <= columns
-                else weights[workspace.rows[j], workspace.columns[i]]
-            )
+            weight = _weight(weights, workspace, rows <= columns, i, j)
             if weight > -np.inf and weight < np.inf:
                 low, high = min(low, max(weight, -_LARGEST)), max(high, min(weight, _LARGEST))
     if low > high:
@@ -63,11 +67,7 @@ def _tame(weights, workspace, few):
     margin = count * (high - low + 1.0)
     for i in range(count):
         for j in range(wide):
-            weight = (
-                weights[workspace.rows[i], workspace.columns[j]]
-                if rows <= columns
-                else weights[workspace.rows[j], workspace.columns[i]]
-            )
+            weight = _weight(weights, workspace, rows <= columns, i, j)
             if weight == np.inf:
                 workspace.cost[i, j] = -(high + margin)
             elif weight > -np.inf:

@@ -144,6 +144,12 @@ def bind_policy(
     )
 
 
+def values_of_turns(policy: Policy, arms: int, horizon: int) -> Floats:
+    """What a policy computes of every turn beforehand, as kernels take it."""
+    found = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
+    return np.ascontiguousarray(found, dtype=np.float64)
+
+
 @kernel
 def reset(policy_call, prior, ledger, block, blank):
     """Beliefs at the prior and memory as it was made, then refreshed arm by arm."""

@@ -66,7 +66,7 @@ class WorkerProcesses:
 
 def _compile(design: Design) -> None:
     for player in design.players.values():
-        design.runner(player).play(0, 0, design.seed, np.zeros(1, dtype=np.int64))
+        design.play(player, 0, 0, np.zeros(1, dtype=np.int64))
 
 
 def _codes(design: Design) -> Iterator[tuple[Hashable, Design]]:

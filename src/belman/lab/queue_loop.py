@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import call_address, inlined_kernel, kernel
-from belman.lab.bandit_runner import MIND, NATURE, STOP_CHECK_TURNS, WORLD
-from belman.lab.matching import NOBODY, match
+from belman.lab.bandit_loop import MIND, NATURE, STOP_CHECK_TURNS, WORLD
+from belman.lab.matching import NOBODY, Workspace, match
 from belman.lab.policy_call import NO_ARM, NO_TURN, reset
 from belman.policies.policy import Floats, record
 
@@ -25,8 +25,8 @@ ROLES = 4
 _MOST = 10_000  # arrivals in a turn; a Poisson law of rate 1 exceeds 25 with chance 1e-26
 
 
-class Rules(NamedTuple):
-    """How this system works; see `problems.queueing.Queue`."""
+class Site(NamedTuple):
+    """How this system works, and how fast; see `problems.queueing.Queue`."""
 
     single: bool
     fixed: bool
@@ -36,6 +36,11 @@ class Rules(NamedTuple):
     shared: bool
     poisson: bool
     burn_in: int
+    theta: Floats  # (U·K, 1)
+    throughput: Floats  # (U, K)
+    rates: Floats  # (U) of arrivals
+    ratios: Floats  # (U) of the geometric distribution in which a queue starts; 0 for a burn-in
+    plan: NDArray[np.int64]  # (U) the matching of largest total rate
 
 
 class System(NamedTuple):
@@ -69,7 +74,7 @@ class Scratch(NamedTuple):
     open_rows: NDArray[np.bool_]  # (U)
     open_columns: NDArray[np.bool_]  # (K)
     matched: NDArray[np.int64]  # (U)
-    plan: NDArray[np.int64]  # (U) the matching of largest total rate
+    workspace: Workspace
 
 
 class Diary(NamedTuple):
@@ -112,15 +117,15 @@ def arrivals_at(rate, poisson, uniform):
 
 
 @inlined_kernel
-def draw_turn(rules, rates, nature, scratch):
+def draw_turn(site, nature, scratch):
     """The arrivals and the luck of every queue."""
-    for u in range(rates.size):
-        scratch.arrivals[u] = arrivals_at(rates[u], rules.poisson, chance.uniform(nature))
+    for u in range(site.rates.size):
+        scratch.arrivals[u] = arrivals_at(site.rates[u], site.poisson, chance.uniform(nature))
         scratch.luck[u] = chance.uniform(nature)
 
 
 @inlined_kernel
-def receive(rules, system, scratch):
+def receive(site, system, scratch):
     """Take in arrivals, see who is free: queues not served, servers without a queue. Any queue?"""
     for k in range(scratch.open_columns.size):
         scratch.open_columns[k] = True
@@ -130,7 +135,7 @@ def receive(rules, system, scratch):
         busy = system.server[u] != NOBODY
         if busy:
             scratch.open_columns[system.server[u]] = False
-        scratch.open_rows[u] = not busy and (rules.serves_empty or system.jobs[u] > 0)
+        scratch.open_rows[u] = not busy and (site.serves_empty or system.jobs[u] > 0)
         scratch.matched[u] = NOBODY
         waiting = waiting or scratch.open_rows[u]
     return waiting
@@ -151,74 +156,75 @@ def weigh_by_length(jobs, weights):
 
 
 @inlined_kernel
-def begin(family, law, rules, theta, system, scratch):
+def begin(family, law, site, system, scratch):
     """Start the services that were matched: each with the outcome and duration of its luck."""
     servers = scratch.open_columns.size
     for u in range(system.jobs.size):
         k = scratch.matched[u]
         if k != NOBODY:
             system.server[u] = k
-            system.worth[u] = family.reward(law, theta[u * servers + k], scratch.luck[u])
-            system.left[u] = max(1, math.ceil(-system.worth[u])) if rules.holds else 1
+            system.worth[u] = family.reward(law, site.theta[u * servers + k], scratch.luck[u])
+            system.left[u] = max(1, math.ceil(-system.worth[u])) if site.holds else 1
 
 
 @inlined_kernel
-def work(rules, system, u):
+def work(site, system, u):
     """One turn of service at a queue: (whether it ended, whether a job left)."""
     if system.server[u] == NOBODY:
         return False, False
     system.left[u] -= 1
     if system.left[u] > 0:
         return False, False
-    left = system.jobs[u] > 0 and (rules.holds or system.worth[u] > 0.5)
+    left = system.jobs[u] > 0 and (site.holds or system.worth[u] > 0.5)
     if left:
         system.jobs[u] -= 1
     return True, left
 
 
 @kernel
-def match_by_rates(rules, throughput, system, scratch, workspace, mind):
-    """The genie's matching of what is open by true rates: as planned, where it never changes."""
-    if rules.single or rules.fixed:
-        for u in range(scratch.matched.size):
-            scratch.matched[u] = scratch.plan[u] if scratch.open_rows[u] else NOBODY
-        return
-    for u in range(throughput.shape[0]):
-        for k in range(throughput.shape[1]):
-            scratch.weights[u, k] = throughput[u, k]
-    if rules.by_length:
+def match_by_weights(site, system, scratch, mind):
+    """The matching of what is open by weights, times lengths if so."""
+    if site.by_length:
         weigh_by_length(system.jobs, scratch.weights)
-    match(
-        scratch.weights, scratch.open_rows, scratch.open_columns, mind, workspace, scratch.matched
-    )
+    open_rows, open_columns = scratch.open_rows, scratch.open_columns
+    match(scratch.weights, open_rows, open_columns, mind, scratch.workspace, scratch.matched)
+
+
+@kernel
+def match_by_rates(site, system, scratch, mind):
+    """The genie's matching of what is open by true rates: as planned, where it never changes."""
+    if site.single or site.fixed:
+        for u in range(scratch.matched.size):
+            scratch.matched[u] = site.plan[u] if scratch.open_rows[u] else NOBODY
+        return
+    for u in range(site.throughput.shape[0]):
+        for k in range(site.throughput.shape[1]):
+            scratch.weights[u, k] = site.throughput[u, k]
+    match_by_weights(site, system, scratch, mind)
 
 
 @inlined_kernel
-def genie_turn(family, law, rules, theta, throughput, system, scratch, workspace, mind):
+def genie_turn(family, law, site, system, scratch, mind):
     """A turn of the genie, who knows the rates."""
-    if receive(rules, system, scratch):
-        match_by_rates(rules, throughput, system, scratch, workspace, mind)
-        begin(family, law, rules, theta, system, scratch)
+    if receive(site, system, scratch):
+        match_by_rates(site, system, scratch, mind)
+        begin(family, law, site, system, scratch)
     for u in range(system.jobs.size):
-        if work(rules, system, u)[0]:
+        if work(site, system, u)[0]:
             system.server[u] = NOBODY
 
 
 @kernel
-def start(
-    family, law, rules, theta, throughput, rates, ratios, generators, system, scratch, workspace
-):
+def start(family, law, site, generators, system, scratch):
     """The queues in their stationary law under the genie: geometric draws, or after a burn-in."""
-    for u in range(rates.size):
-        uniform = chance.uniform(generators[WORLD])
-        system.jobs[u] = int(math.log(uniform) / math.log(ratios[u])) if ratios[u] > 0.0 else 0
+    for u in range(site.rates.size):
+        uniform, ratio = chance.uniform(generators[WORLD]), site.ratios[u]
+        system.jobs[u] = int(math.log(uniform) / math.log(ratio)) if ratio > 0.0 else 0
         system.server[u] = NOBODY
-    for _ in range(rules.burn_in):
-        draw_turn(rules, rates, generators[WORLD], scratch)
-        genie_turn(
-            family, law, rules, theta, throughput, system, scratch, workspace, generators[GENIE]
-        )
-    for u in range(rates.size):
+    for _ in range(site.burn_in):
+        draw_turn(site, generators[WORLD], scratch)
+        genie_turn(family, law, site, system, scratch, generators[GENIE])
+    for u in range(site.rates.size):
         system.server[u] = NOBODY
 
 
@@ -235,14 +241,14 @@ def turn_to(group, groups):
 
 
 @inlined_kernel
-def decide(rules, policy_call, groups, turn_values, mind, system, scratch, workspace):
+def decide(site, policy_call, groups, turn_values, mind, system, scratch):
     """A turn of the player: a choice at one queue, weights of a matching at several."""
-    if rules.single:
+    if site.single:
         turn = groups.rounds[0] + 1
         groups.rounds[0] = turn
         scratch.matched[0] = call_address(policy_call, NO_ARM, turn, turn_values[turn - 1])
         return
-    queues, arms = system.jobs.size if rules.shared else 1, groups.indices.size
+    queues, arms = system.jobs.size if site.shared else 1, groups.indices.size
     for group in range(groups.rounds.size):
         waiting = False
         for u in range(group * queues, (group + 1) * queues):
@@ -256,11 +262,7 @@ def decide(rules, policy_call, groups, turn_values, mind, system, scratch, works
             weights = scratch.weights.reshape(-1)
             for a in range(arms):
                 weights[group * arms + a] = groups.indices[a]
-    if rules.by_length:
-        weigh_by_length(system.jobs, scratch.weights)
-    match(
-        scratch.weights, scratch.open_rows, scratch.open_columns, mind, workspace, scratch.matched
-    )
+    match_by_weights(site, system, scratch, mind)
 
 
 @kernel
@@ -310,17 +312,12 @@ def open_books(diary, system):
 
 
 @kernel
-def begin_run(
-    family, law, rules, theta, throughput, rates, ratios, generators, genie, player, scratch,
-    workspace, diary, seed, run,
-):  # fmt: skip
+def begin_run(family, law, site, generators, genie, player, scratch, diary, seed, run):
     """Fork the generators of a run and let both schedulers find the same queues."""
     for role in range(ROLES):
         chance.fork(seed, run, role, generators[role])
-    start(
-        family, law, rules, theta, throughput, rates, ratios, generators, genie, scratch, workspace
-    )
-    for u in range(rates.size):
+    start(family, law, site, generators, genie, scratch)
+    for u in range(player.jobs.size):
         player.jobs[u] = genie.jobs[u]
         player.server[u] = NOBODY
     open_books(diary, player)
@@ -338,49 +335,35 @@ def note(results, r, u, turn, horizon, jobs):
 
 @kernel
 def serve_runs(
-    family, law, rules, prior, ledger, groups, theta, throughput, rates, ratios, generators,
-    turn_values, checkpoints, player, genie, scratch, workspace, diary, seed, first,
-    policy_call, results, stop,
+    family, law, site, prior, ledger, groups, generators, turn_values, checkpoints, player, genie,
+    scratch, diary, seed, first, policy_call, results, stop,
 ):  # fmt: skip
     """Play runs first, first + 1, … into a row of results each; how many ended before a stop."""
-    horizon, queues, servers = turn_values.size, rates.size, scratch.open_columns.size
+    horizon, queues, servers = turn_values.size, player.jobs.size, scratch.open_columns.size
+    mind, luck = generators[MIND], generators[GENIE]
     for r in range(len(results.queue)):
-        begin_run(
-            family, law, rules, theta, throughput, rates, ratios, generators, genie, player,
-            scratch, workspace, diary, seed, first + r,
-        )  # fmt: skip
+        begin_run(family, law, site, generators, genie, player, scratch, diary, seed, first + r)
         for group in range(groups.rounds.size):
             turn_to(group, groups)
             reset(policy_call, prior, ledger, groups.block, groups.blank)
             groups.rounds[group] = 0
         mark = 0
         for t in range(1, horizon + 1):
-            draw_turn(rules, rates, generators[NATURE], scratch)
-            genie_turn(
-                family, law, rules, theta, throughput, genie, scratch, workspace, generators[GENIE]
-            )
-            if receive(rules, player, scratch):
-                decide(
-                    rules,
-                    policy_call,
-                    groups,
-                    turn_values,
-                    generators[MIND],
-                    player,
-                    scratch,
-                    workspace,
-                )
-                begin(family, law, rules, theta, player, scratch)
+            draw_turn(site, generators[NATURE], scratch)
+            genie_turn(family, law, site, genie, scratch, luck)
+            if receive(site, player, scratch):
+                decide(site, policy_call, groups, turn_values, mind, player, scratch)
+                begin(family, law, site, player, scratch)
             for u in range(queues):
                 diary.came[u, t] = diary.came[u, t - 1] + scratch.arrivals[u]
                 k = player.server[u]
-                ended, left = work(rules, player, u)
+                ended, left = work(site, player, u)
                 if left:
                     leave(diary, diary.waits[u], u, t)
                 if ended:
                     player.server[u] = NOBODY
-                    arm = u * servers + k if rules.shared else k
-                    turn_to(0 if rules.shared else u, groups)
+                    arm = u * servers + k if site.shared else k
+                    turn_to(0 if site.shared else u, groups)
                     record(family, law, ledger, arm, player.worth[u])
                     call_address(policy_call, arm, NO_TURN, 0.0)
                     results.plays[r, u, k] += 1

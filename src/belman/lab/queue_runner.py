@@ -8,17 +8,18 @@ import numpy as np
 
 from belman import chance
 from belman.engine import entry
-from belman.lab.bandit_runner import MIND, in_one_block
-from belman.lab.design import Field, Stop, blank, checkpoints
+from belman.lab.bandit_loop import MIND
+from belman.lab.bandit_runner import in_one_block
+from belman.lab.design import Field, Stop, checkpoints
 from belman.lab.matching import Workspace
-from belman.lab.policy_call import bind_policy, call_choose, call_indices
+from belman.lab.policy_call import bind_policy, call_choose, call_indices, values_of_turns
 from belman.lab.queue_loop import (
     ROLES,
     Diary,
     Groups,
     QueueResults,
-    Rules,
     Scratch,
+    Site,
     System,
     serve_runs,
 )
@@ -52,20 +53,16 @@ class QueueRunner:
 
     def __init__(self, policy: Policy, problem: Queue, horizon: int) -> None:
         self._policy, self._problem, self._horizon = policy, problem, horizon
-        turns = np.arange(1.0, horizon + 1.0)
-        self._turn_values = np.ascontiguousarray(
-            policy.turn_values(turns, problem.servers), dtype=np.float64
-        )
+        self._turn_values = values_of_turns(policy, problem.servers, horizon)
         self._marks = np.append(checkpoints(horizon), -1)
-        family = problem.family
-        self._entry = entry(serve_runs, family=family.kernels)
+        self._entry = entry(serve_runs, family=problem.family.kernels)
 
-    def play(self, first: int, runs: int, seed: int, stop: Stop) -> QueueResults | None:
-        """The results of these runs, or None if a stop came before they were finished."""
+    def play(self, results: QueueResults, first: int, seed: chance.Words, stop: Stop) -> int:
+        """Play runs first, first + 1, … into the results; how many ended before a stop."""
         problem, family = self._problem, self._problem.family
-        queues, servers = problem.queues, problem.servers
+        queues = problem.queues
         burn_in, ratios = problem.start
-        rules = Rules(
+        site = Site(
             single=problem.single,
             fixed=problem.fixed,
             holds=problem.holds,
@@ -74,33 +71,31 @@ class QueueRunner:
             shared=problem.shared,
             poisson=problem.arrival_law == "poisson",
             burn_in=burn_in,
+            theta=problem.parameters,
+            throughput=problem.throughput,
+            rates=np.array(problem.arrivals),
+            ratios=ratios,
+            plan=problem.plan,
         )
         groups, ledger, memory = _groups(self._policy, problem)
         generators = np.zeros((ROLES, 4), dtype=np.uint64)
         asked = call_indices if problem.matched else call_choose
         mind, given = generators[MIND], (self._policy, family, groups.params, ledger, memory)
         call = bind_policy(asked, *given, mind, groups.indices)
-        sizes = {**problem.sizes, "turn": len(self._marks) - 1}
-        results = blank(QueueResults, FIELDS, runs, sizes)
-        done = self._entry(
+        done: int = self._entry(
             law=family.law,
-            rules=rules,
+            site=site,
             prior=np.array(family.prior),
             ledger=ledger,
             groups=groups,
-            theta=problem.parameters,
-            throughput=problem.throughput,
-            rates=np.array(problem.arrivals),
-            ratios=ratios,
             generators=generators,
             turn_values=self._turn_values,
             checkpoints=self._marks,
             player=_system(queues),
             genie=_system(queues),
             scratch=_scratch(problem),
-            workspace=Workspace.blank(queues, servers),
             diary=_diary(queues, self._horizon),
-            seed=chance.generator(seed),
+            seed=seed,
             first=first,
             policy_call=call.address,
             results=results,
@@ -110,7 +105,7 @@ class QueueRunner:
         turns = np.bincount(np.arange(late) * BATCHES // late, minlength=BATCHES)
         with np.errstate(invalid="ignore"):
             np.divide(results.late_backlog, turns[:, None], out=results.late_backlog)
-        return results if done == runs else None
+        return done
 
 
 def _groups(policy: Policy, problem: Queue) -> tuple[Groups, Ledger, Any]:
@@ -148,7 +143,7 @@ def _scratch(problem: Queue) -> Scratch:
         open_rows=np.zeros(queues, np.bool_),
         open_columns=np.zeros(servers, np.bool_),
         matched=np.zeros(queues, np.int64),
-        plan=problem.plan,
+        workspace=Workspace.blank(queues, servers),
     )
 
 

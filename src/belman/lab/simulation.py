@@ -8,26 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from belman import spec
 from belman.errors import PolicyError
-from belman.lab import (
-    bandit_runner,
-    delayed_runner,
-    drifting_runner,
-    featured_runner,
-    queue_runner,
-    source_runner,
-)
+from belman.lab import bandit_runner, delayed_runner, featured_runner, queue_runner
 from belman.lab.bandit_runner import BanditResults
 from belman.lab.delayed_loop import DelayedResults
-from belman.lab.design import Design, Field, blank, checkpoints
+from belman.lab.design import Design, Field
 from belman.lab.queue_loop import QueueResults
 from belman.lab.run import check_sizes, run
 from belman.policies.dependent import DependentPolicy
 from belman.policies.policy import Policy
-from belman.problems.featured import Featured
+from belman.problems.featured.featured import Featured
 from belman.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -44,12 +35,10 @@ class Loop(NamedTuple):
     runner: Callable[[Any, Any, int], Any]
 
 
+_ARMS = Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner)
 #: Every loop by its name.
 LOOPS = {
-    "bandit": Loop(bandit_runner.FIELDS, BanditResults, bandit_runner.bandit_runner),
-    "drifting": Loop(bandit_runner.FIELDS, BanditResults, drifting_runner.DriftingRunner),
-    "corrupted": Loop(bandit_runner.FIELDS, BanditResults, source_runner.SourceRunner),
-    "replayed": Loop(bandit_runner.FIELDS, BanditResults, source_runner.SourceRunner),
+    **dict.fromkeys(("bandit", "drifting", "corrupted", "replayed"), _ARMS),
     "delayed": Loop(delayed_runner.FIELDS, DelayedResults, delayed_runner.DelayedRunner),
     "featured": Loop(bandit_runner.FIELDS, BanditResults, featured_runner.FeaturedRunner),
     "queue": Loop(queue_runner.FIELDS, QueueResults, queue_runner.QueueRunner),
@@ -81,9 +70,9 @@ class Simulation(Design):
     def runner(self, player: Any) -> Any:
         return runner_of(player, self.problem, self.horizon)
 
-    def blank(self, runs: int) -> Any:
-        sizes = {**self.problem.sizes, "turn": len(checkpoints(self.horizon))}
-        return blank(loop_of(self.problem).record, self.fields, runs, sizes)
+    @property
+    def record(self) -> Callable[..., Any]:
+        return loop_of(self.problem).record
 
 
 def simulate(
@@ -119,7 +108,8 @@ def simulate(
     {'player': 1, 'run': 10, 'turn': 100, 'arm': 2}
     """
     design = _checked(players, problem, horizon, runs, seed)
-    return _dataset(design, run(design, executor, workers, store, progress))
+    found = design.dataset(run(design, executor, workers, store, progress))
+    return found.isel(dict.fromkeys(problem.without, 0), drop=True)
 
 
 def _checked(players: Players, problem: Problem, horizon: int, runs: int, seed: int) -> Simulation:
@@ -150,29 +140,3 @@ def _check_featured(name: str, player: Any, problem: Problem) -> None:
     if not isinstance(player, DependentPolicy):
         allowed = "arms with features take one of belman.policies.dependent"
         raise PolicyError(f"player {name!r} is {player!r}: {allowed}")
-
-
-def _dataset(design: Simulation, whole: Any) -> xarray.Dataset:
-    import xarray
-
-    variables = {
-        name: (("player", "run", *field.dims), array, {"long_name": field.words})
-        for (name, field), array in zip(design.fields.items(), whole, strict=True)
-    }
-    found = xarray.Dataset(
-        variables,
-        coords={
-            "player": list(design.players),
-            "run": np.arange(design.runs),
-            "turn": checkpoints(design.horizon),
-            # xarray keeps a variable with the name of a dim, such as the queue of several queues,
-            # in place of its labels
-            **{
-                dim: np.arange(size)
-                for dim, size in design.problem.sizes.items()
-                if dim not in variables
-            },
-        },
-        attrs=design.attributes(),
-    )
-    return found.isel(dict.fromkeys(design.problem.without, 0), drop=True)

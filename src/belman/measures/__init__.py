@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from belman.measures.best import best_probabilities
-from belman.measures.condense import condense, curves_csv
-from belman.measures.expected_loss import expected_losses
+from belman.measures.best import best_probabilities, expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
 from belman.measures.policy_values import policy_value_sequence
@@ -22,7 +20,15 @@ from belman.measures.sequences import (
 )
 from belman.measures.soundness import Drift, Finding, SampleRatio, told_shares
 from belman.measures.stop_rules import LossBelow, Separated, StopRule, Sure, Verdict
-from belman.measures.summary import chance_of_error, compare, difference, half_width, summary
+from belman.measures.summary import (
+    chance_of_error,
+    compare,
+    condense,
+    curves_csv,
+    difference,
+    half_width,
+    summary,
+)
 
 if TYPE_CHECKING:
     from belman.measures.planning import Plan, plan

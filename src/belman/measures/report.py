@@ -20,8 +20,7 @@ from belman import spec
 from belman.errors import ArmError, listing, nearest
 from belman.families.family import Family
 from belman.measures import sentences, sequences
-from belman.measures.best import best_probabilities
-from belman.measures.expected_loss import expected_losses
+from belman.measures.best import best_probabilities, expected_losses
 from belman.measures.lift import OWN, Interval, Lift, Units, lift
 from belman.measures.martingales import Martingale, Mixture, mixture, no_mixture
 from belman.measures.soundness import Finding

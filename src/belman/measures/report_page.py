@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from belman.measures import sentences
@@ -13,37 +14,7 @@ from belman.table import Table
 if TYPE_CHECKING:
     from belman.measures.report import Ends, Report
 
-_STYLE = """
-:root{--ink:#1a1a1a;--paper:#fff;--faint:#6b6b6b;--line:#ddd;
---good:#00664b;--bad:#a33c00;--dot:#0072b2}
-@media (prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#16181c;--faint:#a5a5a5;
---line:#3a3d44;--good:#4cc7a0;--bad:#ff9a5c;--dot:#56b4e9}}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:64rem;margin:0 auto;padding:2rem 1rem}
-.belman h2{margin:2rem 0 .5rem;font-size:1.1rem}
-.belman .sentence{font-size:1.5rem;line-height:1.35;margin:.5rem 0 1rem}
-.belman .state{display:inline-block;padding:.1rem .6rem;border-radius:1rem;
-border:1px solid currentColor}
-.belman .decided{color:var(--good)}.belman .open{color:var(--faint)}
-.belman .alarm{color:var(--bad)}
-.belman .wide{overflow-x:auto}
-.belman table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
-.belman th,.belman td{padding:.3rem .5rem;border-bottom:1px solid var(--line);
-text-align:right;vertical-align:top;white-space:nowrap}
-.belman th{white-space:normal;vertical-align:bottom}
-.belman small{display:block;color:var(--faint)}
-.belman th:first-child,.belman td:first-child{text-align:left;position:sticky;left:0;
-background:var(--paper)}
-.belman caption{text-align:left;font-weight:600;padding:.4rem 0}
-.belman svg{width:100%;max-width:36rem;height:auto;display:block}
-.belman svg text{fill:var(--ink);font:13px system-ui,sans-serif}
-.belman svg .faint{fill:var(--faint)}
-.belman .any{stroke:var(--dot);stroke-width:2;opacity:.45}
-.belman .credible{stroke:var(--dot);stroke-width:7}
-.belman .zero{stroke:var(--faint);stroke-dasharray:3 3}
-.belman circle{fill:var(--paper);stroke:var(--dot);stroke-width:3}
-.belman .notes{color:var(--faint);font-size:.9rem}
-"""
+_STYLE = resources.files("belman.measures").joinpath("report.css").read_text(encoding="utf-8")
 _WIDTH, _LEFT, _RIGHT, _ROW = 520.0, 130.0, 30.0, 34.0
 
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from belman import chance
 from belman.engine import call_address, entry, kernel
 from belman.errors import SettingError
-from belman.lab.bandit_runner import NATURE, play_arm, prepare_run, set_up
-from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
+from belman.lab.bandit_loop import NATURE, play_arm, prepare_run
+from belman.lab.bandit_runner import set_up
+from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset, values_of_turns
 from belman.measures.best import DEPTH, best_share
 from belman.measures.stop_rules import Separated, StopRule, Sure
 from belman.policies.policy import Floats, Policy
@@ -158,13 +159,12 @@ def watch(
     )
     given, bound = set_up(policy, family, arms, policy.memory(arms, family.dimension))
     call = bind_policy(call_choose, *bound)
-    turn_values = policy.turn_values(np.arange(1.0, horizon + 1.0), arms)
     entry(watch_runs, family=family.kernels)(
         **given,
         world=problem.world,
         theta=problem.parameters,
         means=np.zeros(arms),
-        turn_values=np.ascontiguousarray(turn_values, dtype=np.float64),
+        turn_values=values_of_turns(policy, arms, horizon),
         seed=chance.generator(seed),
         policy_call=call.address,
         rule=kind,

@@ -13,6 +13,7 @@ from belman.plots.beliefs import (
     beliefs,
     draw_beliefs,
 )
+from belman.plots.checks import drift_check, family_check
 from belman.plots.curves import (
     Curves,
     curve_data,
@@ -25,8 +26,6 @@ from belman.plots.curves import (
     together,
 )
 from belman.plots.dot_plot import Rows, draw_rows
-from belman.plots.drift_check import drift_check
-from belman.plots.family_check import family_check
 from belman.plots.focal import FocalDensities, draw_focal, focal, focal_densities
 from belman.plots.manifold import Paths, Trail, draw_manifold, manifold
 from belman.plots.plan import PlanCurves, draw_plan, plan, plan_curves

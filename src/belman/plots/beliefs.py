@@ -186,8 +186,7 @@ def draw_beliefs(
         heights = [_peak(data, x, y)[1] for x, y in zip(data.x, data.density, strict=True)]
         ax.set_xlim(*data.window)
         ax.set_ylim(0.0, 1.05 * max(*heights, middle[1]))
-        ax.set_xlabel(data.quantity)
-        ax.set_ylabel("density of the belief")
+        ax.set(xlabel=data.quantity, ylabel="density of the belief")
         style.place_labels(ax, labels)
         return ax
 

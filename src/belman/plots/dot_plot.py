@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen"
     from matplotlib import pyplot
 
     width, height, letters = style.SIZES[size]
-    order = sorted(columns[0].mean, key=lambda name: _product(columns, name))
+    order = sorted(columns[0].mean, key=lambda name: math.prod(c.mean[name] for c in columns))
     tall = max(height, len(order) * 1.6 * letters / 72.0 + 1.0)
     figure, panels = pyplot.subplots(
         1, len(columns), sharey=True, figsize=(0.6 * width * len(columns), tall), squeeze=False
@@ -46,15 +47,7 @@ def draw_rows(columns: Sequence[Rows], *, log: bool = True, size: str = "screen"
             style.plain_numbers(ax.xaxis)
         ax.grid(axis="y", color=style.GREY, alpha=0.25)
         ax.set_axisbelow(True)
-        ax.set_xlabel(column.quantity)
-        ax.set_title(column.title)
+        ax.set(xlabel=column.quantity, title=column.title)
     panels[0, 0].set_yticks(range(len(order)), order)
     panels[0, 0].invert_yaxis()
     return figure
-
-
-def _product(columns: Sequence[Rows], name: str) -> float:
-    product = 1.0
-    for column in columns:
-        product *= column.mean[name]
-    return product

@@ -59,11 +59,9 @@ def draw_focal(data: FocalDensities, ax: Axes | None = None, *, size: str = "scr
         ):
             name = f"t = {turn:,}, τ = {'∞' if np.isinf(tau) else f'{tau:.3g}'}"
             ax.plot(data.x, density, color=style.colour(rank), label=name)
-        ax.set_xlim(0.0, 1.0)
+        ax.set(xlim=(0.0, 1.0), xlabel="reward x", ylabel="density of the focal distribution")
         ax.set_yscale("log")
         ax.set_ylim(max(data.density.min() * 0.5, 1e-6), data.density.max() * 2.0)
-        ax.set_xlabel("reward x")
-        ax.set_ylabel("density of the focal distribution")
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         return ax
 

@@ -139,8 +139,7 @@ def draw_manifold(
         ax.set_yscale("log")
         ax.margins(0.06)
         ax.autoscale_view()
-        ax.set_xlabel(data.quantity)
-        ax.set_ylabel("precision of the belief")
+        ax.set(xlabel=data.quantity, ylabel="precision of the belief")
         style.place_labels(ax, labels)
         return ax
 

@@ -80,8 +80,7 @@ def _draw_curve(data: Landscape, ax: Axes) -> None:
     ax.axvline(
         across[best], linestyle=":", color=style.colour(1), label=f"best: {across[best]:.4g}"
     )
-    ax.set_xlabel(data.sides[0])
-    ax.set_ylabel("reward")
+    ax.set(xlabel=data.sides[0], ylabel="reward")
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
@@ -92,8 +91,7 @@ def _draw_map(data: Landscape, ax: Axes) -> None:
     assert figure is not None
     figure.colorbar(filled, ax=ax, label="expected reward")
     ax.scatter(told_across, told_up, s=14, facecolor="white", edgecolor="black", linewidth=0.6)
-    ax.set_xlabel(data.sides[0])
-    ax.set_ylabel(data.sides[1])
+    ax.set(xlabel=data.sides[0], ylabel=data.sides[1])
 
 
 def space(agent: Explorer, ax: Axes | None = None, *, size: str = "screen") -> Axes:

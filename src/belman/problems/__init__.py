@@ -12,23 +12,21 @@ from belman.problems.drifting import (
     seasonal,
     sinusoid,
 )
-from belman.problems.featured import (
-    ChangingArms,
-    ContextArms,
-    DrawnArms,
-    Featured,
-    GivenArms,
-    TableArms,
+from belman.problems.featured.context_arms import ContextArms
+from belman.problems.featured.drawn_arms import ChangingArms, DrawnArms
+from belman.problems.featured.featured import Featured
+from belman.problems.featured.given_arms import GivenArms
+from belman.problems.featured.named import (
     changing_arms,
     contextual,
     end_of_optimism,
     factors,
-    from_table,
     intercepts,
     one_hot,
     russo_van_roy,
     unit_ball,
 )
+from belman.problems.featured.table_arms import TableArms, from_table
 from belman.problems.lower_bounds import CharacteristicTime, characteristic_time, lai_robbins
 from belman.problems.problem import Problem
 from belman.problems.queueing import Queue, UnstableQueueWarning, queue

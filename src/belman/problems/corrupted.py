@@ -53,10 +53,6 @@ class Corrupted(Problem):
     def parameters(self) -> Floats:
         return self.problem.parameters
 
-    @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
 
 def corrupted(
     problem: Problem, budget: float, *, ends: tuple[float, float] | None = None

@@ -63,10 +63,6 @@ class Drifting(Problem):
         return np.array(rows)
 
     @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
-    @property
     def findings(self) -> dict[str, Any]:
         return {"changes": len(self.starts) - 1}
 
@@ -83,16 +79,14 @@ def piecewise(
     (1, 1001)
     """
     each = [turns] * len(means) if isinstance(turns, int) else list(turns)
-    starts = np.cumsum([1, *each])[: len(means)].tolist()
+    return _drifting(family, np.cumsum([1, *each])[: len(means)].tolist(), means)
+
+
+def _drifting(
+    family: Family | None, starts: Sequence[int], means: Sequence[Sequence[float | None]]
+) -> Drifting:
     rows = tuple(tuple(row) for row in means)
     return Drifting(Bernoulli() if family is None else family, tuple(starts), rows)
-
-
-def _courses(family: Family | None, paths: Floats, every: int) -> Drifting:
-    """A course for each arm (S × K), a new mean every so many turns."""
-    rows = tuple(tuple(row) for row in paths.tolist())
-    starts = tuple(range(1, 1 + every * len(rows), every))
-    return Drifting(Bernoulli() if family is None else family, starts, rows)
 
 
 def changing(
@@ -119,8 +113,7 @@ def changing(
             kept = np.arange(arms) != rng.integers(arms)
             row[kept] = rows[-1][kept]
         rows.append(row)
-    means = tuple(tuple(row) for row in np.array(rows).tolist())
-    return Drifting(Bernoulli() if family is None else family, (1, *map(int, starts)), means)
+    return _drifting(family, (1, *map(int, starts)), np.array(rows).tolist())
 
 
 def random_walk(
@@ -140,7 +133,8 @@ def random_walk(
     rng = np.random.default_rng(seed)
     moves = rng.normal(0.0, step * every**0.5, (-(-horizon // every), arms))
     path = rng.uniform(0.0, 1.0, arms) + np.cumsum(moves, axis=0)
-    return _courses(family, 0.02 + 0.96 * (1.0 - np.abs(1.0 - path % 2.0)), every)
+    means = 0.02 + 0.96 * (1.0 - np.abs(1.0 - path % 2.0))
+    return piecewise(means.tolist(), every, family)
 
 
 def sinusoid(
@@ -153,7 +147,7 @@ def sinusoid(
     """
     turns = every * np.arange(-(-horizon // every))[:, None]
     phases = turns / period + np.arange(arms) / arms
-    return _courses(family, 0.5 + 0.4 * np.sin(2.0 * np.pi * phases), every)
+    return piecewise((0.5 + 0.4 * np.sin(2.0 * np.pi * phases)).tolist(), every, family)
 
 
 def seasonal(
@@ -182,8 +176,7 @@ def abrupt_and_back(
             f"arm={arm!r}, at={at!r}, back={back!r} are not a valid campaign: give {allowed}"
         )
     moved = [to if a == arm else mean for a, mean in enumerate(means)]
-    rows = tuple(tuple(map(float, row)) for row in (means, moved, means))
-    return Drifting(Bernoulli() if family is None else family, (1, at, back), rows)
+    return _drifting(family, (1, at, back), (means, moved, means))
 
 
 def coming_and_going(
@@ -208,9 +201,9 @@ def coming_and_going(
         given = f"arms={arms!r}, at_once={at_once!r}, horizon={horizon!r}"
         raise SettingError(f"{given} are not valid: give {allowed}")
     means = np.random.default_rng(seed).uniform(*between, arms).tolist()
-    rows = tuple(
-        tuple(mean if first <= a < first + at_once else None for a, mean in enumerate(means))
+    rows = [
+        [mean if first <= a < first + at_once else None for a, mean in enumerate(means)]
         for first in range(stretches)
-    )
-    starts = tuple(1 + place * horizon // stretches for place in range(stretches))
-    return Drifting(Bernoulli() if family is None else family, starts, rows)
+    ]
+    starts = [1 + place * horizon // stretches for place in range(stretches)]
+    return _drifting(family, starts, rows)

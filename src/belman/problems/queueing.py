@@ -104,10 +104,6 @@ class Queue(Problem):
         return np.array(self.rates).reshape(-1, 1)
 
     @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
-    @property
     def matched(self) -> bool:
         return not self.single
 

@@ -78,10 +78,6 @@ class Replayed(Problem):
         return table
 
     @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
-    @property
     def findings(self) -> dict[str, Any]:
         return {"arms": list(self.names)}
 

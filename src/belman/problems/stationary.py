@@ -53,10 +53,6 @@ class Stationary(Problem):
     def parameters(self) -> Floats:
         return np.array([self.family.parameter_of(mean) for mean in self.means])
 
-    @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
 
 @dataclass(frozen=True)
 class RandomStationary(Problem):

@@ -50,10 +50,6 @@ class Tables(Problem):
     def parameters(self) -> Floats:
         return np.array([atoms.table(values, chances) for values, chances in self.laws])
 
-    @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
 
 def bounded(laws: Sequence[Law]) -> Tables:
     """Arms with these distributions in [0, 1], each (values, chances): of data, or of a shape.

@@ -10,23 +10,21 @@ from belman.special.beta_law import (
     student_cdf,
     student_quantile,
 )
-from belman.special.excess import (
-    entropy_excess,
-    lift_count,
-    lift_excess,
-    log_excess,
-    log_power,
-    log_ratio,
-    ratio_excess,
-    stirling_excess,
-)
 from belman.special.gamma_functions import (
     digamma,
     digamma_gap,
     digamma_gap_trigamma,
+    entropy_excess,
+    lift_count,
+    lift_excess,
     log_beta,
+    log_excess,
     log_gamma,
+    log_power,
+    log_ratio,
+    ratio_excess,
     stirling,
+    stirling_excess,
     trigamma,
 )
 from belman.special.gamma_law import (

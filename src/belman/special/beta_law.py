@@ -17,8 +17,7 @@ from __future__ import annotations
 import math
 
 from belman.engine import External, kernel
-from belman.special.excess import log_excess
-from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_beta, stirling
+from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_beta, log_excess, stirling
 
 _student_cdf = External("stdtr", "__pyx_fuse_0stdtr", 2)
 _student_quantile = External("stdtrit", "__pyx_fuse_0stdtrit", 2)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from belman.engine import External, kernel
-from belman.special.excess import log_excess
-from belman.special.gamma_functions import HALF_LOG_TWO_PI, stirling
+from belman.special.gamma_functions import HALF_LOG_TWO_PI, log_excess, stirling
 
 normal_cdf = External("ndtr", "__pyx_fuse_1ndtr", 1)
 normal_quantile = External("ndtri", "ndtri", 1)

@@ -265,10 +265,13 @@ def _columns(key: Form, kind: Any) -> Form:
     def write(found: dict[Any, Any]) -> dict[str, Any]:
         columns = [list(found), *map(list, zip(*found.values(), strict=True))]
         columns += [[] for _ in range(len(names) - len(columns))]
-        steps = [one - i if type(one) is int else one for i, one in enumerate(columns[0])]
-        written = [list(map(own.write, column)) for own, column in zip(forms, columns, strict=True)]
-        written[0] = list(map(key.write, steps))  # neighbours are alike if each is less its place
-        return {"rows": len(found)} | dict(zip(names, map(shortened, written), strict=True))
+        # neighbours are alike if each key is less its place
+        columns[0] = [one - i if type(one) is int else one for i, one in enumerate(columns[0])]
+        parts = zip(names, columns, forms, strict=True)
+        return {
+            "rows": len(found),
+            **{name: shortened(column, own.write) for name, column, own in parts},
+        }
 
     def read(content: Any, scope: Scope) -> dict[Any, Any]:
         rows = form(Count).read(content["rows"], scope)
@@ -288,15 +291,17 @@ def _columns(key: Form, kind: Any) -> Form:
     return Form(write, read, dict.copy)
 
 
-def shortened(values: list[Any]) -> list[Any]:
+def shortened(values: list[Any], write: Callable[[Any], Any]) -> list[Any]:
     """Return values as [value, how often it follows itself], with "runs" first, where that is
     shorter.
 
-    >>> shortened(list("aaaaab")), shortened(["a", "b"])
+    >>> shortened(list("aaaaab"), str), shortened(["a", "b"], str)
     (['runs', ['a', 5], ['b', 1]], ['a', 'b'])
     """
-    pairs = [[value, len(list(run))] for value, run in groupby(values)]
-    return ["runs", *pairs] if 2 * len(pairs) < len(values) else values
+    pairs = [(value, len(list(run))) for value, run in groupby(values)]
+    if 2 * len(pairs) >= len(values):
+        return list(map(write, values))
+    return ["runs", *([write(value), times] for value, times in pairs)]
 
 
 def lengthened(content: Any, length: int) -> list[Any]:

@@ -27,7 +27,7 @@ from belman.deciders import (
     state_file,
 )
 from belman.delays import DelayLaw
-from belman.delays.estimate import PRIOR
+from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
 from belman.errors import RewardError, SettingError, StateError
 from belman.policies import Policy
@@ -91,8 +91,10 @@ class State:
     places: dict[Arm, int] = field(default_factory=dict, metadata=DERIVED)
     #: What tickets count as that a correction is about, while a log is folded for it.
     corrected: Any = field(default_factory=dict, metadata=DERIVED)
-    _words: Any = field(default=None, metadata=DERIVED)  # from which every decision's are forked
-    _own: Any = field(default=None, metadata=DERIVED)  # of one decision
+    _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
+    _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
+    _shares: Any = field(default=None, metadata=DERIVED)
+    _choices: Any = field(default_factory=list, metadata=DERIVED)  # of arms without a context
     _chances: Any = field(default_factory=dict, metadata=DERIVED)
 
     @classmethod
@@ -113,7 +115,13 @@ class State:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.book.under(self.settings)
         self.guards.limits = dict(self.settings.guard or {})
-        self._words, self._own = self.settings.words(), chance.generator(0)
+        self._shares = self.settings.shares
+        self._choices = [Choice(arm) for arm in self.register]
+        self._begin_forks()
+
+    def _begin_forks(self) -> None:
+        words, self._own = self.settings.words(), chance.generator(0)
+        self._fork = entry(chance.fork).hold(LATER, words=words, out=self._own)
 
     # Deciding
 
@@ -143,22 +151,25 @@ class State:
         """Return what the policy chooses, outstanding from now on, by the `number`-th fork of
         `words`; its probability is not worked out.
         """
-        rng = self._fork(words, number)
-        found: Choice = self.decider.choose(asking, rng=rng, integrate=False)[0]
+        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
+        found: Choice = self.decider.choose(asking, rng=self._own, integrate=False)[0]
         return found
 
-    def _fork(self, words: chance.Words, number: int) -> chance.Words:
-        entry(chance.fork)(LATER, words=words, run=number, role=0, out=self._own)
-        found: chance.Words = self._own
-        return found
+    def ready(self) -> Any:
+        """Return the decider, whose next choice or look follows from the log alone: its working
+        memory is laid out, and its random words are those of the next event.
+        """
+        self.decider.lay_out()
+        self._fork(self.number + 1, 0)
+        self.decider.rng[:] = self._own
+        return self.decider
 
     def decide(self, count: int, asking: Asking) -> list[Choice]:
         """Decide the next `count` asks, which are outstanding from now on."""
         if self.shipped is None:
-            self.decider.lay_out()
-            rng = self._fork(self._words, self.number + 1)
-            found: list[Choice] = self.decider.choose(
-                asking, count, shares=self.settings.shares, rng=rng
+            decider = self.ready()
+            found: list[Choice] = decider.choose(
+                asking, count, shares=self._shares, rng=decider.rng
             )
             return found
         choice = Choice(self.register[self.shipped], 0, 1.0, Draw.POLICY, asking.context)
@@ -169,8 +180,10 @@ class State:
 
     def choice(self, outcome: Outcome) -> Choice:
         """Return the decision that an outcome is of."""
-        arm = self.register[outcome.arm]
-        return Choice(arm, context=outcome.context, candidate=outcome.candidate)
+        found: Choice = self._choices[outcome.arm]
+        if outcome.context is None:
+            return found
+        return found._replace(context=outcome.context, candidate=outcome.candidate)
 
     def _drawn(self, draw: int | None) -> dict[int, float] | None:
         """Return the chance of every arm in play in a draw of this kind, by place, where no policy
@@ -181,7 +194,7 @@ class State:
         if draw not in self._chances:
             own = dict.fromkeys(self.arms, 1.0)
             if draw == Draw.FLOOR:
-                own = self.settings.shares.of(self.arms)
+                own = self._shares.of(self.arms)
             total = sum(own.values())
             self._chances[draw] = {self.places[arm]: share / total for arm, share in own.items()}
         found: dict[int, float] = self._chances[draw]
@@ -198,16 +211,17 @@ class State:
         outcome = None if event.ticket is None else book.open.get(event.ticket)
         if self.early is not None:
             self.early.take(event, outcome)
+        self.decider.time = event.time
         for counted in book.take(event, body):
             self._count(counted)
-        self.decider.time = event.time
         if kind == Kind.ASKED:
             assert event.arm is not None
             tally.ask(event.arm, event.time)
             if chances := self._drawn(event.draw):
                 tally.drawn(event.arm, chances)
             if not decided:
-                self.decider.meet(Asking(body.get(CONTEXT), body.get(CANDIDATES)))
+                if CONTEXT in body:
+                    self.decider.meet(Asking(body[CONTEXT], body.get(CANDIDATES)))
                 self.decider.expect(self.choice(book.open[event.number]))
         elif kind == Kind.RETURNED:
             assert outcome is not None
@@ -217,7 +231,8 @@ class State:
             self._correct(event, body)
         elif kind == Kind.PUBLISHED:
             self.publishing.publish(body)
-            self.decider.meet(Asking(body.get(CONTEXT)))
+            if CONTEXT in body:
+                self.decider.meet(Asking(body[CONTEXT]))
         elif kind == Kind.OBSERVED:
             self._observe(event, body)
         elif kind == Kind.ROWS_CORRECTED:
@@ -261,6 +276,7 @@ class State:
         for counted in self.book.close(now):
             if self.early is not None:
                 self.early.close(counted)
+            self.decider.time = counted.time
             self._count(counted)
 
     def count_early(self, now: float, looking: bool = False) -> None:
@@ -278,8 +294,8 @@ class State:
     def copied(self) -> State:
         """Return an equal state that goes its own way."""
         other = codec.copied(self)
-        other._own = chance.generator(0)
-        other._chances = {}
+        other._begin_forks()
+        other._chances, other._choices = {}, list(self._choices)
         return other
 
     def _count(self, counted: Counted) -> None:
@@ -293,7 +309,6 @@ class State:
         if counted.key in self.corrected:
             reward = self.corrected[counted.key]
         self.tally.expired += counted.silent
-        self.decider.time = counted.time
         try:
             if is_ticket:
                 self.decider.settle(choice, reward)
@@ -306,9 +321,10 @@ class State:
         if reward is None:
             self.tally.arms[outcome.arm].forgotten += is_ticket
             return
-        kept, clipped = self.kept(reward)
-        counted = counted._replace(outcome=outcome._replace(reward=kept))
-        self.tally.clipped += clipped
+        if self.settings.clip:
+            kept, clipped = self.kept(reward)
+            counted = counted._replace(outcome=outcome._replace(reward=kept))
+            self.tally.clipped += clipped
         self.tally.count(counted, lambda: self.learnt(outcome.arm))
         self.guards.count(outcome.arm, outcome.metrics or {})
 
@@ -380,6 +396,7 @@ class State:
             self.decider.add(arm, body["prior"])
             self.places[arm] = len(self.register)
             self.register.append(arm)
+            self._choices.append(Choice(arm))
             self.tally.arms.append(ArmTally())
         elif kind == Kind.ARM_RETIRED:
             assert event.arm is not None

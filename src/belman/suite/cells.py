@@ -1,20 +1,40 @@
-"""The suite as data: `suite.toml` read into cells: a class of problems, arms, a horizon."""
+"""The suite as data, and played: `suite.toml` is read into cells, of a class of problems, arms, a
+horizon; the regret of every run at the horizon is kept in one JSON file per cell as it comes.
+
+A player of a cell is played once: what the same code wrote to disk with the same settings is not
+played again, so an interrupted call goes on where it stopped, and a new rival joins without the
+others playing anew.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from belman import spec
+from belman.errors import PolicyError, StateError
 from belman.families import family_named
+from belman.files import write_atomically
+from belman.lab import simulate
+from belman.lab.design import sources, versions
+from belman.policies.policy import Policy
 from belman.problems import Problem
 from belman.problems.stationary import RandomStationary, Stationary
 
 #: The halves of the suite: policies are tuned on the first, and judged on the second.
 SPLITS = ("development", "validation")
 
+#: The regret of every run, by player.
+Records = dict[str, NDArray[np.float64]]
 #: The largest cells of the quick suite, and their runs.
 QUICK_ARMS, QUICK_HORIZON, QUICK_RUNS = 10, 500, 100
 
@@ -92,3 +112,54 @@ def _problem(given: dict[str, Any], arms: int) -> Problem:
     ends = given.get("between")
     between = None if ends is None else (ends[0], ends[1])
     return RandomStationary(family, arms, tuple(map(float, given["draw"])), between)
+
+
+def play(
+    cell: Cell,
+    players: Mapping[str, Policy],
+    folder: Path,
+    seed: int,
+    workers: int | None = None,
+    say: Callable[[str], None] = lambda words: None,
+) -> Records:
+    """The final regrets of these players in a cell, read from `folder` or played and written."""
+    path = folder / f"{cell.key}.json"
+    kept = _read(path)
+    records: Records = {}
+    for name, player in players.items():
+        try:
+            player.check(cell.problem.family, cell.problem.arms)
+        except PolicyError as error:
+            say(f"{name} left out of {cell.name}: {error}")
+            continue
+        design = {
+            "player": spec.describe(player),
+            "problem": spec.describe(cell.problem),
+            "horizon": cell.horizon,
+            "runs": cell.runs,
+            "seed": seed,
+            "versions": versions(),
+            "sources": sources(player, cell.problem),
+        }
+        described = json.loads(json.dumps(design))
+        if kept.get(name, {}).get("design") != described:
+            say(f"{cell.name}: {name}")
+            quietly: Any = {"workers": workers, "progress": False}
+            problem, horizon = cell.problem, cell.horizon
+            result = simulate({name: player}, problem, horizon, cell.runs, seed, **quietly)
+            regrets = [float(f"{value:.9g}") for value in result.regret.values[0, :, -1]]
+            kept[name] = {"design": described, "regret": regrets}
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, json.dumps(kept))
+        records[name] = np.array(kept[name]["regret"])
+    return records
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError:
+        remedy = "remove it, or choose another folder"
+        raise StateError(f"{path} is damaged: it is not JSON ({remedy})") from None

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from belman.suite.cells import Cell, Suite
-from belman.suite.results import Records
+from belman.suite.cells import Cell, Records, Suite
 from belman.table import Table
 
 ANYTIME = "anytime"

@@ -93,10 +93,6 @@ class Featured(Problem):
     def parameters(self) -> Floats:
         return np.zeros((self.arms, 1))
 
-    @property
-    def world(self) -> Floats:
-        return np.zeros(0)
-
 
 def _family_of(model: Model) -> Family:
     """The family of the rewards of one arm."""

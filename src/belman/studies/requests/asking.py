@@ -55,7 +55,7 @@ def _rows(
     state = unit.state
     kind, now, key, text = int(Kind.ASKED), unit.now, None, _text(body)
     first, places = state.number + 1, state.places
-    ranking = None if request.top is None else state.decider.rank(asking)
+    ranking = None if request.top is None else state.ready().rank(asking)
     for i, (arm, _, likely, draw, context, candidate) in enumerate(
         state.decide(request.tickets, asking)
     ):

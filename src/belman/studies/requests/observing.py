@@ -15,6 +15,7 @@ from belman.deciders import Choice
 from belman.deciders import Sums as Taught
 from belman.deciders.scale import Scale
 from belman.errors import ArmError, RewardError, SettingError, StudyError, TicketError
+from belman.families import Family
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
 from belman.studies.outcomes.bulk import Bulk, Group
@@ -292,29 +293,33 @@ def inward_sums(group: Group, scale: Scale) -> Taught:
     width, n, total = high - low, group.n, group.sum
     inward = (total - n * low) / width
     squares = (group.squares - 2.0 * low * total + n * low * low) / (width * width)
+    least, most = _squares_of(scale.base, n, inward)
     slack = 1e-9 * max(n, abs(inward), squares)
-    least, most = scale.base.mean_range
-    ends = scale.base.reward_range
-    why = None
-    if not n * least - slack <= inward <= n * most + slack:
-        raise RewardError(f"{n} rewards cannot have the sum {total!r}")
-    if squares < inward * inward / n * (1.0 - 1e-9) - 1e-9:
-        why = "squares are at least what equal rewards have"
-    elif (
-        ends is not None and squares > (ends[0] + ends[1]) * inward - n * ends[0] * ends[1] + slack
-    ):
-        why = "squares are at most what rewards at the ends of the range have"
-    elif _is_coin(scale) and abs(squares - inward) > slack:
-        why = "rewards are 0 or 1, so that their squares add up to their sum"
-    if why is not None:
+    if not least - slack <= squares <= most + slack:
         words = f"{n} rewards of sum {total!r} cannot have the squares {group.squares!r}"
-        raise RewardError(f"{words}: {why}")
+        raise RewardError(f"{words}: those of {scale.base.name} rewards have others")
     return Taught(n, -inward if scale.minimise else inward, max(squares, 0.0))
 
 
-def _is_coin(scale: Scale) -> bool:
-    """Whether the family takes no reward between 0 and 1."""
-    return scale.base.reward_range == (0.0, 1.0) and not scale.base.supports(0.5)
+def _squares_of(family: Family, n: int, total: float) -> tuple[float, float]:
+    """Return the least and the largest sum of squares of `n` rewards of a sum; RewardError where no
+    rewards have the sum.
+    """
+    low, high = family.mean_range
+    slack = 1e-9 * max(n, abs(total))
+    if not n * low - slack <= total <= n * high + slack:
+        raise RewardError(f"{n} rewards cannot have the sum {total!r}")
+    if family.coin:
+        return total, total
+    least, most = total * total / n, math.inf
+    if low >= 0.0:
+        most = total * total
+    if family.reward_range is not None:
+        ends = family.reward_range
+        most = min(most, (ends[0] + ends[1]) * total - n * ends[0] * ends[1])
+    if family.supports(1.0) and not family.supports(0.5) and low >= 0.0:  # whole numbers
+        least = max(least, total)
+    return least, most
 
 
 # What goes with both

@@ -50,8 +50,7 @@ def weights_now(
     own = shares.of(arms)
     if not own and shares.uniform > 0.0:
         own = dict.fromkeys(arms, shares.uniform / len(arms))
-    state.decider.lay_out()
-    return state.decider.weights(asking, decisions, shares), own
+    return state.ready().weights(asking, decisions, shares), own
 
 
 def _has_json(arm: Hashable) -> bool:

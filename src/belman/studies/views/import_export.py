@@ -208,6 +208,10 @@ def past_data(given: Any, arms: Iterable[Hashable]) -> list[Row]:
 def _final(frame: Frame, rewards: Sequence[float], tickets: Sequence[Any]) -> list[int]:
     """The rows, counted from 0, that hold a reward which stands."""
     events = frame.keys("event") if "event" in frame else [None] * len(frame)
+    if "observed" in events:
+        words = "of outcomes in bulk a log has sums, which cannot be recorded one by one"
+        remedy = "bring them to the other study by observe(…), as they were brought to this one"
+        raise SettingError(f"row {events.index('observed') + 1}: {words}: {remedy}")
     final, places = dict[int, None](), dict[Any, int]()
     for i, (event, ticket) in enumerate(zip(events, tickets, strict=True)):
         if event == _SO_FAR:

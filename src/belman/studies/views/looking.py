@@ -11,7 +11,7 @@ from typing import Any
 from belman.agent import Agent
 from belman.agent.agent import agent_of
 from belman.deciders import Asking, FeaturedDecider, SegmentedDecider, validate
-from belman.errors import StateError, StudyError, UnknownTicketError
+from belman.errors import SettingError, StateError, StudyError, UnknownTicketError
 from belman.measures.stop_rules import Verdict
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
@@ -127,7 +127,7 @@ class Looking:
 
     def agent(self) -> Agent:
         """An agent that believes what the study believes now; the study does not notice it."""
-        return self._replica.look_now(lambda state: agent_of(state.decider.copy()))
+        return self._replica.look_now(lambda state: agent_of(state.ready().copy()))
 
     def beliefs(
         self,
@@ -211,7 +211,7 @@ class Looking:
         with this context and these candidates, where the study has such.
         """
         return self._replica.look_now(
-            lambda state: state.decider.explain(_looked_at(state, context, candidates))
+            lambda state: state.ready().explain(_looked_at(state, context, candidates))
         )
 
     def reasons(
@@ -338,6 +338,8 @@ def _looked_at(state: State, context: Given | None, candidates: Candidates) -> A
     if not state.settings.has_contexts and (context is not None or candidates is not None):
         words = "open_study(…, context=[…]) makes one"
         raise StudyError(f"this study has no contexts to look at: {words}")
+    if state.settings.has_candidates and candidates is None:
+        raise SettingError("arms are candidates here: give candidates=[…] to look at")
     return state.check_asking(context, candidates)
 
 

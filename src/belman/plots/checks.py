@@ -1,4 +1,4 @@
-"""Which family fits: the log score of each, and the coverage of its intervals."""
+"""Checks of data: which family fits, and whether the world changes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import math
 from matplotlib.figure import Figure
 
 from belman.families import FamilyCheck
+from belman.measures.drift_check import CLEAR, DriftCheck
 from belman.plots import style
 
 _ALLOWED = (0.93, 0.97)
+#: More arms than these have one colour, and no names.
+_NAMED = 8
 
 
 def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
-    """Draw a check of families, best first, those that cannot hold the data left out."""
+    """Draw the log score of each family and the coverage of its intervals, best first, those that
+    cannot hold the data left out.
+    """
     from matplotlib import pyplot
 
     fits = [fit for fit in found.fits if not fit.why_not]
@@ -46,4 +51,28 @@ def family_check(found: FamilyCheck, *, size: str = "screen") -> Figure:
     for ax in (scores, shares):
         ax.grid(axis="y", color=style.GREY, alpha=0.25)
         ax.set_axisbelow(True)
+    return figure
+
+
+def drift_check(found: DriftCheck, *, size: str = "screen") -> Figure:
+    """Draw the evidence for changes after each reward of an arm, and where one was noticed.
+
+    Above the grey band it is clear that an arm changes; what lies in it says neither.
+    """
+    from matplotlib import pyplot
+
+    named = len(found.arms) <= _NAMED
+    with style.theme(size):
+        figure, ax = pyplot.subplots()
+        ax.axhspan(-CLEAR, CLEAR, color=style.GREY, alpha=0.25, linewidth=0.0)
+        for place, arm in enumerate(found.arms):
+            colour = style.colour(place) if named else style.GREY
+            label = str(arm.arm) if named else None
+            ax.plot(range(1, arm.rewards + 1), arm.evidence, color=colour, label=label)
+            for after, *_ in arm.changes:
+                ax.axvline(after, color=colour, linestyle=":", linewidth=1.0)
+        ax.set_xlabel("rewards of the arm (dotted: the change that was noticed)")
+        ax.set_ylabel("evidence for changes (nats)")
+        if named:
+            ax.legend(loc="upper left", frameon=False)
     return figure

@@ -1,0 +1,264 @@
+"""Jobs at parallel servers: who sends them, one run event by event, and what came of many.
+
+A player is offered a job and names its server, or None to let it wait in the common line. Rules
+that send a job on at once leave it to wait at its server.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from belman.errors import SettingError, listing
+from belman.problems.servers import Arrival, Servers
+
+if TYPE_CHECKING:
+    import xarray
+
+#: What is measured of a run, in the units that the name says.
+MEASURES = ("throughput", "response_mean", "response_p95", "response_p99", "waiting_mean", "failed")
+
+
+class ServerPlayer(Protocol):
+    """Sends jobs to servers; it sees how many jobs each has, and the end of those it sent."""
+
+    def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any] | None:
+        """The place of the server for a job, with a note to get back at its end; None to wait."""
+
+    def ended(self, note: Any, seconds: float, success: bool, now: float) -> None:
+        """A job has ended, so many seconds after it was sent."""
+
+
+#: Makes a player for a problem from a seed.
+PlayerMaker = Callable[[Servers, int], ServerPlayer]
+
+
+class _Rule:
+    """A rule that learns nothing."""
+
+    def __init__(self, problem: Servers, seed: int) -> None:
+        self.problem, self.size = problem, len(problem.names)
+        self.generator = np.random.default_rng(seed)
+
+    def ended(self, note: Any, seconds: float, success: bool, now: float) -> None:
+        """Nothing is learnt."""
+
+
+class RoundRobin(_Rule):
+    """Every server in turn."""
+
+    def __init__(self, problem: Servers, seed: int) -> None:
+        super().__init__(problem, seed)
+        self.turn = -1
+
+    def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any]:
+        """The next one."""
+        self.turn += 1
+        return self.turn % self.size, None
+
+
+class LeastLoaded(_Rule):
+    """The server with the fewest jobs per slot; a draw among equals."""
+
+    def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any]:
+        """The least loaded of all."""
+        return self._least(range(self.size), counts), None
+
+    def _least(self, among: Any, counts: list[int]) -> int:
+        loads = [counts[place] / self.problem.slots[place] for place in among]
+        best = [place for place, load in zip(among, loads, strict=True) if load == min(loads)]
+        return best[self.generator.integers(len(best))] if len(best) > 1 else best[0]
+
+
+class PowerOfTwo(LeastLoaded):
+    """The less loaded of two servers drawn at random."""
+
+    def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any]:
+        """The less loaded of two."""
+        two = self.generator.choice(self.size, min(2, self.size), replace=False)
+        return self._least(two.tolist(), counts), None
+
+
+class KnowsAll(_Rule):
+    """The oracle: of the servers with a free slot the one with the least expected seconds per
+    success, which it knows, failures at this moment included.
+    """
+
+    def __init__(self, problem: Servers, seed: int) -> None:
+        super().__init__(problem, seed)
+        self.seconds = {name: problem.mean_seconds(name) for name in problem.services}
+
+    def choose(self, job_class: Hashable, counts: list[int], now: float) -> tuple[int, Any] | None:
+        """The best that is free, or none."""
+        problem = self.problem
+        free = [place for place in range(self.size) if counts[place] < problem.slots[place]]
+        if not free:
+            return None
+
+        def cost(place: int) -> float:
+            chance = problem.failures[place]
+            fails = chance(now) if callable(chance) else chance
+            return float(self.seconds[job_class][place]) / max(1.0 - fails, 1e-9)
+
+        return min(free, key=cost), None
+
+
+RIVALS: dict[str, PlayerMaker] = {
+    "oracle": KnowsAll,
+    "least loaded": LeastLoaded,
+    "power of two": PowerOfTwo,
+    "round robin": RoundRobin,
+}
+
+
+@dataclass
+class Served:
+    """What became of the jobs, in the order in which they ended."""
+
+    server: list[int] = field(default_factory=list)
+    job_class: list[Any] = field(default_factory=list)
+    arrived: list[float] = field(default_factory=list)
+    ended: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # of service alone
+    success: list[bool] = field(default_factory=list)
+
+
+class ServerLoop:
+    """One run: a problem, a player, and the jobs that come."""
+
+    def __init__(self, problem: Servers, player: ServerPlayer) -> None:
+        self.problem, self.player = problem, player
+        self.counts = [0] * len(problem.names)  # jobs sent to each server that have not ended
+        self.working = [0] * len(problem.names)
+        self.at_servers: list[deque[tuple[Arrival, float, Any]]] = [deque() for _ in self.counts]
+        self.common: deque[Arrival] = deque()
+        self.events: list[tuple[float, int, int, Any]] = []
+        self.order = 0
+        self.served = Served()
+
+    def play(self, jobs: list[Arrival]) -> Served:
+        """Let the jobs come, and serve them all."""
+        for job in jobs:
+            self._run_until(job.time)
+            self.common.append(job)
+            self._send(job.time)
+        self._run_until(float("inf"))
+        return self.served
+
+    def _run_until(self, time: float) -> None:
+        while self.events and self.events[0][0] <= time:
+            now, _, place, (job, sent, note) = heapq.heappop(self.events)
+            self.working[place] -= 1
+            self.counts[place] -= 1
+            success = not self.problem.fails(place, job, now)
+            self.player.ended(note, now - sent, success, now)
+            self._keep(place, job, now, success)
+            if self.at_servers[place]:
+                self._begin(place, self.at_servers[place].popleft(), now)
+            self._send(now)
+
+    def _send(self, now: float) -> None:
+        """Offer the jobs of the common line to the player, the first first."""
+        while self.common:
+            job = self.common[0]
+            chosen = self.player.choose(job.job_class, self.counts, now)
+            if chosen is None:
+                return
+            self.common.popleft()
+            place, note = chosen
+            self.counts[place] += 1
+            if self.working[place] < self.problem.slots[place]:
+                self._begin(place, (job, now, note), now)
+            else:
+                self.at_servers[place].append((job, now, note))
+
+    def _begin(self, place: int, sent: tuple[Arrival, float, Any], now: float) -> None:
+        self.working[place] += 1
+        self.order += 1
+        end = now + float(sent[0].seconds[place])
+        heapq.heappush(self.events, (end, self.order, place, sent))
+
+    def _keep(self, place: int, job: Arrival, now: float, success: bool) -> None:
+        served = self.served
+        served.server.append(place)
+        served.job_class.append(job.job_class)
+        served.arrived.append(job.time)
+        served.ended.append(now)
+        served.seconds.append(float(job.seconds[place]))
+        served.success.append(success)
+
+
+def simulate_players(
+    players: Mapping[str, PlayerMaker], problem: Servers, jobs: int, runs: int, seed: int
+) -> xarray.Dataset:
+    """Every player on the same jobs, run by run."""
+    import xarray
+
+    for name, value in {"jobs": jobs, "runs": runs}.items():
+        if type(value) is not int or value < 1:
+            raise SettingError(f"{name}={value!r} must be a whole number from 1 up")
+    if not isinstance(problem, Servers):
+        remedy = "make it with belman.problems.servers"
+        raise SettingError(f"{problem!r} is not a problem of parallel servers: {remedy}")
+    if not players:
+        raise SettingError(f"players={listing(players)} names nobody")
+    shape = (len(players), runs)
+    found = {name: np.zeros(shape) for name in MEASURES}
+    shares = np.zeros((*shape, len(problem.names)))
+    busy = np.zeros_like(shares)
+    by_class = np.zeros((*shape, len(problem.arrivals)))
+    for run in range(runs):
+        sequence = np.random.SeedSequence([seed, run])
+        arrivals = problem.jobs(jobs, np.random.default_rng(sequence))
+        for place, make in enumerate(players.values()):
+            player = make(problem, int(sequence.generate_state(1, np.uint32)[0]))
+            served = ServerLoop(problem, player).play(arrivals)
+            for measure, measured in _measured(served).items():
+                found[measure][place, run] = measured
+            shares[place, run], busy[place, run] = _by_server(served, problem)
+            by_class[place, run] = _by_class(served, problem)
+    dims, values = ("player", "run"), dict[str, Any]()
+    for name, array in found.items():
+        values[name] = (dims, array)
+    values["share"], values["utilisation"] = ((*dims, "server"), shares), ((*dims, "server"), busy)
+    values["class_response_mean"] = ((*dims, "job_class"), by_class)
+    coordinates = {
+        "player": list(players),
+        "run": np.arange(runs),
+        "server": [str(name) for name in problem.names],
+        "job_class": [str(name) for name in problem.arrivals],
+    }
+    return xarray.Dataset(values, coordinates, attrs={"jobs": jobs, "seed": seed})
+
+
+def _measured(served: Served) -> dict[str, float]:
+    response = np.array(served.ended) - np.array(served.arrived)
+    success = np.array(served.success)
+    span = max(served.ended) - min(served.arrived)
+    waiting = response - np.array(served.seconds)
+    p95, p99 = np.quantile(response, (0.95, 0.99))
+    found = (success.sum() / span, response.mean(), p95, p99, waiting.mean(), 1.0 - success.mean())
+    return dict(zip(MEASURES, map(float, found), strict=True))
+
+
+def _by_server(served: Served, problem: Servers) -> tuple[Any, Any]:
+    """Each server's share of the jobs, and of its slots' time that it worked."""
+    place, size = np.array(served.server), len(problem.names)
+    span = max(served.ended) - min(served.arrived)
+    shares = np.bincount(place, minlength=size) / place.size
+    worked = np.bincount(place, weights=np.array(served.seconds), minlength=size)
+    return shares, worked / (span * np.array(problem.slots))
+
+
+def _by_class(served: Served, problem: Servers) -> Any:
+    response = np.array(served.ended) - np.array(served.arrived)
+    names = list(problem.arrivals)
+    place = np.array([names.index(name) for name in served.job_class])
+    counts = np.bincount(place, minlength=len(names))
+    sums = np.bincount(place, weights=response, minlength=len(names))
+    return np.divide(sums, counts, out=np.full(len(names), np.nan), where=counts > 0)
