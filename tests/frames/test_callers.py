@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from belman.studies.outcomes.rows import brought
 
 from belman.cli import check_data, past_data, study_values
 from belman.cli.problem import means
 from belman.errors import BelmanError
 from belman.problems import from_rewards
+from belman.studies.outcomes.rows import brought
 from belman.studies.views.import_export import past_data as recorded
 
 ROWS = [("blue", 0.5), ("red, dark", 1.0), ("blue", -2.25)]
