@@ -125,8 +125,8 @@ def _check_agents(made: Roster, source: str) -> None:
                 under_way[job.server] = under_way.get(job.server, 0) + 1
         if agent.arms != servers or agent.outstanding != under_way:
             raise StateError(f"{source}: queue {queue!r} has other servers or jobs under way")
-        decider, judges = agent._decider, None
-        if isinstance(decider, IndependentDecider):
-            judges = (decider.scale.base.name, decider.scale.minimise, decider.scale.range)
+        decider = agent._decider
+        scale = decider.scale if isinstance(decider, IndependentDecider) else None
+        judges = scale and (scale.base.name, scale.minimise, scale.range)
         if judges != (own["family"], own["minimise"], None):
             raise StateError(f"{source}: queue {queue!r} does not learn {made.learns!r}")
