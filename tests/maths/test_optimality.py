@@ -4,6 +4,7 @@ over binomial chances, and on states of the policy itself.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -121,9 +122,7 @@ def test_3_by_parts():
 
         jumps = [k / n for k in range(n + 1) if k / n < m]
         edges = [*jumps, m]
-        parts = [
-            integrate.quad(slope, low, high)[0] for low, high in zip(edges, edges[1:], strict=False)
-        ]
+        parts = [integrate.quad(slope, low, high)[0] for low, high in itertools.pairwise(edges)]
         total = stats.binom.cdf(math.floor(n * m), n, best) + sum(parts)
         assert total == pytest.approx(moment(n, m, best), rel=1e-6)
 
