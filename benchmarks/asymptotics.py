@@ -1,9 +1,10 @@
 """Long runs: the regret of the default BelMan and of IMED at T = 1,000,000 beside the bound of Lai
-and Robbins, and locked runs.
+and Robbins, locked runs, and the turns that the proof of optimality bounds.
 
-`python -m benchmarks.asymptotics [RUNS] [TURNS]`: a thousand runs take some twenty minutes on two
-cores, the usual twenty half a minute. The slope is that of regret in ln t over the last decade; a
-run is locked if the best arm had less than half of its turns.
+`python -m benchmarks.asymptotics [RUNS] [TURNS]`, by default 20 runs of a million turns. The slope
+is that of regret in ln t over the last decade; a run is locked if the best arm had less than half
+of its turns. *Low* turns are those of kind B in docs/maths/optimality.md: a worse arm is played
+while all judged means are below m, halfway between the best two. Their number is bounded by (8).
 """
 
 from __future__ import annotations
@@ -12,9 +13,15 @@ import math
 import sys
 
 import numpy as np
+from scipy import stats
 
 import belman
-from belman.figures.players import TWENTY
+from belman import chance
+from belman.engine import call_address, entry, kernel
+from belman.figures.players import TEN, TWENTY
+from belman.lab.bandit_runner import MIND, NATURE, play_arm, set_up
+from belman.lab.policy_call import NO_ARM, bind_policy, call_choose, reset
+from belman.policies.evidence import MEAN
 from belman.suite.tables import half_interval
 from belman.table import Table
 from benchmarks.claim import Claim, report
@@ -25,8 +32,73 @@ ARMS = {
     "0.6, 0.4 × 4": (0.6, 0.4, 0.4, 0.4, 0.4),
     "0.3, 0.2, 0.1": (0.3, 0.2, 0.1),
     "the paper's 20": TWENTY,
+    "the paper's 10": TEN,
+    "0.99, 0.95, 0.9": (0.99, 0.95, 0.9),
+    "0.5, 0.4": (0.5, 0.4),
 }
 PLAYERS = {"BelMan": belman.BelMan(), "IMED": belman.IMED()}
+
+
+@kernel
+def count_low(
+    family, law, prior, ledger, block, blank, generators, theta, greed, turns, seed, policy_call,
+    judged, best, m, low,
+):  # fmt: skip
+    """Count, in every run, the turns at which a worse arm is played and no judged mean is m."""
+    for r in range(low.size):
+        for role in (NATURE, MIND):
+            chance.fork(seed, r, role, generators[role])
+        reset(policy_call, prior, ledger, block, blank)
+        arm = NO_ARM
+        for t in range(turns):
+            arm = call_address(policy_call, arm, t + 1, greed)
+            if arm != best:
+                leading = -np.inf
+                for a in range(ledger.plays.size):
+                    leading = max(leading, judged[MEAN, a])
+                low[r] += leading < m
+            play_arm(family, law, theta, generators[NATURE], ledger, arm)
+
+
+def low_turns(means: tuple[float, ...], turns: int, runs: int, seed: int) -> np.ndarray:
+    """Count the low turns of the default, run by run."""
+    policy, problem = belman.BelMan(), belman.problems.bernoulli(means)
+    family, arms = problem.family, problem.arms
+    given, bound = set_up(policy, family, arms, policy.memory(arms, family.dimension))
+    low = np.zeros(runs)
+    call = bind_policy(call_choose, *bound)
+    entry(count_low, family=family.kernels)(
+        **given,
+        theta=problem.parameters,
+        greed=float(policy.turn_values(np.ones(1), arms)[0]),
+        turns=turns,
+        seed=chance.generator(seed),
+        policy_call=call.address,
+        judged=bound[4].judged,
+        best=int(np.argmax(means)),
+        m=halfway(means),
+        low=low,
+    )
+    return low
+
+
+def halfway(means: tuple[float, ...]) -> float:
+    """The level m: halfway between the best two means that differ."""
+    *_, second, best = sorted(set(means))
+    return (second + best) / 2.0
+
+
+def bound_of_low_turns(means: tuple[float, ...]) -> float:
+    """Sum the series (8), by (3) and exact binomial chances, over the arms that are not best."""
+    best, m, family = max(means), halfway(means), belman.Bernoulli()
+    worth, apart = family.worth(family.prior), family.reward_divergence(m, best)
+    n = np.arange(1.0, 60.0 / apart)
+    moments = (1.0 - n * math.log1p(-m)) * np.exp(-n * apart)
+    edge = np.ceil(n * m + worth * m) - 1.0
+    chances = stats.binom.cdf(edge, n, best) - stats.binom.cdf(np.floor(n * m), n, best)
+    series = worth + 1.0 + float(((n + worth + 1.0) * (moments + chances)).sum())
+    greed = float(belman.BelMan().turn_values(np.ones(1), len(means))[0])
+    return (len(means) - 1) * math.exp(greed) * (1.0 - m) ** -worth * series
 
 
 def main() -> None:
@@ -45,6 +117,7 @@ def main() -> None:
         "locked",
     )
     columns: dict[str, list[object]] = {name: [] for name in names}
+    lows: dict[str, list[object]] = {name: [] for name in ("arms", "low turns", "most", "bound")}
     claims = []
     for words, means in ARMS.items():
         problem = belman.problems.bernoulli(means)
@@ -76,9 +149,16 @@ def main() -> None:
         claims.append(
             Claim(f"slope over the bound, {words}", float(ours.mean()) / bound, 2.0, "times")
         )
+        low, most = low_turns(means, turns, runs, seed=11), bound_of_low_turns(means)
+        lows["arms"].append(words)
+        for column, value in zip(
+            list(lows.values())[1:], (low.mean(), low.max(), most), strict=True
+        ):
+            column.append(value)
         claims.append(Claim(f"locked runs, {words}", float(columns["locked"][-2]), 0.0, "runs"))
         print(f"{words}: done", file=sys.stderr, flush=True)
     print(Table(columns, f"{turns:,} turns, {runs:,} runs"))
+    print(Table(lows, "turns of kind B of BelMan, a run, and the bound on their expectation"))
     report("long runs of the default", claims)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from belman.cli import check_family, past_data, study_contexts
+from belman.cli import check_data, past_data, study_values
 from belman.cli.problem import means
 from belman.errors import BelmanError
 from belman.problems import from_rewards
@@ -40,7 +40,7 @@ def report(given):
 
 
 def family(given):
-    rewards, arms = check_family.columns(given, "reward", "arm")
+    rewards, arms = check_data.columns(given, "reward", "arm")
     return list(zip(arms, rewards.tolist(), strict=True))
 
 
@@ -50,12 +50,12 @@ def problem(given):
 
 
 def candidates(given):
-    rows = study_contexts.candidates(str(given))
+    rows = study_values.candidates(str(given))
     return [(row["arm"], row["reward"]) for row in rows]
 
 
 def features(given):
-    return [(arm, row["reward"]) for arm, row in study_contexts.features(str(given), ARMS).items()]
+    return [(arm, row["reward"]) for arm, row in study_values.features(str(given), ARMS).items()]
 
 
 def run(given):

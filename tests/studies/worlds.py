@@ -31,7 +31,7 @@ class HangingError(Exception):
 
 
 @contextmanager
-def hurried(seconds: float = 10.0) -> Iterator[None]:
+def hurried(seconds: float = 5.0) -> Iterator[None]:
     """Raise where Python spends more time of the processor than this, as in a loop without end."""
 
     def stop(*_: object) -> None:

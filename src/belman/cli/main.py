@@ -13,8 +13,7 @@ from rich.table import Table as RichTable
 from belman import spec
 from belman.cli import (  # noqa: F401 (each has commands of the application)
     bench,
-    check_drift,
-    check_family,
+    check_data,
     explore,
     paper,
     plan,
@@ -26,7 +25,6 @@ from belman.cli import (  # noqa: F401 (each has commands of the application)
     study_look,
     study_report,
     study_steer,
-    warm,
 )
 from belman.cli.commands import app
 from belman.cli.output import console

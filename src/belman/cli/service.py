@@ -1,7 +1,12 @@
-"""`belman serve`, `dashboard` and `demo`: a service on this machine; `key`: who may use it."""
+"""`belman serve`, `dashboard` and `demo`: a service on this machine; `key`: who may use it; `warm`:
+compile ahead, so that it starts fast.
+"""
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
 import webbrowser
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -10,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from belman.cli.commands import app, command, option
-from belman.cli.output import console, show
+from belman.cli.output import console, say, show
 from belman.cli.study import DEFAULT_STORAGE
+from belman.engine.cache import cache_directory
+from belman.errors import FamilyError, unknown
+from belman.families import FAMILIES
 from belman.service.limits import Limits
 from belman.table import Table
 
@@ -86,8 +94,6 @@ def dashboard(url: str, *, port: int = 0, browser: bool = True) -> None:
 @command(app, port=_PORT, browser=_BROWSER, seed="The same seed gives the same visitors.")
 def demo(*, port: int = 0, browser: bool = True, seed: int | None = None) -> None:
     """Open the live page of a simulated study, which is deleted afterwards."""
-    import tempfile
-
     from belman.studies import Storage
 
     with tempfile.TemporaryDirectory(prefix="belman-demo-") as folder:
@@ -169,3 +175,34 @@ def revoke_key(id: str, *, storage: str = DEFAULT_STORAGE) -> None:
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes").removesuffix("+00:00")
+
+
+@command(app, family="A family whose default policy is compiled; may be repeated.")
+def warm(*, family: list[str] | None = None) -> None:
+    """Compile the kernels of studies with the default policy into the cache, and say where it is.
+
+    `$BELMAN_CACHE` says where; a container runs this while it is built.
+    """
+    names = family or ["bernoulli"]
+    for name in names:
+        if name not in FAMILIES:
+            raise FamilyError(unknown("family", name, FAMILIES))
+    os.environ["BELMAN_COMPILE"] = "first"
+    for name in names:
+        started = time.perf_counter()
+        _play(name)
+        say(f"{name}: {time.perf_counter() - started:.1f} s")
+    say(f"compiled code is in {cache_directory()}")
+
+
+def _play(family: str) -> None:
+    """A turn of a study, and what its page looks at."""
+    from belman.studies import Storage, open_study
+
+    with tempfile.TemporaryDirectory(prefix="belman-warm-") as folder:
+        storage = Storage(f"sqlite:///{folder}/studies.db")
+        study = open_study("warm", ["a", "b"], family, storage=storage, seed=0)
+        study.tell(study.ask(), 1.0 if family != "beta" else 0.5)
+        study.beliefs()
+        study.explain()
+        storage.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from belman.cli import commands, parse, past_data, study_contexts, study_values
+from belman.cli import commands, parse, past_data, study_values
 from belman.cli.commands import command
 from belman.cli.output import say
 from belman.errors import ArmError, unknown
@@ -73,8 +73,8 @@ def ask(
     tickets = opened(name, storage).ask(
         n,
         attributes=study_values.attributes(attribute),
-        context=study_contexts.context(context),
-        candidates=study_contexts.candidates(candidates),
+        context=study_values.context(context),
+        candidates=study_values.candidates(candidates),
         top=top,
         key=key,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from belman import spec
-from belman.cli import parse, study_contexts, study_values
+from belman.cli import parse, study_values
 from belman.cli.commands import command, option
 from belman.cli.output import say
 from belman.cli.study import DEFAULT_STORAGE, app
@@ -93,5 +93,5 @@ def create(
         read = parse.dependent_policy if along else parse.policy
         given["policy"] = read(told["policy"], horizon=10_000)
     if "features" in told:
-        given["features"] = study_contexts.features(told["features"], given.get("arms"))
+        given["features"] = study_values.features(told["features"], given.get("arms"))
     say(repr(open_study(name, storage=storage, **given)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from belman.cli import parse, study_contexts
+from belman.cli import parse, study_values
 from belman.cli.commands import command
 from belman.cli.output import say, show
 from belman.cli.study import CANDIDATES, CONTEXT, DEFAULT_STORAGE, app, opened
@@ -73,8 +73,8 @@ def explain(
 
 def _looked_at(context: list[str] | None, candidates: str | None) -> dict[str, Any]:
     return {
-        "context": study_contexts.context(context),
-        "candidates": study_contexts.candidates(candidates),
+        "context": study_values.context(context),
+        "candidates": study_values.candidates(candidates),
     }
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from belman.agent import Agent
-from belman.deciders import checks, state_file
+from belman.deciders import IndependentDecider, checks, state_file
 from belman.dispatch import slots
 from belman.dispatch.breaker import Breaker, Record
 from belman.dispatch.jobs import Job
@@ -123,8 +123,10 @@ def _check_agents(made: Roster, source: str) -> None:
         for job in made.jobs:
             if job.queue == queue:
                 under_way[job.server] = under_way.get(job.server, 0) + 1
-        judges = (agent.scale.base.name, agent.scale.minimise)
         if agent.arms != servers or agent.outstanding != under_way:
             raise StateError(f"{source}: queue {queue!r} has other servers or jobs under way")
-        if judges != (own["family"], own["minimise"]) or agent.scale.range is not None:
+        decider = agent._decider
+        scale = decider.scale if isinstance(decider, IndependentDecider) else None
+        judges = scale and (scale.base.name, scale.minimise, scale.range)
+        if judges != (own["family"], own["minimise"], None):
             raise StateError(f"{source}: queue {queue!r} does not learn {made.learns!r}")

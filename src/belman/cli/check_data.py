@@ -1,0 +1,80 @@
+"""`belman check-drift` and `belman check-family`: what rewards that one has are like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belman.cli.commands import app, command
+from belman.cli.output import say, write_picture
+from belman.cli.past_data import table, title
+from belman.families import check
+from belman.measures import drift_check
+
+_OPTIONS = {
+    "column": "The column of the rewards.",
+    "arm": "The column of the arms, where there are several.",
+    "plot": "Also draw a picture into this PNG, SVG or PDF file.",
+}
+
+
+@command(
+    app,
+    "check-drift",
+    data="A table, rows in the order of time: .csv, .parquet, …, - for stdin.",
+    **_OPTIONS,
+)
+def check_drift(
+    data: Path,
+    *,
+    column: str = "reward",
+    arm: str | None = None,
+    as_json: bool = False,
+    plot: Path | None = None,
+) -> None:
+    """Test whether the mean rewards of arms change over time."""
+    found = drift_check.check_drift(*columns(data, column, arm))
+    _tell(found, as_json, plot, "drift_check")
+
+
+@command(
+    app, "check-family", data="A table with a header: .csv, .parquet, …, - for stdin.", **_OPTIONS
+)
+def check_family(
+    data: Path,
+    *,
+    column: str = "reward",
+    arm: str | None = None,
+    as_json: bool = False,
+    plot: Path | None = None,
+) -> None:
+    """Say which family fits your rewards: how each predicts, whether its intervals hold."""
+    found = check(*columns(data, column, arm))
+    if not as_json:
+        say(f"{found.rewards:,} rewards of {title(data)}\n")
+    _tell(found, as_json, plot, "family_check")
+
+
+def _tell(found: Any, as_json: bool, plot: Path | None, drawn_by: str) -> None:
+    """Print what was found, and draw it by that function of `plots` where a file is named."""
+    if as_json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        say(str(found))
+    if plot is not None:
+        from belman import plots
+
+        write_picture(plot, lambda: getattr(plots, drawn_by)(found))
+
+
+def columns(
+    data: Path, column: str, arm: str | None
+) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Read the rewards and the arms of a table."""
+    frame = table(data)
+    frame.require(column, *(() if arm is None else (arm,)))
+    return frame.numbers(column), None if arm is None else frame.names(arm)
