@@ -37,8 +37,8 @@ from belman.measures.best import best_probabilities
 from belman.measures.report import Report
 from belman.measures.stop_rules import StopRule, Verdict
 from belman.policies import BelMan, Drift, Ledger, Policy
-from belman.policies.changes import Change
-from belman.policies.stopping import check_rule, confidence_of
+from belman.policies.best_arm.stopping import check_rule, confidence_of
+from belman.policies.policy import Change
 from belman.table import Table
 
 Floats = NDArray[np.float64]
@@ -624,7 +624,7 @@ class Agent:
 
         The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
         which is customary, or against a threshold that is proven
-        (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one
+        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
         stops by it; the probability of being best given the prior is in `beliefs`.
 
         >>> agent = Agent(["blue", "red"], seed=7)
