@@ -16,7 +16,7 @@ from scipy import integrate, special, stats
 from belman import BelMan
 from belman.exposure import Evidence
 from belman.families import Bernoulli, Gaussian
-from belman.policies.evidence import MEAN, SHIFT, WORTH, phi
+from belman.policies.belman.evidence import MEAN, SHIFT, WORTH, phi
 from tests.policies.interpreted_play import Seat, taught
 
 pytestmark = pytest.mark.interpreted

@@ -35,9 +35,9 @@ from belman.measures.report import Report, report
 from belman.measures.stop_rules import StopRule, Verdict, check_rule
 from belman.models import Model
 from belman.policies import Drift, Policy
+from belman.policies.best_arm.stopping import check_rule as check_threshold
+from belman.policies.best_arm.stopping import confidence_of
 from belman.policies.dependent import DependentPolicy
-from belman.policies.stopping import check_rule as check_threshold
-from belman.policies.stopping import confidence_of
 from belman.table import Table
 
 if TYPE_CHECKING:  # it takes a while to import
@@ -729,7 +729,7 @@ class Agent:
 
         The rule holds the generalised likelihood ratio of the family against ln((1 + ln t)/δ),
         which is customary, or against a threshold that is proven
-        (`belman.policies.stopping.thresholds`). It bounds the chance of ever being wrong when one
+        (`policies/best_arm/stopping.py`). It bounds the chance of ever being wrong when one
         stops by it; the probability of being best given the prior is in `beliefs`.
 
         >>> agent = Agent(["blue", "red"], seed=7)

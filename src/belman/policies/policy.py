@@ -1,4 +1,6 @@
-"""The contract of a policy: how the state of knowledge becomes an index per arm.
+"""What a policy that watches for changes says of one.
+
+The contract of a policy: how the state of knowledge becomes an index per arm.
 
 The *ledger* holds what was observed and is the same for every policy; the *memory* holds what a
 policy derives from it. When the ledger of an arm changes, `refresh` renews that arm's part of the
@@ -19,11 +21,25 @@ from numpy.typing import NDArray
 
 from belman import chance
 from belman.engine import Bundle, inlined_kernel, kernel
-from belman.policies.changes import Change
 from belman.policies.dealing import deal_by_asks
 
 if TYPE_CHECKING:
     from belman.families.family import Family
+
+
+class Change(NamedTuple):
+    """A change that was noticed, the `number`-th of all: at which turn, of which arm (−1: it is not
+    played any more), after which turn, from and to which average reward, and how sure.
+    """
+
+    number: int
+    turn: int
+    arm: int
+    after: int
+    before: float
+    now: float
+    sure: float
+
 
 Floats = NDArray[np.float64]
 Kernel = Callable[..., Any]

@@ -28,7 +28,7 @@ from belman.families.mirror import Mirror
 from belman.measures.best import best_probabilities
 from belman.measures.report import Known
 from belman.policies import BelMan, Drift, Ledger, Policy
-from belman.policies.changes import Change
+from belman.policies.policy import Change
 from belman.table import Table
 
 Floats = NDArray[np.float64]
