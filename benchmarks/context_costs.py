@@ -33,7 +33,7 @@ OURS = "belman"
 
 def ours(arms: int, size: int) -> Turn:
     names = [f"number {i}" for i in range(size)]
-    agent = belman.ContextualAgent(range(arms), context=names, model=Linear(), seed=1)
+    agent = belman.Agent(range(arms), context=names, model=Linear(), seed=1)
 
     def turn(context: Floats, reward: float) -> None:
         agent.tell(agent.ask(dict(zip(names, context.tolist(), strict=True))), reward)

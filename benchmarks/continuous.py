@@ -14,10 +14,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from belman.continuous.processes import Moments
 from numpy.typing import NDArray
 
 import belman
+from belman.deciders.box.box_decider import BoxDecider
+from belman.deciders.box.processes import Moments
 from belman.table import Table
 from benchmarks.claim import Claim, report
 
@@ -68,7 +69,7 @@ def branin(luck: np.random.Generator) -> Hill:
     )
 
 
-class TwoDeviations(belman.BoxAgent):
+class TwoDeviations(BoxDecider):
     """The same belief, and the point whose mean + 2 deviations is the largest."""
 
     def _indices(self, moments: Moments) -> Floats:
@@ -94,9 +95,18 @@ class Grid:
         self.agent.tell(tuple(point.values()), reward)
 
 
-PLAYERS: dict[str, Callable[[belman.Box, int], belman.BoxAgent | Grid]] = {
-    "BoxAgent": lambda box, seed: belman.BoxAgent(box, seed=seed),
-    "mean + 2 deviations": lambda box, seed: TwoDeviations(box, seed=seed),
+def two_deviations(box: belman.Box, seed: int) -> belman.Agent:
+    """An agent that decides by the rule above."""
+    agent = belman.Agent(space=box, seed=seed)
+    made = agent._decider
+    assert isinstance(made, BoxDecider)
+    agent._decider = TwoDeviations(box, shift=made._shift)
+    return agent
+
+
+PLAYERS: dict[str, Callable[[belman.Box, int], belman.Agent | Grid]] = {
+    "Agent(space=…)": lambda box, seed: belman.Agent(space=box, seed=seed),
+    "mean + 2 deviations": two_deviations,
     "separate arms": Grid,
 }
 
@@ -121,7 +131,8 @@ def regret(hill: Hill, player: str, turns: int, run: int) -> float:
 
 def cost_of_a_turn(turns: int) -> float:
     """Milliseconds of an ask and a tell after so many turns in two dimensions."""
-    agent, luck = belman.BoxAgent(belman.Box(x=(0, 1), y=(0, 1)), seed=1), np.random.default_rng(1)
+    agent = belman.Agent(space=belman.Box(x=(0, 1), y=(0, 1)), seed=1)
+    luck = np.random.default_rng(1)
     for _ in range(turns):
         agent.tell({"x": luck.random(), "y": luck.random()}, luck.normal())
     spent = []
@@ -155,7 +166,7 @@ def main(runs: int = 20, turns: int = 150) -> None:
 
     def ratio(other: str) -> float:
         ratios = [
-            lost[name, "BoxAgent"].mean() / lost[name, other].mean()
+            lost[name, "Agent(space=…)"].mean() / lost[name, other].mean()
             for name in ("prices", "curves", "branin")
         ]
         return float(np.exp(np.log(ratios).mean()))

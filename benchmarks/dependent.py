@@ -203,7 +203,7 @@ def _ask_and_tell(turns: int = 4_000) -> float:
     """Microseconds of ask and tell of an agent with 20 arms and 20 columns, compiled."""
     os.environ["BELMAN_COMPILE"] = "first"
     arms = {f"arm {i}": {f"f{j}": float((i * (j + 3)) % 7) for j in range(9)} for i in range(20)}
-    agent = belman.ContextualAgent(
+    agent = belman.Agent(
         arms,
         features=arms,
         context=[f"c{j}" for j in range(10)],

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from belman.segments.pooling import STRENGTHS
 from numpy.typing import NDArray
 
 import belman
+from belman.deciders.segmented.pooling import STRENGTHS
 from belman.table import Table
 from benchmarks.claim import Claim, report
 
@@ -41,13 +41,13 @@ def regret(player: str, world: str, run: int, turns: int) -> float:
     sizes = luck.pareto(1.0, SEGMENTS) + 0.05
     visitors = luck.choice(SEGMENTS, turns, p=sizes / sizes.sum())
     draws = luck.random(turns)
-    agent = belman.SegmentedAgent(range(ARMS), segments=("segment",), seed=run)
+    agent = belman.Agent(range(ARMS), segments=("segment",), seed=run)
     usable = [strength in PLAYERS[player] for strength in STRENGTHS]
     agent._beliefs.pools.pooled.evidence[~np.array(usable)] = -np.inf
     lost = 0.0
     for visitor, draw in zip(visitors.tolist(), draws.tolist(), strict=True):
         context = {"segment": visitor}
-        arm = agent.ask(context)
+        arm = agent.ask(context=context)
         agent.tell(arm, int(draw < truth[visitor, arm]), context)
         lost += float(truth[visitor].max() - truth[visitor, arm])
     return lost

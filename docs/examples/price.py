@@ -13,7 +13,8 @@ def chance_of_buying(price: float) -> float:
 
 
 def main(visitors: int = 200, picture: str = "price.png") -> None:
-    agent, luck = belman.BoxAgent(belman.Box(price=(5, 20)), seed=7), np.random.default_rng(7)
+    agent = belman.Agent(space=belman.Box(price=(5, 20)), seed=7)
+    luck = np.random.default_rng(7)
     for _ in range(visitors):
         offer = agent.ask()
         bought = luck.random() < chance_of_buying(offer["price"])

@@ -93,7 +93,7 @@ def test_what_was_accepted_is_recommended() -> None:
         agent.tell(arm, float(rng.random() < (0.1, 0.9, 0.2, 0.8, 0.3)[arm]))
     agent.ask()
     assert sorted(agent.recommend(m=2)) == [1, 3]
-    assert agent._memory.standing[[1, 3]].tolist() == [1.0, 1.0]
+    assert agent._decider._memory.standing[[1, 3]].tolist() == [1.0, 1.0]
 
 
 def test_doors() -> None:

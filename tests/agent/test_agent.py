@@ -13,6 +13,7 @@ from collections import Counter
 import pytest
 
 from belman import Agent, BelMan, Thompson
+from belman.errors import ArmError
 from belman.exposure import Constant
 from belman.families import Bernoulli, Exponential
 from belman.manifold import divergence, least_kl_from_arms
@@ -234,23 +235,46 @@ def test_an_added_arm_starts_from_its_prior():
     assert sum(agent.beliefs()["plays"]) == 60
 
 
-def test_a_removed_arm_is_never_chosen_and_its_memory_is_gone():
+@pytest.mark.parametrize("forget", [False, True])
+def test_a_retired_arm_is_never_chosen_and_comes_back_or_is_forgotten(forget):
     agent = played(Agent(ARMS, seed=3), 30)
-    agent.ask(4)
-    agent.remove_arm("green")
+    agent.ask(9)
+    before = agent.beliefs().row("green"), agent.belief("green"), agent.outstanding.get("green")
+    agent.retire_arm("green", forget=forget)
     assert agent.arms == ("blue", "red")
     assert "green" not in agent.outstanding
     assert {agent.ask() for _ in range(10)} <= {"blue", "red"}
     agent.add_arm("green")
-    assert agent.belief("green") == (1.0, 1.0)
-    assert agent.beliefs().row("green")["plays"] == 0
+    if forget:
+        assert agent.belief("green") == (1.0, 1.0)
+        assert agent.beliefs().row("green")["plays"] == 0
+    else:
+        after = agent.beliefs().row("green"), agent.belief("green"), agent.outstanding.get("green")
+        assert after == before
+
+
+def test_a_retired_arm_hears_of_its_asks_and_of_no_others():
+    agent = Agent(ARMS, seed=3)
+    agent.ask(3)
+    agent.retire_arm("green")
+    agent.tell("green", 1)
+    for refused in (lambda: agent.tell("green", 1), lambda: agent.cancel("green")):
+        before = agent.to_json()
+        with pytest.raises(ArmError, match=r"'green' is retired, .*add_arm\('green'\) brings it"):
+            refused()
+        assert agent.to_json() == before
+    assert Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+    agent.add_arm("green")
+    assert agent.belief("green") == (2.0, 1.0)
+    assert agent.turn == 2
+    assert "green" not in agent.outstanding
 
 
 def test_what_was_chosen_last_outlives_the_removal_of_an_arm():
     agent = Agent(ARMS, policy=Thompson(), seed=3)
     agent.ask(3)
     before = agent.last
-    agent.remove_arm("blue")
+    agent.retire_arm("blue")
     assert agent.last == before
 
 
@@ -258,7 +282,7 @@ def test_indices_after_add_and_remove_are_those_of_an_agent_made_so():
     grown = Agent(["b", "x", "c"], seed=1)
     for arm, reward in (("b", 1), ("x", 0), ("c", 1), ("x", 1), ("b", 0)):
         grown.tell(arm, reward)
-    grown.remove_arm("x")
+    grown.retire_arm("x")
     grown.add_arm("d", prior=(2.0, 1.0))
     fresh = Agent(["b", "c", "d"], priors={"d": (2.0, 1.0)}, seed=1)
     for arm, reward in (("b", 1), ("c", 1), ("b", 0), ("c", 0.5), ("c", 0.5)):
@@ -306,8 +330,9 @@ def test_the_schedule_is_read_at_the_turn_and_for_the_number_of_arms():
 def test_state_is_plain_json():
     content = json.loads(played(Agent(ARMS, seed=3), 5).to_json())
     assert content["format"] == "belman agent"
-    assert content["arms"] == ARMS
-    assert content["told"] == 5
+    assert content["decider"] == "independent"
+    assert content["state"]["arms"] == ARMS
+    assert content["state"]["told"] == 5
 
 
 def test_exponential_arms_are_each_tried_before_any_twice():

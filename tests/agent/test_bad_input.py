@@ -20,6 +20,7 @@ from belman.errors import (
 )
 from belman.families import Bernoulli, BoundedExponential, Gaussian
 from belman.policies import Oracle
+from belman.policies.dependent import LinTS
 
 ARMS = ["blue", "green", "red"]
 
@@ -108,6 +109,26 @@ CALLS = {
         SettingError,
         r"ask\(True\) is not valid",
     ),
+    "ask for a context": (
+        lambda agent: agent.ask({"country": "FR"}),
+        SettingError,
+        r"ask\(\{'country': 'FR'\}\) is not valid: .*ask\(context=…\)",
+    ),
+    "ask in a context": (
+        lambda agent: agent.ask(context={"country": "FR"}),
+        SettingError,
+        r"context=… was given where decisions take none: .* segments=… make one that does",
+    ),
+    "ask for candidates": (
+        lambda agent: agent.ask(candidates=[{"price": 1}]),
+        SettingError,
+        r"candidates=… was given where decisions take none",
+    ),
+    "cancel fewer than none": (
+        lambda agent: agent.cancel("blue", -1),
+        SettingError,
+        r"cancel\(asks=-1\) is not valid",
+    ),
     "ask for a name": (
         lambda agent: agent.ask("blue"),
         SettingError,
@@ -165,7 +186,7 @@ CALLS = {
         r"has 4 numbers: bounded needs",
     ),
     "remove an unknown arm": (
-        lambda agent: agent.remove_arm("rot"),
+        lambda agent: agent.retire_arm("rot"),
         ArmError,
         r"unknown arm 'rot'",
     ),
@@ -233,7 +254,7 @@ def test_the_last_arm_stays():
     with pytest.raises(
         ArmError, match="arm 'red' is the last one: an agent needs at least one arm"
     ):
-        alone.remove_arm("red")
+        alone.retire_arm("red")
     assert alone.to_json() == before
 
 
@@ -281,7 +302,12 @@ MAKES = {
         r"arms='blue' is one name, not a list of names: write \['blue'\]",
     ),
     "a number": (lambda: Agent(5), ArmError, r"arms=5 is not a list of names"),
-    "nothing": (lambda: Agent(None), ArmError, r"arms=None is not a list of names"),
+    "nothing": (lambda: Agent(None), ArmError, r"an agent needs arms: give a list of names"),
+    "a policy for features": (
+        lambda: Agent(["a", "b"], policy=LinTS()),
+        PolicyError,
+        r"not a policy for arms that are apart: .*give context=… or features=… too",
+    ),
     "duplicate": (
         lambda: Agent(["a", "b", "a"]),
         ArmError,

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import belman
-from belman import ContextualAgent
-from belman.agent import state_file
-from belman.agent.contextual import knowledge
-from belman.agent.contextual.saving import FORMAT
+from belman import Agent
+from belman.deciders import state_file
+from belman.deciders.featured import knowledge
 from belman.errors import (
     ArmError,
     FamilyError,
@@ -38,11 +37,11 @@ def visitor(rng):
 
 def played(turns=150, seed=3, **options):
     """An agent in a world where blue is for the French, and red for others."""
-    agent = ContextualAgent(["blue", "red"], context=["country", "age"], seed=7, **options)
+    agent = Agent(["blue", "red"], context=["country", "age"], seed=7, **options)
     rng = np.random.default_rng(seed)
     for _ in range(turns):
         context = visitor(rng)
-        arm = agent.ask(context)
+        arm = agent.ask(context=context)
         good = (arm == "blue") == (context["country"] == "FR")
         agent.tell(arm, int(rng.random() < (0.8 if good else 0.2)))
     return agent
@@ -51,13 +50,13 @@ def played(turns=150, seed=3, **options):
 def test_every_context_gets_the_arm_that_suits_it():
     """A gap of 0.6 after 150 turns: the arm of each country is the one with the larger mean."""
     agent = played()
-    assert agent.beliefs({"country": "FR", "age": 40.0})["expected reward"][0] > 0.5
-    french = agent.explain({"country": "FR", "age": 40.0})
-    german = agent.explain({"country": "DE", "age": 40.0})
+    assert agent.beliefs(context={"country": "FR", "age": 40.0})["expected reward"][0] > 0.5
+    french = agent.explain(context={"country": "FR", "age": 40.0})
+    german = agent.explain(context={"country": "DE", "age": 40.0})
     assert french["arm"][0] == "blue"
     assert german["arm"][0] == "red"
     assert french["index"] == sorted(french["index"], reverse=True)
-    reasons = agent.reasons("blue", {"country": "FR", "age": 40.0})
+    reasons = agent.reasons("blue", context={"country": "FR", "age": 40.0})
     assert dict(zip(reasons["feature"], reasons["speaks for it"], strict=True))["country=FR"] > 0.0
 
 
@@ -71,9 +70,9 @@ def test_looking_changes_nothing():
     agent = played(40)
     before = agent.to_json()
     for context in ({"country": "FR", "age": 30.0}, {"country": "never met"}, {}):
-        agent.beliefs(context)
-        agent.explain(context)
-        agent.reasons("red", context)
+        agent.beliefs(context=context)
+        agent.explain(context=context)
+        agent.reasons("red", context=context)
     agent.coefficients()
     assert agent.to_json() == before
 
@@ -82,7 +81,7 @@ def test_beliefs_are_those_of_a_batch_solve_whatever_the_scale_of_numbers_was():
     """The belief is expressed anew when numbers get another scale: with one prior in the units of
     the end, a batch over all rewards says the same of any age, but for that prior.
     """
-    agent = ContextualAgent(
+    agent = Agent(
         ["a"], context=["age"], model=Linear(noise=0.5), scale=1e3, pooling="disjoint", seed=1
     )
     rng = np.random.default_rng(5)
@@ -93,30 +92,28 @@ def test_beliefs_are_those_of_a_batch_solve_whatever_the_scale_of_numbers_was():
     line = np.column_stack([np.ones(100), ages])
     intercept, slope = np.linalg.lstsq(line[2:], rewards[2:], rcond=None)[0]
     for age in (20.0, 40.0, 70.0):
-        expected = agent.beliefs({"age": age})["expected reward"][0]
+        expected = agent.beliefs(context={"age": age})["expected reward"][0]
         assert expected == pytest.approx(intercept + slope * age, abs=0.05)
 
 
 def test_a_change_of_scale_leaves_predictions_as_they_were():
-    agent = ContextualAgent(COLOURS, features=COLOURS, context=["age"], model="linear", seed=2)
+    agent = Agent(COLOURS, features=COLOURS, context=["age"], model="linear", seed=2)
     rng = np.random.default_rng(6)
     ages = rng.normal(40.0, 12.0, 15)
     for i, age in enumerate(ages):
         agent.tell(["blue", "red", "green"][i % 3], float(rng.normal()), {"age": float(age)})
     probe = [{"age": 35.0}, {"age": 55.0}]
-    before = [agent.beliefs(context)["expected reward"] for context in probe]
-    spread = agent._learnt.context.moments["age"].spread
-    agent.meet(agent.check({"age": 90.0}))  # the sixteenth value
-    assert agent._learnt.context.moments["age"].spread != spread
-    after = [agent.beliefs(context)["expected reward"] for context in probe]
+    before = [agent.beliefs(context=context)["expected reward"] for context in probe]
+    spread = agent._decider.knowledge.context.moments["age"].spread
+    agent._decider.meet(agent._decider.check({"age": 90.0}))  # the sixteenth value
+    assert agent._decider.knowledge.context.moments["age"].spread != spread
+    after = [agent.beliefs(context=context)["expected reward"] for context in probe]
     np.testing.assert_allclose(after, before, rtol=1e-9)
 
 
 def test_scales_that_change_at_once_leave_predictions_as_they_were():
     """Two numbers of the context and two of the candidate, and all of their pairs."""
-    agent = ContextualAgent(
-        features=["price", "size"], context=["age", "visits"], model="linear", seed=2
-    )
+    agent = Agent(features=["price", "size"], context=["age", "visits"], model="linear", seed=2)
     rng = np.random.default_rng(6)
 
     def met() -> tuple[dict[str, float], dict[str, float]]:
@@ -125,35 +122,31 @@ def test_scales_that_change_at_once_leave_predictions_as_they_were():
 
     for _ in range(15):
         context, candidate = met()
-        agent.ask(context, candidates=[candidate])
+        agent.ask(context=context, candidates=[candidate])
         agent.tell(ticket=agent.ticket, reward=float(rng.normal()))
     context, candidate = met()
 
     def said() -> list[object]:
-        table = agent.explain(context, candidates=[candidate])
+        table = agent.explain(context=context, candidates=[candidate])
         return [table["mean"][0], table["deviation"][0]]
 
     def spreads() -> list[float]:
-        learnt = agent._learnt
+        learnt = agent._decider.knowledge
         moments = {**learnt.context.moments, **learnt.features.moments}
         return [moments[name].spread for name in ("age", "visits", "price", "size")]
 
     before, old = said(), spreads()
-    agent.meet(agent.check({"age": 90.0, "visits": 9.0}, [{"price": 30.0, "size": 4.0}]))
+    agent._decider.meet(
+        agent._decider.check({"age": 90.0, "visits": 9.0}, [{"price": 30.0, "size": 4.0}])
+    )
     assert all(new != was for new, was in zip(spreads(), old, strict=True))
     np.testing.assert_allclose(said(), before, rtol=1e-9)
-
-
-def test_the_door_of_agents_hands_over():
-    agent = belman.Agent(["blue", "red"], context=["country"], seed=1)
-    assert isinstance(agent, ContextualAgent)
-    assert isinstance(belman.Agent(["blue", "red"], seed=1), belman.Agent)
 
 
 def test_features_of_arms_tell_of_arms_that_were_never_tried():
     """Prices from 1 to 9, the dearer the worse: the cheap one that was never tried looks best."""
     arms = {f"p{price}": {"price": float(price)} for price in range(1, 10)}
-    agent = ContextualAgent(arms, features=arms, model="linear", pooling="shared", seed=1)
+    agent = Agent(arms, features=arms, model="linear", pooling="shared", seed=1)
     rng = np.random.default_rng(1)
     for price in (5, 6, 7, 8, 9) * 8:
         agent.tell(f"p{price}", -float(price) + 0.1 * rng.normal())
@@ -165,29 +158,31 @@ def test_features_of_arms_tell_of_arms_that_were_never_tried():
 def test_features_come_as_a_data_frame_too():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame.from_dict(COLOURS, orient="index")
-    made = ContextualAgent(COLOURS, features=frame, seed=1)
-    assert made.to_json() == ContextualAgent(COLOURS, features=COLOURS, seed=1).to_json()
+    made = Agent(COLOURS, features=frame, seed=1)
+    assert made.to_json() == Agent(COLOURS, features=COLOURS, seed=1).to_json()
 
 
 def test_what_pandas_has_for_missing_values_is_missing():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"tone": ["a", None]}, index=["x", "y"]).astype("string")
-    made = ContextualAgent(["x", "y"], features=frame, context=["age"], seed=1)
+    made = Agent(["x", "y"], features=frame, context=["age"], seed=1)
     assert "tone=missing" in made.coefficients()["feature"]
     for nothing in (pandas.NA, pandas.NaT, float("nan"), None):
-        made.ask({"age": nothing})
+        made.ask(context={"age": nothing})
     assert "age=missing" in made.coefficients()["feature"]
 
 
 def test_candidates_come_and_go():
-    agent = ContextualAgent(features=["price", "tone"], context=["age"], model="linear", seed=4)
+    agent = Agent(features=["price", "tone"], context=["age"], model="linear", seed=4)
     rng = np.random.default_rng(2)
     for _ in range(60):
         prices = rng.uniform(1.0, 9.0, 3)
         shown = [{"price": float(p), "tone": str(rng.choice(["a", "b"]))} for p in prices]
-        place = agent.ask({"age": float(rng.normal())}, candidates=shown)
+        place = agent.ask(context={"age": float(rng.normal())}, candidates=shown)
         agent.tell(ticket=agent.ticket, reward=-float(prices[place]) + 0.1 * float(rng.normal()))
-    cheap = agent.ask({}, candidates=[{"price": 9.0, "tone": "a"}, {"price": 1.0, "tone": "a"}])
+    cheap = agent.ask(
+        context={}, candidates=[{"price": 9.0, "tone": "a"}, {"price": 1.0, "tone": "a"}]
+    )
     assert cheap == 1
     agent.tell({"price": 3.0, "tone": "new"}, -3.0, {"age": 0.0})  # nobody asked, a new level
     assert "tone=new" in agent.coefficients()["feature"]
@@ -196,32 +191,32 @@ def test_candidates_come_and_go():
 def test_a_list_has_the_largest_indices_and_begins_with_what_would_be_asked():
     agent, twin = played(60), played(60)
     context = {"country": "FR", "age": 41.0}
-    listed = agent.ask(context, top=2)
-    assert listed[0] == twin.ask(context)
+    listed = agent.ask(context=context, top=2)
+    assert listed[0] == twin.ask(context=context)
     assert sorted(listed) == ["blue", "red"]
     assert len(agent.open_tickets) == 2
-    assert agent.ask(context, top=9) == listed
+    assert agent.ask(context=context, top=9) == listed
 
 
 def test_the_order_of_available_arms_does_not_matter():
     context = {"country": "FR", "age": 41.0}
     for among in (["red", "blue"], ["blue", "red", "blue"]):
-        assert played(60).ask(context, among=among) == played(60).ask(context)
-    assert played(60).ask(context, among=["red"]) == "red"
+        assert played(60).ask(context=context, among=among) == played(60).ask(context=context)
+    assert played(60).ask(context=context, among=["red"]) == "red"
 
 
 def test_rewards_find_their_asks():
-    agent = ContextualAgent(["blue", "red"], context=["country"], seed=7)
-    first = agent.ask({"country": "FR"})
+    agent = Agent(["blue", "red"], context=["country"], seed=7)
+    first = agent.ask(context={"country": "FR"})
     ticket = agent.ticket
-    agent.ask({"country": "DE"})
+    agent.ask(context={"country": "DE"})
     agent.tell(ticket=ticket, reward=1)
     with pytest.raises(UnknownTicketError, match="is not open"):
         agent.tell(ticket=ticket, reward=1)
     with pytest.raises(TicketError, match="was for arm"):
         agent.tell({"blue": "red", "red": "blue"}[agent.open_tickets[agent.ticket].arm], 1,
                    ticket=agent.ticket)  # fmt: skip
-    agent.cancel(agent.ticket)
+    agent.cancel(ticket=agent.ticket)
     assert agent.open_tickets == {}
     with pytest.raises(UnknownTicketError, match="no open ask"):
         agent.tell(first, 1)
@@ -236,10 +231,8 @@ def test_rewards_find_their_asks():
         lambda: played(20, model="linear"),
         lambda: played(20, pooling="hybrid"),
         lambda: played(20, policy=LinTS()),
-        lambda: ContextualAgent(
-            COLOURS, features=COLOURS, context=["age"], model="poisson", seed=1
-        ),
-        lambda: ContextualAgent(features=["price"], seed=3),
+        lambda: Agent(COLOURS, features=COLOURS, context=["age"], model="poisson", seed=1),
+        lambda: Agent(features=["price"], seed=3),
     ],
 )
 def test_a_saved_agent_goes_on_as_if_it_had_never_stopped(make, tmp_path):
@@ -247,7 +240,7 @@ def test_a_saved_agent_goes_on_as_if_it_had_never_stopped(make, tmp_path):
     options = {} if agent.arms else {"candidates": [{"price": 1.0}, {"price": 2.0}]}
     agent.ask(**options)
     agent.save(tmp_path / "agent.json")
-    twin = ContextualAgent.load(tmp_path / "agent.json")
+    twin = Agent.load(tmp_path / "agent.json")
     assert twin.to_json() == agent.to_json()
     for either in (agent, twin):
         for _ in range(5):
@@ -263,62 +256,63 @@ def rewritten(agent, change):
     for name in ("format", "version", "checksum"):
         del content[name]
     change(content)
-    return state_file.write(content, FORMAT)
+    return state_file.write(content)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda content: content["belief"].update(mean=[[0.0]]),
-        lambda content: content["belief"]["root"][0][0].__setitem__(0, -1.0),
-        lambda content: content["belief"]["root"][0][0].__setitem__(1, 1.0),
-        lambda content: content["belief"]["mean"][0].__setitem__(0, "inf"),
-        lambda content: content["belief"].update(share=[2.0]),
-        lambda content: content["columns"].pop(),
-        lambda content: content["columns"].__setitem__(0, ["shared", 99]),
-        lambda content: content["context"]["slots"].pop(),
-        lambda content: content["context"]["kinds"].update(age="colour"),
-        lambda content: content["context"]["moments"].update(age=[1, 0.0, 0.0, 0.0, "x"]),
-        lambda content: content.update(told=-1),
-        lambda content: content.update(mind=[1, 2]),
-        lambda content: content.update(open=[[50, "blue", None, {}]]),
-        lambda content: content.update(policy={"name": "no such"}),
-        lambda content: content.pop("rows"),
+        lambda content: content["state"]["belief"].update(mean=[[0.0]]),
+        lambda content: content["state"]["belief"]["root"][0][0].__setitem__(0, -1.0),
+        lambda content: content["state"]["belief"]["root"][0][0].__setitem__(1, 1.0),
+        lambda content: content["state"]["belief"]["mean"][0].__setitem__(0, "inf"),
+        lambda content: content["state"]["belief"].update(share=[2.0]),
+        lambda content: content["state"]["columns"].pop(),
+        lambda content: content["state"]["columns"].__setitem__(0, ["shared", 99]),
+        lambda content: content["state"]["context"]["slots"].pop(),
+        lambda content: content["state"]["context"]["kinds"].update(age="colour"),
+        lambda content: content["state"]["context"]["moments"].update(age=[1, 0.0, 0.0, 0.0, "x"]),
+        lambda content: content["state"].update(told=-1),
+        lambda content: content.update(rng=[1, 2]),
+        lambda content: content.update(open=[[50, "blue", 1, {}, None]]),
+        lambda content: content["state"].update(policy={"name": "no such"}),
+        lambda content: content["state"].pop("rows"),
     ],
 )
 def test_states_that_no_agent_had_are_refused(change):
     with pytest.raises(StateError):
-        ContextualAgent.from_json(rewritten(played(10), change))
+        Agent.from_json(rewritten(played(10), change))
 
 
 def test_damage_is_told():
     text = played(10).to_json()
     with pytest.raises(StateError, match="checksum"):
-        ContextualAgent.from_json(text.replace('"told": 10', '"told": 11'))
-    with pytest.raises(StateError, match="not the state"):
-        ContextualAgent.from_json(belman.Agent(["a"], seed=1).to_json())
+        Agent.from_json(text.replace('"told": 10', '"told": 11'))
+    study = state_file.write({"told": 10}, "belman study")
+    with pytest.raises(StateError, match=r"not the state of an agent: .*it has 'belman study'"):
+        Agent.from_json(study)
 
 
 @pytest.mark.parametrize(
     ("act", "error", "words"),
     [
-        (lambda a: a.ask({"contry": "FR"}), SettingError, "did you mean 'country'"),
-        (lambda a: a.ask("FR"), SettingError, "is not a mapping"),
-        (lambda a: a.ask({"age": "old"}), SettingError, "age is a number here"),
-        (lambda a: a.ask({"country": 3}), SettingError, "country is a category here"),
-        (lambda a: a.ask({"age": 1e300}), SettingError, "is not allowed"),
-        (lambda a: a.ask({"age": [1]}), SettingError, "is not allowed"),
-        (lambda a: a.ask({}, top=0), SettingError, "is not valid"),
-        (lambda a: a.ask({}, among=["bleu"]), ArmError, "did you mean 'blue'"),
-        (lambda a: a.ask({}, among=[]), ArmError, "among is empty"),
-        (lambda a: a.ask({}, candidates=[{}]), SettingError, "made without arms"),
+        (lambda a: a.ask(context={"contry": "FR"}), SettingError, "did you mean 'country'"),
+        (lambda a: a.ask(context="FR"), SettingError, "is not a mapping"),
+        (lambda a: a.ask(context={"age": "old"}), SettingError, "age is a number here"),
+        (lambda a: a.ask(context={"country": 3}), SettingError, "country is a category here"),
+        (lambda a: a.ask(context={"age": 1e300}), SettingError, "is not allowed"),
+        (lambda a: a.ask(context={"age": [1]}), SettingError, "is not allowed"),
+        (lambda a: a.ask(context={}, top=0), SettingError, "is not valid"),
+        (lambda a: a.ask(context={}, among=["bleu"]), ArmError, "did you mean 'blue'"),
+        (lambda a: a.ask(context={}, among=[]), ArmError, "among is empty"),
+        (lambda a: a.ask(context={}, candidates=[{}]), SettingError, "made without arms"),
         (lambda a: a.tell("blue", 2, {}), RewardError, "logistic rewards are numbers"),
         (lambda a: a.tell("blue", None, {}), SettingError, "needs a reward"),
         (lambda a: a.tell("bleu", 1, {}), ArmError, "did you mean 'blue'"),
         (lambda a: a.tell("blue", 1, {"age": "old"}), SettingError, "age is a number"),
         (lambda a: a.tell(ticket=99, reward=1), UnknownTicketError, "is not open"),
-        (lambda a: a.cancel(99), UnknownTicketError, "is not open"),
-        (lambda a: a.beliefs({}, level=1.0), SettingError, "level=1.0"),
+        (lambda a: a.cancel(ticket=99), UnknownTicketError, "is not open"),
+        (lambda a: a.beliefs(context={}, level=1.0), SettingError, "level=1.0"),
     ],
 )
 def test_what_is_refused_changes_nothing(act, error, words):
@@ -333,8 +327,12 @@ def test_what_is_refused_changes_nothing(act, error, words):
     ("options", "error", "words"),
     [
         ({"model": "lineer"}, FamilyError, "did you mean 'linear'"),
-        ({"policy": belman.Thompson()}, PolicyError, "not a policy for arms with features"),
-        ({"policy": GLMUCB()}, PolicyError, "simulations only"),
+        (
+            {"context": ["age"], "policy": belman.Thompson()},
+            PolicyError,
+            "not a policy for arms with features",
+        ),
+        ({"context": ["age"], "policy": GLMUCB()}, PolicyError, "simulations only"),
         ({"pooling": "shared"}, SettingError, "without features"),
         ({"pooling": "pooled"}, SettingError, "unknown pooling"),
         ({"pooling": "disjoint", "features": COLOURS}, SettingError, "does not use features"),
@@ -352,28 +350,28 @@ def test_what_is_refused_changes_nothing(act, error, words):
 )
 def test_agents_that_cannot_be(options, error, words):
     with pytest.raises(error, match=words):
-        ContextualAgent(["blue", "red", "green"], **options)
+        Agent(["blue", "red", "green"], **options)
 
 
 def test_too_many_levels_are_refused_before_anything_changes(monkeypatch):
     monkeypatch.setattr(knowledge, "MOST_FEATURES", 10)
-    agent = ContextualAgent(["blue", "red"], context=["country"], seed=1)
+    agent = Agent(["blue", "red"], context=["country"], seed=1)
     for country in ("FR", "DE"):
-        agent.ask({"country": country})
-    agent.ask({"country": "IT"})  # 1 + 2 × 4 columns
+        agent.ask(context={"country": country})
+    agent.ask(context={"country": "IT"})  # 1 + 2 × 4 columns
     before = agent.to_json()
     with pytest.raises(SettingError, match="features are too many"):
-        agent.ask({"country": "ES"})
+        agent.ask(context={"country": "ES"})
     assert agent.to_json() == before
 
 
 @pytest.mark.parametrize("interactions", [[("country", "tone")], " country : tone"])
 def test_interactions_by_a_list_or_a_formula(interactions):
-    agent = ContextualAgent(
+    agent = Agent(
         COLOURS, features=COLOURS, context=["age", "country"], pooling="shared", seed=1,
         interactions=interactions,
     )  # fmt: skip
-    agent.ask({"age": 4.0, "country": "FR"})
+    agent.ask(context={"age": 4.0, "country": "FR"})
     labels = agent.coefficients()["feature"]
     assert "country=FR × tone=cold" in labels
     assert not any("age ×" in label for label in labels)
@@ -381,59 +379,62 @@ def test_interactions_by_a_list_or_a_formula(interactions):
 
 def test_costs_are_minimised():
     """Costs of 0 or 1: the arm that costs less is played most, and is said to cost little."""
-    agent = ContextualAgent(["cheap", "dear"], context=["age"], minimise=True, seed=4)
+    agent = Agent(["cheap", "dear"], context=["age"], minimise=True, seed=4)
     luck = np.random.default_rng(1)
     arms = []
     for _ in range(120):
-        arms.append(agent.ask({"age": 40.0}))
+        arms.append(agent.ask(context={"age": 40.0}))
         agent.tell(arms[-1], int(luck.random() < (0.1 if arms[-1] == "cheap" else 0.9)))
-    found = agent.beliefs({"age": 40.0})
+    found = agent.beliefs(context={"age": 40.0})
     assert arms[60:].count("cheap") > 50
     assert found["expected cost"][0] < 0.3 < found["expected cost"][1]
     assert all(low <= high for low, high in zip(found["low"], found["high"], strict=True))
-    again = ContextualAgent.from_json(agent.to_json())
-    assert again.beliefs({"age": 40.0}).columns == found.columns
+    again = Agent.from_json(agent.to_json())
+    assert again.beliefs(context={"age": 40.0}).columns == found.columns
     with pytest.raises(SettingError, match="poisson"):
-        ContextualAgent(["a"], context=["age"], model="poisson", minimise=True)
+        Agent(["a"], context=["age"], model="poisson", minimise=True)
 
 
 def test_a_batch_spreads_and_leaves_the_belief_alone():
-    agent = ContextualAgent([f"arm {i}" for i in range(6)], context=["age"], model="linear", seed=4)
-    before = agent._learnt.belief.mean.copy(), agent._learnt.belief.root.copy()
-    arms = agent.ask({"age": 40.0}, 6)
+    agent = Agent([f"arm {i}" for i in range(6)], context=["age"], model="linear", seed=4)
+    before = (
+        agent._decider.knowledge.belief.mean.copy(),
+        agent._decider.knowledge.belief.root.copy(),
+    )
+    arms = agent.ask(6, context={"age": 40.0})
     assert len(set(arms)) == 6
-    assert (agent._learnt.belief.mean[:, :7] == before[0]).all()
-    assert (agent._learnt.belief.root[:, :7, :7] == before[1]).all()
+    assert (agent._decider.knowledge.belief.mean[:, :7] == before[0]).all()
+    assert (agent._decider.knowledge.belief.root[:, :7, :7] == before[1]).all()
     assert len(agent.open_tickets) == 6
     with pytest.raises(SettingError, match="not both"):
-        agent.ask({"age": 40.0}, 2, top=2)
+        agent.ask(2, context={"age": 40.0}, top=2)
 
 
 def test_candidates_are_looked_at_by_their_places():
-    agent = ContextualAgent(features=["price"], context=["hour"], model="linear", seed=3)
+    agent = Agent(features=["price"], context=["hour"], model="linear", seed=3)
     rng = np.random.default_rng(2)
     for price in rng.uniform(1.0, 9.0, 40):
-        agent.ask({"hour": 9.0}, candidates=[{"price": float(price)}])
+        agent.ask(context={"hour": 9.0}, candidates=[{"price": float(price)}])
         agent.tell(ticket=agent.ticket, reward=float(-price + 0.1 * rng.normal()))
     shelf = [{"price": 8.0}, {"price": 2.0}, {"price": 5.0}]
     before = agent.to_json()
-    believed = agent.beliefs({"hour": 9.0}, candidates=shelf)
-    explained = agent.explain({"hour": 9.0}, candidates=shelf)
+    believed = agent.beliefs(context={"hour": 9.0}, candidates=shelf)
+    explained = agent.explain(context={"hour": 9.0}, candidates=shelf)
     assert agent.to_json() == before
     assert believed["arm"] == [0, 1, 2]
     assert "plays" not in believed.columns
     assert believed["expected reward"] == pytest.approx([-8.0, -2.0, -5.0], abs=0.3)
     assert sum(believed["P(best)"]) == pytest.approx(1.0)
     assert explained["for"][0] == explained["against"][2] == "price"
-    assert explained["arm"][0] == agent.ask({"hour": 9.0}, candidates=shelf) == 1
+    assert explained["arm"][0] == agent.ask(context={"hour": 9.0}, candidates=shelf) == 1
     with pytest.raises(SettingError, match="give candidates"):
-        agent.explain({"hour": 9.0})
+        agent.explain(context={"hour": 9.0})
 
 
 def test_coefficients_are_per_deviation_of_their_numbers():
     """Rewards of 3·age·price: a coefficient over what it is per is what one of each counts."""
     prices = {"s": {"price": 2.0}, "l": {"price": 8.0}}
-    agent = ContextualAgent(
+    agent = Agent(
         prices, features=prices, context=["age"], model="linear", pooling="shared", scale=100.0
     )
     rng = np.random.default_rng(5)
@@ -452,12 +453,12 @@ def test_contexts_of_any_size_leave_a_belief_that_can_be_saved(model):
     """Numbers that get another scale over and over: what is left of a coefficient rounds to 0."""
     luck, sizes = random.Random(3), (0.0, 1.0, 1e12, -1e12, 1e-12, None)
     for seed in range(6):
-        agent = ContextualAgent(["a", "b"], context=["x", "c"], model=model, seed=seed)
+        agent = Agent(["a", "b"], context=["x", "c"], model=model, seed=seed)
         largest = 10.0 ** luck.uniform(0.0, 12.0)
         for _ in range(40):
             arm = agent.ask(context={"x": luck.choice(sizes), "c": luck.choice("uvw")})
             agent.tell(arm, luck.choice([0.0, 1.0]) * (largest if model == "linear" else 1.0))
-        again = ContextualAgent.from_json(agent.to_json())
+        again = Agent.from_json(agent.to_json())
         assert again.to_json() == agent.to_json()
-        found = agent.beliefs({"x": 1.0, "c": "u"})
+        found = agent.beliefs(context={"x": 1.0, "c": "u"})
         assert np.isfinite([found["low"], found["high"], found["P(best)"]]).all()

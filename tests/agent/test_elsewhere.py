@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, EpsilonGreedy, Greedy, Random, Thompson, TopTwoThompson
+from belman.deciders import Choice
 from belman.errors import ArmError, PolicyError
 from tests.members import CLOSED, member, random_rewards
 
@@ -16,12 +17,12 @@ def test_an_expected_ask_counts_like_one_that_was_asked_here():
         for arm, reward in (("a", 1), ("b", 0), ("c", 1), ("a", 0)):
             agent.tell(arm, reward)
     arm = here.ask()
-    there.expect(arm)
-    there.mind[:] = here.mind
+    there._decider.expect(Choice(arm))
+    there._decider.rng[:] = here._decider.rng
     assert there.outstanding == here.outstanding == {arm: 1}
     assert [there.ask() for _ in range(20)] == [here.ask() for _ in range(20)]
     with pytest.raises(ArmError):
-        there.expect("z")
+        there._decider.expect(Choice("z"))
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -30,15 +31,15 @@ def test_an_arm_that_was_away_is_as_if_it_had_stayed(name):
     rewards = random_rewards(family, np.random.default_rng(1), 12)
     stayed, left = (Agent(["a", "b"], family, seed=1) for _ in range(2))
     for agent in (stayed, left):
-        agent.expect("b")
+        agent._decider.expect(Choice("b"))
         for reward in rewards[:6]:
             agent.tell("a", reward)
             agent.tell("b", reward)
-    learnt = left.remove_arm("b")
+    left.retire_arm("b")
     for reward in rewards[6:]:
         stayed.tell("b", reward)
-        learnt = learnt.told(left.family, left.scale.inward(reward))
-    left.add_arm("b", learnt=learnt)
+        left._decider.record(Choice("b"), reward)
+    left.add_arm("b")
     assert left.belief("b") == stayed.belief("b")
     assert left.outstanding == stayed.outstanding
     assert left.beliefs().row("b")["plays"] == 12
@@ -74,7 +75,7 @@ def test_a_policy_that_leaves_all_a_chance_plays_them_all(policy):
     once in 10^9 runs.
     """
     agent = Agent(["a", "b", "c"], policy=policy, seed=1)
-    assert not agent.leaves_all_a_chance
+    assert not agent._decider.leaves_all_a_chance
     for arm, wins in (("a", 5), ("b", 6), ("c", 7)):
         for i in range(10):
             agent.tell(arm, i < wins)
@@ -83,4 +84,8 @@ def test_a_policy_that_leaves_all_a_chance_plays_them_all(policy):
         arm = agent.ask()
         played.add(arm)
         agent.cancel(arm)
-    assert (played == {"a", "b", "c"}) == agent.leaves_all_a_chance == policy.leaves_all_a_chance
+    assert (
+        (played == {"a", "b", "c"})
+        == agent._decider.leaves_all_a_chance
+        == policy.leaves_all_a_chance
+    )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from belman import Agent, chance
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.engine.tiers import interpreted
 from belman.errors import ArmError, PriorError, SettingError, StateError
 from belman.families import Bernoulli, Geometric
@@ -36,7 +36,7 @@ def edited(agent: Agent, *path: str, value: object) -> str:
     content = json.loads(agent.to_json())
     content.pop("checksum")
     *parents, last = path
-    holder = content
+    holder = content if path[0] in content else content["state"]
     for name in parents:
         holder = holder[name]
     assert last in holder
@@ -57,8 +57,8 @@ def edited(agent: Agent, *path: str, value: object) -> str:
         (["tells"], 3, "tells is not a list"),
         (["told"], 10**400, "told is 1000"),
         (["told"], True, "told is True"),
-        (["mind"], [1, 2, 3], "mind is not a list of 4"),
-        (["mind"], [1, 2, 3, 2**64], "mind is 18446744073709551616"),
+        (["rng"], [1, 2, 3], "mind is not a list of 4"),
+        (["rng"], [1, 2, 3, 2**64], "mind is 18446744073709551616"),
         (["truth", "beliefs"], [[1.0, 1.0]], "shape"),
         (["truth", "beliefs"], [[1.0, -1.0], [1.0, 1.0]], "not proper"),
         (["truth", "beliefs"], [[1.0, 1e300], [1.0, 1.0]], "keeps its precision"),
@@ -99,7 +99,7 @@ def test_what_kernels_use_as_places_and_bounds_is_checked(path, value, words):
 )
 def test_a_policy_says_what_its_memory_may_hold(policy, part, value):
     agent = Agent(["a", "b", "c"], policy=policy, seed=1)
-    saved = json.loads(agent.to_json())["memory"][part]
+    saved = json.loads(agent.to_json())["state"]["memory"][part]
     with pytest.raises(StateError, match=part):
         Agent.from_json(edited(agent, "memory", part, value=[value] * len(saved)))
 
@@ -119,7 +119,7 @@ def test_weights_of_nothing_are_no_logarithm_of_nothing():
     with interpreted():
         agent = Agent(["a", "b"], drift="auto", seed=1)
         agent.tell(agent.ask(), 1)
-        weights = json.loads(agent.to_json())["memory"]["fading_weights"]
+        weights = json.loads(agent.to_json())["state"]["memory"]["fading_weights"]
         emptied = [-0.5] * len(weights)
         found = Agent.from_json(edited(agent, "memory", "fading_weights", value=emptied))
         found.tell(found.ask(), 1)
@@ -191,9 +191,9 @@ def test_arms_without_end_are_refused():
 def test_what_is_learnt_anew_is_what_was_learnt():
     agent = Agent(["a", "b"], seed=1)
     with pytest.raises(SettingError, match="is not what"):
-        agent.relearn("a", (1.0, 1.0))  # type: ignore[arg-type]
+        agent._decider.relearn("a", (1.0, 1.0))  # type: ignore[arg-type]
     with pytest.raises(PriorError, match="not proper"):
-        agent.relearn("a", agent.learnt("a")._replace(belief=(-1.0, 1.0)))
+        agent._decider.relearn("a", agent._decider.learnt("a")._replace(belief=(-1.0, 1.0)))
 
 
 @pytest.mark.parametrize("family", ["gamma", "exponential"])
@@ -219,11 +219,11 @@ def test_a_batch_without_end_is_refused(n):
 def test_a_policy_that_has_decided_all_comes_back():
     """Of one arm that is left, too, which ends a phase more than there are arms."""
     agent = Agent(["a", "b"], policy=SuccessiveAcceptsRejects(budget=20), seed=1)
-    agent.remove_arm("b")
+    agent.retire_arm("b")
     for _ in range(5):
         agent.tell(agent.ask(), 1)
     text = agent.to_json()
-    assert json.loads(text)["memory"]["phase"] == [2.0]
+    assert json.loads(text)["state"]["memory"]["phase"] == [2.0]
     assert Agent.from_json(text).to_json() == text
 
 

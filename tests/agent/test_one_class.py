@@ -19,7 +19,6 @@ LEARNING = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="issue: None is taken for given")
 @pytest.mark.parametrize("setting", ["features", "context", "segments", "space"])
 def test_none_is_not_given(setting):
     plain, agent = (
@@ -30,7 +29,6 @@ def test_none_is_not_given(setting):
     assert [agent.ask() for _ in range(3)] == [plain.ask() for _ in range(3)]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: segments play such a policy uniformly for ever")
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_policy_that_keeps_more_than_beliefs_is_refused_by_segments_or_plays(name):
     context = {"country": "fr"}
@@ -46,13 +44,11 @@ def test_a_policy_that_keeps_more_than_beliefs_is_refused_by_segments_or_plays(n
     assert plays["a"] > 80, plays
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a feature that is a number and a word is taken")
 def test_features_of_arms_are_all_numbers_or_all_words():
     with pytest.raises(errors.SettingError, match="price"):
         belman.Agent(["a", "b"], features={"a": {"price": 1.0}, "b": {"price": "cheap"}}, seed=1)
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a feature that is a number and a word is taken")
 def test_features_of_candidates_are_all_numbers_or_all_words():
     agent = belman.Agent(features=["price"], model="linear", seed=1)
     with pytest.raises(errors.SettingError, match="price"):

@@ -37,7 +37,7 @@ BAD_CALLS = [
     (lambda agent: agent.ask(3, among=[agent.arms[0], "nobody"]), ArmError),
     (lambda agent: agent.add_arm(agent.arms[0]), ArmError),
     (lambda agent: agent.add_arm("somebody", prior=(1.0, -1.0)), PriorError),
-    (lambda agent: agent.remove_arm("nobody"), ArmError),
+    (lambda agent: agent.retire_arm("nobody"), ArmError),
     (lambda agent: agent.cancel("nobody"), ArmError),
     (lambda agent: Agent.from_json(agent.to_json()[:-30]), BelmanError),
 ]
@@ -140,8 +140,25 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data())
     def remove(self, data):
         arm = data.draw(st.sampled_from(list(self.priors)))
-        self.agent.remove_arm(arm)
+        self.agent.retire_arm(arm, forget=True)
         del self.priors[arm], self.rewards[arm], self.outstanding[arm]
+
+    @precondition(lambda self: len(self.priors) > 1 and self.discount == 1.0)
+    @rule(data=st.data(), reward=REWARDS)
+    def retire_for_a_while(self, data, reward):
+        """An arm that is away hears of its asks, and comes back as the last one."""
+        arm = data.draw(st.sampled_from(list(self.priors)))
+        self.agent.retire_arm(arm)
+        if self.outstanding[arm]:
+            self.enter(arm, reward)
+        assert arm not in self.agent.arms
+        assert arm not in self.agent.beliefs()["arm"]
+        assert arm not in self.agent.weights(10)
+        assert self.agent.ask() != arm
+        self.outstanding[self.agent.last[0].arm] += 1
+        self.agent = Agent.from_json(self.agent.to_json())
+        self.agent.add_arm(arm)
+        self.priors[arm] = self.priors.pop(arm)
 
     @rule()
     def save_and_load(self):
@@ -190,7 +207,7 @@ class Life(RuleBasedStateMachine):
         text = self.agent.to_json()
         assert "NaN" not in text
         assert '"nan"' not in text
-        content = json.loads(text)
+        content = json.loads(text)["state"]
         assert content["tells"] == [len(self.rewards[arm]) for arm in self.priors]
         assert content["pending"] == [self.outstanding[arm] for arm in self.priors]
 

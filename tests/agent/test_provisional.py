@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from belman import DMED, IMED, KLUCB, Agent, BelMan, errors
+from belman.deciders import Choice
 from belman.engine import LATER, entry
 from belman.families import FAMILIES, Bernoulli, family_named
 from belman.policies import Ledger
@@ -78,7 +79,7 @@ def test_provisional_failures_count_as_told_ones_do_and_are_taken_back():
     assert agent.beliefs()["plays"] == [1, 1]
     assert agent.recommend() == told.recommend()
     assert agent.belief("a") == told.belief("a") == (2.0, 3.0)
-    assert agent.learnt("a").belief == (2.0, 1.0)
+    assert agent._decider.learnt("a").belief == (2.0, 1.0)
     mean = "expected reward"
     assert agent.explain().row("a")[mean] == pytest.approx(told.explain().row("a")[mean])
     agent.provisional = {}
@@ -87,12 +88,12 @@ def test_provisional_failures_count_as_told_ones_do_and_are_taken_back():
 
 def test_what_counts_provisionally_of_an_outstanding_ask_is_not_imagined():
     agent = Agent(["a", "b"], policy=BelMan.paper(), priors={"a": (3.0, 1.0)}, seed=1)
-    agent.expect("a")
-    agent.expect("a")
+    agent._decider.expect(Choice("a"))
+    agent._decider.expect(Choice("a"))
     agent.provisional = {"a": (0.0, 1.0)}
     assert agent.explain().row("a")["expected reward"] == pytest.approx(3.0 / 5.0)
     agent.ask()
-    row = agent._working.beliefs[0]
+    row = agent._decider._working.beliefs[0]
     assert row.tolist() == pytest.approx([3.6, 2.4])  # one failure, and one ask at 3/5
 
 
@@ -110,7 +111,7 @@ def test_doubt_widens_intervals_and_nothing_else():
 def test_arms_come_and_go():
     agent = Agent(["a", "b"], seed=1)
     agent.provisional = {"a": (0.0, 2.0), "b": (0.0, 3.0)}
-    agent.remove_arm("a")
+    agent.retire_arm("a")
     agent.add_arm("c")
     assert agent.provisional == {"b": (0.0, 3.0, 0.0)}
     agent.ask()
@@ -123,7 +124,7 @@ def test_an_arm_that_is_learnt_anew_has_nothing_provisional_and_may_be_untried()
     agent.ask(2)
     agent.cancel("a")
     agent.provisional = {"a": (0.5, 2.0)}
-    agent.relearn("a", Agent(["a"]).learnt("a"))
+    agent._decider.relearn("a", Agent(["a"])._decider.learnt("a"))
     assert agent.provisional == {}
     assert agent.belief("a") == (1.0, 1.0)
     assert agent.ask() == "a"  # never tried, while asks are out
@@ -162,6 +163,6 @@ def test_an_ask_of_which_anything_is_expected_is_imagined_as_a_reward_that_can_b
     """A geometric belief Beta(1, 1) expects an infinite reward, and a finite one after it."""
     agent = Agent(["a", "b", "c"], "geometric", policy, seed=2)
     asked = [agent.ask() for _ in range(6)]
-    assert np.isfinite(agent._working.sums).all()
-    assert (agent._working.sums >= agent._working.plays).all()
+    assert np.isfinite(agent._decider._working.sums).all()
+    assert (agent._decider._working.sums >= agent._decider._working.plays).all()
     assert set(asked) <= set(agent.arms)

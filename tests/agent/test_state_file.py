@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from belman import Agent, BelMan, Thompson
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.errors import StateError
 from belman.exposure import Constant, Evidence, Infinite, Paper, SquareRoot, two_phase
 from belman.families import Bernoulli, Exponential, Family, Gaussian
@@ -134,7 +134,7 @@ def test_settings_survive(tmp_path):
     check_exact(make, tmp_path / "state.json")
     agent = make()
     agent.add_arm("d", prior=(5.0, 6.0))
-    agent.remove_arm("a")
+    agent.retire_arm("a")
     agent.tell("d", 3.3)
     agent.save(tmp_path / "state.json")
     loaded = Agent.load(tmp_path / "state.json")
@@ -392,16 +392,16 @@ def test_every_truncation_is_noticed(saved):
 
 def test_every_edit_is_noticed(saved):
     content = json.loads(saved.read_text())
-    assert Agent.load(saved).turn == content["told"] + 1
+    assert Agent.load(saved).turn == content["state"]["told"] + 1
     for name in content:
-        edited = {**content, name: "edited" if name != "told" else content["told"] + 1}
+        edited = {**content, name: "edited"}
         saved.write_text(json.dumps(edited))
         with pytest.raises(StateError):
             Agent.load(saved)
         saved.write_text(json.dumps({key: value for key, value in content.items() if key != name}))
         with pytest.raises(StateError):
             Agent.load(saved)
-    content["truth"]["beliefs"][0][0] += 1e-12
+    content["state"]["truth"]["beliefs"][0][0] += 1e-12
     saved.write_text(json.dumps(content))
     refuse(saved, "is damaged or was edited: its checksum does not match its content")
 
@@ -431,16 +431,23 @@ def test_a_newer_version_is_refused_with_a_remedy(saved):
         "priors",
         "truth",
         "memory",
-        "mind",
         "discount",
         "stale",
+        "range",
+        "retired",
         "working",
+        "clipped",
+        "rng",
+        "decider",
+        "state",
+        "control",
     ],
 )
 def test_a_state_with_a_valid_checksum_but_a_missing_part(missing, saved):
     content = json.loads(saved.read_text())
-    for name in ("checksum", "format", "version", missing):
+    for name in ("checksum", "format", "version"):
         del content[name]
+    del (content if missing in content else content["state"])[missing]
     saved.write_text(state_file.write(content))
     refuse(saved, "does not hold a whole agent")
 
@@ -449,7 +456,14 @@ def test_a_state_with_a_valid_checksum_but_a_missing_part(missing, saved):
     ("name", "value"),
     [
         ("tells", [1, 2, 3]),
-        ("mind", [1, 2]),
+        ("rng", [1, 2]),
+        ("decider", "unheard-of"),
+        ("decider", "segmented"),
+        ("decider", None),
+        ("control", 7),
+        ("retired", [["a", [1.0, 1.0], [1.0, 1.0], 0.0, 0.0, 0.0, 0, 0]]),
+        ("retired", [["c", [1.0, 1.0], [-1.0, 1.0], 0.0, 0.0, 0.0, 0, 0]]),
+        ("retired", [["c"]]),
         ("family", {"name": "unheard-of"}),
         ("policy", {"name": "belman", "reading": "tea leaves"}),
         ("truth", {"beliefs": [[1.0, 1.0]]}),
@@ -463,5 +477,6 @@ def test_a_state_with_a_valid_checksum_but_a_misshapen_part(name, value, saved):
     content = json.loads(saved.read_text())
     for key in ("checksum", "format", "version"):
         del content[key]
-    saved.write_text(state_file.write({**content, name: value}))
-    refuse(saved, "does not hold a whole agent")
+    (content if name in content else content["state"])[name] = value
+    saved.write_text(state_file.write(content))
+    refuse(saved, "does not hold a whole agent|has arm 'a' twice")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from belman import LBSDA, Agent, Box, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import LBSDA, Agent, Box
 from belman.engine.tiers import interpreted
 from belman.errors import StateError
 from tests.attack.sample import content_of, signed
@@ -15,11 +14,11 @@ from tests.attack.saved_states import _relatives
 
 
 @pytest.fixture(scope="module")
-def texts() -> dict[type, str]:
+def texts() -> dict[str, str]:
     with interpreted():
-        found = {}
+        found: dict[str, str] = {}
         for agent in _relatives():
-            found.setdefault(type(agent), agent.to_json())
+            found.setdefault(agent._decider.kind, agent.to_json())
     return found
 
 
@@ -28,6 +27,10 @@ def changed(text: str, change: Any) -> str:
     content = content_of(text)
     change(content)
     return signed(content)
+
+
+def state(*path: Any, value: Any) -> Any:
+    return put("state", *path, value=value)
 
 
 def put(*path: Any, value: Any) -> Any:
@@ -41,47 +44,62 @@ def put(*path: Any, value: Any) -> Any:
 
 
 def doubled(content: Any) -> None:
-    content["beliefs"]["segments"].append(content["beliefs"]["segments"][0])
+    segments = content["state"]["beliefs"]["segments"]
+    segments.append(segments[0])
 
 
-def other_arms(content: Any) -> None:
-    other = SegmentedAgent(["x", "y", "z"], segments=("country",), seed=1)
-    content["agents"][0] = json.loads(other._blank.to_json())
+def other_asks(content: Any) -> None:
+    """As many as there are, of another arm."""
+    first = content["open"][0]
+    first[1] = {"a": "b", "b": "a", 3: "a"}[first[1]]
+
+
+def other_kind(content: Any) -> None:
+    content["decider"] = {"featured": "segmented", "segmented": "featured"}[content["decider"]]
 
 
 @pytest.mark.parametrize(
     ("kind", "change", "words"),
     [
-        (ContextualAgent, put("columns", 0, 1, value=0.0), "'columns' does not say"),
-        (ContextualAgent, put("told", value=10**400), "told is 1000"),
-        (ContextualAgent, put("columns", 0, value=["own", 9, 9]), "columns are not those"),
-        (ContextualAgent, put("rows", 0, "x", value=None), "no column is for"),
-        (ContextualAgent, put("context", "slots", 0, 2, value=7), "'context' does not say"),
-        (ContextualAgent, put("interactions", value={}), "columns are not those"),
-        (ContextualAgent, put("open", 0, 0, value=True), "ticket is True"),
-        (ContextualAgent, put("model", value={"name": "linear", "unknown": []}), "unknown="),
-        (SegmentedAgent, doubled, "is there twice"),
-        (SegmentedAgent, other_arms, "plays otherwise"),
-        (SegmentedAgent, put("beliefs", "segments", value=""), "not a list"),
-        (SegmentedAgent, put("beliefs", "segments", 0, 1, 0, 2, value=1e300), "is damaged"),
-        (SegmentedAgent, put("beliefs", "segments", 0, 1, 0, 5, value=2**70), "is damaged"),
-        (SegmentedAgent, put("beliefs", "pooled", "counts", 0, 0, 0, value="nan"), "is damaged"),
-        (SegmentedAgent, put("beliefs", "pooled", "evidence", 0, value=1.0), "is damaged"),
-        (SegmentedAgent, put("beliefs", "pooled", "evidence", value=[0.0]), "is not there"),
-        (BoxAgent, put("places", 0, 0, value=2.0), "not those of an agent of this box"),
-        (BoxAgent, put("rewards", 0, value=True), "stands where a number belongs"),
-        (BoxAgent, put("shift", value=[[0.5]]), "not those of an agent of this box"),
-        (BoxAgent, put("more", value=1), "'more' does not say"),
+        ("featured", state("columns", 0, 1, value=0.0), "'columns' does not say"),
+        ("featured", state("told", value=10**400), "told is 1000"),
+        ("featured", state("columns", 0, value=["own", 9, 9]), "columns are not those"),
+        ("featured", state("rows", 0, "x", value=None), "no column is for"),
+        ("featured", state("context", "slots", 0, 2, value=7), "'context' does not say"),
+        ("featured", state("interactions", value={}), "columns are not those"),
+        ("featured", put("open", 0, 0, value=True), "ticket is True"),
+        ("featured", put("open", value=[]), "waits for other rewards"),
+        ("featured", other_asks, "waits for other rewards"),
+        ("featured", other_kind, "does not hold a whole agent"),
+        ("featured", state("retired", value=[0, 1]), "no arm in play"),
+        ("featured", state("model", value={"name": "linear", "unknown": []}), "unknown="),
+        ("segmented", doubled, "is there twice"),
+        ("segmented", state("order", value=["x", "y", "z"]), "other arms in play"),
+        ("segmented", state("beliefs", "segments", value=""), "not a list"),
+        ("segmented", state("beliefs", "segments", 0, 1, 0, 2, value=1e300), "not those of rewar"),
+        ("segmented", state("beliefs", "segments", 0, 1, 0, 5, value=2**70), "tells of arm 'a'"),
+        ("segmented", state("beliefs", "pooled", "counts", 0, 0, 0, value="nan"), "is damaged"),
+        ("segmented", state("beliefs", "pooled", "evidence", 0, value=1.0), "is damaged"),
+        ("segmented", state("beliefs", "pooled", "evidence", value=[0.0]), "is not there"),
+        ("segmented", state("inner", "policy", value={"name": "exp3-p"}), "keeps more than belief"),
+        ("segmented", put("open", value=[]), "waits for other rewards"),
+        ("segmented", other_asks, "waits for other rewards"),
+        ("segmented", put("more", value=1), "too many: more"),
+        ("segmented", state("more", value=1), "too many: more"),
+        ("box", state("places", 0, 0, value=2.0), "not those of an agent of this box"),
+        ("box", state("rewards", 0, value=True), "stands where a number belongs"),
+        ("box", state("shift", value=[[0.5]]), "not those of an agent of this box"),
+        ("box", state("more", value=1), "'more' does not say"),
     ],
 )
 def test_what_no_agent_would_have_written_is_refused(texts, kind, change, words):
     with pytest.raises(StateError, match=words):
-        kind.from_json(changed(texts[kind], change))
+        Agent.from_json(changed(texts[kind], change))
 
 
-@pytest.mark.parametrize("kind", [ContextualAgent, SegmentedAgent, BoxAgent])
+@pytest.mark.parametrize("kind", ["featured", "segmented", "box"])
 def test_what_was_written_comes_back_to_the_last_bit(texts, kind):
-    assert kind.from_json(texts[kind]).to_json() == texts[kind]
+    assert Agent.from_json(texts[kind]).to_json() == texts[kind]
 
 
 def test_a_file_cannot_ask_for_more_columns_than_there_may_be(texts):
@@ -89,14 +107,14 @@ def test_a_file_cannot_ask_for_more_columns_than_there_may_be(texts):
     levels = [["c", "level", str(i)] for i in range(5_000)]
 
     def change(content: Any) -> None:
-        content["context"]["slots"] += levels
+        content["state"]["context"]["slots"] += levels
 
     with pytest.raises(StateError, match="too many"):
-        ContextualAgent.from_json(changed(texts[ContextualAgent], change))
+        Agent.from_json(changed(texts["featured"], change))
 
 
 def test_a_box_keeps_its_text_in_a_file(tmp_path):
-    agent = BoxAgent(Box(x=(0, 1)), seed=1)
+    agent = Agent(space=Box(x=(0, 1)), seed=1)
     agent.tell(agent.ask(), 1.0)
     agent.save(tmp_path / "box.json")
     assert (tmp_path / "box.json").read_text() == agent.to_json()
@@ -107,6 +125,6 @@ def test_counts_that_kernels_take_for_places_are_whole(seen):
     agent = Agent(["a", "b"], policy=LBSDA(), seed=1)
     for reward in (0.0, 1.0, 1.0):
         agent.tell(agent.ask(), reward)
-    text = changed(agent.to_json(), put("memory", "seen", 0, value=seen))
+    text = changed(agent.to_json(), state("memory", "seen", 0, value=seen))
     with pytest.raises(StateError, match=r"seen of the memory of lb-sda must be whole numbers"):
         Agent.from_json(text)

@@ -84,7 +84,7 @@ def test_confidence_ends_the_first_phase_when_it_is_reached_and_for_good() -> No
         agent.ask()
         if switched is None:
             sure = watcher.confidence()
-            assert (agent._memory.switched[0] > 0) == (sure >= 0.9)
+            assert (agent._decider._memory.switched[0] > 0) == (sure >= 0.9)
             switched = turn if sure >= 0.9 else None
         arm = turn % 4 if switched is None else agent.last[0].arm
         agent.cancel(agent.last[0].arm)
@@ -92,7 +92,7 @@ def test_confidence_ends_the_first_phase_when_it_is_reached_and_for_good() -> No
         watcher.tell(arm, row[arm])
     assert switched is not None
     assert 20 < switched < 700
-    assert agent._memory.switched[0] == 1.0
+    assert agent._decider._memory.switched[0] == 1.0
     assert agent.beliefs()["plays"][1] > 0.6 * (1_000 - switched)
 
 
@@ -109,7 +109,7 @@ def test_the_rival_is_top_two_thompson_then_thompson() -> None:
         twin = Agent.from_json(words, policy=policy)
         twin.ask()
         chances[policy and policy.name] = twin.last[0]
-    assert chances[None] == chances["thompson"]
+    assert chances[None][:3] == chances["thompson"][:3]
     assert chances["top-two-thompson"].probability != pytest.approx(chances["thompson"].probability)
     early = Agent(range(4), policy=Phases(turns=40), seed=5)
     early.ask()

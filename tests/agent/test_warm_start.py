@@ -56,7 +56,7 @@ def test_a_start_goes_on_as_the_old_agent_would() -> None:
     for k in range(30):
         old.tell(old.ask(), float(k % 3 == 0))
     new = Agent(["a", "b"], policy=BelMan(), start=old, seed=4)
-    new._mind[:] = old._mind
+    new._decider.rng[:] = old._decider.rng
     for k in range(50):
         arm = old.ask()
         assert new.ask() == arm
@@ -72,7 +72,10 @@ def test_from_counts_is_as_if_told() -> None:
     counted = Agent(["a", "b"], policy=Uniform(), start={"a": (4, 1), "b": (1, 0)}, seed=1)
     assert counted.turn == told.turn == 6
     assert counted.beliefs().columns == told.beliefs().columns
-    assert all((one == two).all() for one, two in zip(counted._truth, told._truth, strict=True))
+    assert all(
+        (one == two).all()
+        for one, two in zip(counted._decider._truth, told._decider._truth, strict=True)
+    )
     for _ in range(9):
         arm = told.ask()
         assert counted.ask() == arm
@@ -97,7 +100,7 @@ for name in CLOSED:
                 told.tell("a", x)
             counted = Agent(["a"], family, minimise=minimise, start={"a": rest}, seed=1)
             gap = np.abs(np.array(counted.belief("a")) / np.array(told.belief("a")) - 1.0).max()
-            pairs = zip(counted._truth[1:], told._truth[1:])
+            pairs = zip(counted._decider._truth[1:], told._decider._truth[1:])
             gap = max(gap, *(float(abs(one[0] - two[0]) / abs(two[0])) for one, two in pairs))
             gaps[f"{name}, {minimise}"] = float(gap)
 print(json.dumps(gaps))
@@ -122,7 +125,9 @@ def test_counts_on_another_scale() -> None:
         seed=1,
     )
     assert counted.belief("a") == pytest.approx(told.belief("a"))
-    assert np.concatenate(counted._truth[1:]) == pytest.approx(np.concatenate(told._truth[1:]))
+    assert np.concatenate(counted._decider._truth[1:]) == pytest.approx(
+        np.concatenate(told._decider._truth[1:])
+    )
 
 
 BAD = [

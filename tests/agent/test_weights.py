@@ -43,7 +43,7 @@ TOLD = {
 
 def asked_shares(agent: Agent, n: int) -> np.ndarray:
     """The slow twin: shares of n asks of a copy."""
-    twin = Agent.from_json(agent.to_json(), family=agent.scale.base)
+    twin = Agent.from_json(agent.to_json(), family=agent._decider.scale.base)
     counts = Counter(twin.ask(n))
     return np.array([counts[arm] / n for arm in agent.arms])
 
@@ -203,7 +203,7 @@ def test_a_level_is_met_by_all_arms_that_are_filled():
     weights = agent.weights(100_000)
     assert min(weights.values()) > 0.0
     for arm, weight in weights.items():
-        share, of = 100_000 * weight, agent.learnt(arm)
+        share, of = 100_000 * weight, agent._decider.learnt(arm)
         won, lost = of.belief
         more = (share * won / (won + lost), share * lost / (won + lost))
         agent.provisional = {**agent.provisional, arm: more}

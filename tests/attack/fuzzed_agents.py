@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from belman import Agent
+from belman.deciders import Choice
 from belman.engine.tiers import interpreted
 from belman.errors import BelmanError
 from belman.families import FAMILIES
@@ -57,10 +58,10 @@ def _operations(agent: Agent, luck: random.Random) -> dict[str, Callable[[], obj
         "ask": lambda: agent.ask() if luck.random() < 0.6 else agent.ask(luck.choice((2, odd()))),
         "ask among": lambda: agent.ask(among=luck.choice(([arm()], [arm(), arm()], odd()))),
         "tell": lambda: agent.tell(arm(), reward()),
-        "expect": lambda: agent.expect(arm()),
+        "expect": lambda: agent._decider.expect(Choice(arm())),
         "cancel": lambda: agent.cancel(arm()),
         "add": lambda: agent.add_arm(luck.choice(("d", "e", 7, odd())), luck.choice((None, odd()))),
-        "remove": lambda: agent.remove_arm(arm()),
+        "retire": lambda: agent.retire_arm(arm(), forget=luck.random() < 0.5),
         "belief": lambda: agent.belief(arm()),
         "beliefs": lambda: agent.beliefs(luck.choice((0.9, odd()))),
         "explain": agent.explain,
@@ -72,8 +73,10 @@ def _operations(agent: Agent, luck: random.Random) -> dict[str, Callable[[], obj
         "exposure": put("exposure"),
         "control": put("control"),
         "stop_when": put("stop_when"),
-        "learnt": lambda: agent.learnt(arm()),
-        "relearn": lambda: agent.relearn(arm(), luck.choice((agent.learnt(agent.arms[0]), odd()))),
+        "learnt": lambda: agent._decider.learnt(arm()),
+        "relearn": lambda: agent._decider.relearn(
+            arm(), luck.choice((agent._decider.learnt(agent.arms[0]), odd()))
+        ),
         "from_json": lambda: Agent.from_json(luck.choice((agent.to_json(), odd()))),
     }
 

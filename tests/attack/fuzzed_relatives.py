@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from belman import Box, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import Agent, Box
 from belman.engine.tiers import interpreted
 from belman.errors import BelmanError
 from tests.attack.fuzzed_agents import ODD
@@ -24,47 +24,63 @@ def _some(luck: random.Random, *right: Any) -> Any:
 
 def _contextual(luck: random.Random) -> tuple[Any, Operations]:
     model = luck.choice(("logistic", "linear", "poisson"))
-    agent = ContextualAgent(["a", "b"], context=["c", "d"], model=model, seed=1)
+    agent = Agent(["a", "b"], context=["c", "d"], model=model, seed=1)
 
     def context() -> Any:
         return _some(luck, {"c": _some(luck, "x", "y"), "d": _some(luck, 1, 2.5)}, None)
 
     return agent, {
-        "ask": lambda: agent.ask(context()),
-        "ask top": lambda: agent.ask(context(), top=_some(luck, 1, 2)),
-        "ask among": lambda: agent.ask(context(), among=_some(luck, ["a"], ["a", "b"])),
-        "ask candidates": lambda: agent.ask(context(), candidates=_some(luck, [{"c": 1}])),
+        "ask": lambda: agent.ask(context=context()),
+        "ask top": lambda: agent.ask(context=context(), top=_some(luck, 1, 2)),
+        "ask among": lambda: agent.ask(context=context(), among=_some(luck, ["a"], ["a", "b"])),
+        "ask candidates": lambda: agent.ask(context=context(), candidates=_some(luck, [{"c": 1}])),
         "tell": lambda: agent.tell(_some(luck, "a", "b"), _some(luck, 0, 1), context()),
         "tell a ticket": lambda: agent.tell(
             ticket=_some(luck, *agent.open_tickets, 0), reward=_some(luck, 0, 1)
         ),
-        "cancel": lambda: agent.cancel(_some(luck, *agent.open_tickets, 0)),
-        "beliefs": lambda: agent.beliefs(context(), _some(luck, 0.9)),
-        "explain": lambda: agent.explain(context()),
-        "reasons": lambda: agent.reasons(_some(luck, "a", "b"), context()),
+        "cancel": lambda: agent.cancel(ticket=_some(luck, *agent.open_tickets, 0)),
+        "beliefs": lambda: agent.beliefs(_some(luck, 0.9), context=context()),
+        "explain": lambda: agent.explain(context=context()),
+        "reasons": lambda: agent.reasons(_some(luck, "a", "b"), context=context()),
+        "retire": lambda: agent.retire_arm(_some(luck, "a", "b")),
+        "add": lambda: agent.add_arm(_some(luck, "a", "b", "d"), _some(luck, None, None)),
+        "report": lambda: agent.report(_some(luck, 0.9)),
         "coefficients": lambda: agent.coefficients(_some(luck, 0.9)),
     }
 
 
 def _segmented(luck: random.Random) -> tuple[Any, Operations]:
     family = luck.choice(("bernoulli", "gaussian", "poisson"))
-    agent = SegmentedAgent(["a", "b", 3], family, segments=("c", "d"), seed=1)
+    agent = Agent(["a", "b", 3], family, segments=("c", "d"), seed=1)
 
     def context() -> Any:
         return _some(luck, {"c": _some(luck, "x", "y"), "d": _some(luck, 1, 2)}, {})
 
     return agent, {
-        "ask": lambda: agent.ask(context()),
+        "ask": lambda: agent.ask(context=context()),
+        "ask a batch": lambda: agent.ask(_some(luck, 1, 3), context=context()),
+        "ask top": lambda: agent.ask(context=context(), top=_some(luck, 1, 2)),
+        "ask among": lambda: agent.ask(context=context(), among=_some(luck, ["a"], ["a", 3])),
         "tell": lambda: agent.tell(_some(luck, "a", "b", 3), _some(luck, 0, 1), context()),
+        "tell a ticket": lambda: agent.tell(
+            ticket=_some(luck, *agent.open_tickets, 0), reward=_some(luck, 0, 1)
+        ),
+        "cancel": lambda: agent.cancel(_some(luck, "a", "b"), _some(luck, 1, 2)),
+        "retire": lambda: agent.retire_arm(_some(luck, "a", "b", 3)),
+        "add": lambda: agent.add_arm(_some(luck, "a", "b", "d"), _some(luck, None, None)),
+        "report": lambda: agent.report(context=_some(luck, None, context())),
+        "explain": lambda: agent.explain(context=context()),
         "borrowed": lambda: agent.borrowed(context()),
         "strengths": agent.strengths,
-        "beliefs": lambda: agent.beliefs(context(), _some(luck, 0.9)),
-        "weights": lambda: agent.weights(_some(luck, 10), context(), floor=_some(luck, 0.0, 0.1)),
+        "beliefs": lambda: agent.beliefs(_some(luck, 0.9), context=context()),
+        "weights": lambda: agent.weights(
+            _some(luck, 10), context=context(), floor=_some(luck, 0.0, 0.1)
+        ),
     }
 
 
 def _box(luck: random.Random) -> tuple[Any, Operations]:
-    agent = BoxAgent(Box(x=(0, 1), y=(-2, 2)), minimise=luck.random() < 0.5, seed=1)
+    agent = Agent(space=Box(x=(0, 1), y=(-2, 2)), minimise=luck.random() < 0.5, seed=1)
 
     def point() -> Any:
         return _some(luck, {"x": _some(luck, 0.5, 1), "y": _some(luck, 0, -2.0)}, {"x": 0.5})
@@ -72,7 +88,7 @@ def _box(luck: random.Random) -> tuple[Any, Operations]:
     return agent, {
         "ask": agent.ask,
         "tell": lambda: agent.tell(point(), _some(luck, 0, 1.5)),
-        "beliefs": lambda: agent.beliefs(_some(luck, [point()], []), _some(luck, 0.9)),
+        "beliefs": lambda: agent.beliefs(_some(luck, 0.9), points=_some(luck, [point()], [])),
         "best": lambda: agent.best(_some(luck, 0.9)),
     }
 
@@ -88,13 +104,13 @@ def run(trials: Trials) -> None:
             _try_one(trials, agent, operations)
             if number % LIFE == LIFE - 1:
                 text = agent.to_json()
-                same = type(agent).from_json(text).to_json() == text
+                same = Agent.from_json(text).to_json() == text
                 trials.expect(same, f"{agent!r}: not the same when loaded")
 
 
 def _try_one(trials: Trials, agent: Any, operations: Operations) -> None:
     name, operation = trials.luck.choice(list(operations.items()))
-    saved, who = agent.to_json(), f"{name}, {type(agent).__name__}"
+    saved, who = agent.to_json(), f"{name}, {agent._decider.kind}"
     try:
         operation()
     except BelmanError as error:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import singledispatch
 from typing import Any
 
-from belman import Agent, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import Agent
 from belman.assignment import Weights, assign
 from belman.dispatch import Dispatcher
 from belman.errors import BelmanError, RewardError
@@ -23,6 +23,10 @@ def play_on(found: Any, rng: random.Random, turns: int) -> None:
 
 @play_on.register
 def _(agent: Agent, rng: random.Random, turns: int) -> None:
+    kinds = {"featured": _play_contexts, "segmented": _play_segments, "box": _play_box}
+    if agent._decider.kind in kinds:
+        kinds[agent._decider.kind](agent, rng, turns)
+        return
     play(agent, rng, turns)
     agent.beliefs()
 
@@ -32,13 +36,13 @@ def play(agent: Agent, rng: random.Random, turns: int) -> None:
     numbers = {
         "bernoulli": (0.0, 1.0), "poisson": (0.0, 3.0), "geometric": (1.0, 4.0), "beta": (0.2, 0.7),
         "bounded-exponential": (0.2, 0.7),
-    }.get(agent.scale.base.name, (0.5, 2.0))  # fmt: skip
+    }.get(agent._decider.scale.base.name, (0.5, 2.0))  # fmt: skip
     for _ in range(turns):
         arm = agent.ask()
         if rng.random() < 0.9:
             reward = rng.choice(numbers)
-            if agent.scale.range is not None:
-                low, high = agent.scale.range
+            if agent._decider.scale.range is not None:
+                low, high = agent._decider.scale.range
                 reward = low + (high - low) * reward
             try:
                 agent.tell(arm, reward)
@@ -46,38 +50,35 @@ def play(agent: Agent, rng: random.Random, turns: int) -> None:
                 agent.cancel(arm)
 
 
-@play_on.register
-def _(agent: ContextualAgent, rng: random.Random, turns: int) -> None:
+def _play_contexts(agent: Agent, rng: random.Random, turns: int) -> None:
     for _ in range(turns):
         context = {
             name: "ab"[rng.randrange(2)] if kind == "category" else rng.random()
-            for name, kind in agent._learnt.context.kinds.items()
+            for name, kind in agent._decider.knowledge.context.kinds.items()
         }
         rows = [
             {
                 name: "a" if kind == "category" else rng.random()
-                for name, kind in agent._learnt.features.kinds.items()
+                for name, kind in agent._decider.knowledge.features.kinds.items()
             }
             for _ in range(2)
         ]
-        arm = agent.ask(context, candidates=None if agent.arms else rows)
+        arm = agent.ask(context=context, candidates=None if agent.arms else rows)
         agent.tell(arm, rng.randrange(2), ticket=agent.ticket)
     if agent.arms:
         agent.beliefs()
     agent.coefficients()
 
 
-@play_on.register
-def _(agent: SegmentedAgent, rng: random.Random, turns: int) -> None:
+def _play_segments(agent: Agent, rng: random.Random, turns: int) -> None:
     for _ in range(turns):
-        context = dict.fromkeys(agent._beliefs.names, rng.choice("ab"))
+        context = dict.fromkeys(agent._decider.segments.names, rng.choice("ab"))
         with suppress(RewardError):
-            agent.tell(agent.ask(context), rng.randrange(2), context)
-    agent.beliefs(context)
+            agent.tell(agent.ask(context=context), rng.randrange(2), context)
+    agent.beliefs(context=context)
 
 
-@play_on.register
-def _(agent: BoxAgent, rng: random.Random, turns: int) -> None:
+def _play_box(agent: Agent, rng: random.Random, turns: int) -> None:
     for _ in range(min(turns, 3)):
         agent.tell(agent.ask(), rng.random())
     agent.best()

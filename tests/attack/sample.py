@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from belman.agent import state_file
+from belman.deciders import state_file
 
 
 class Sample(NamedTuple):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from belman import Agent, Box, BoxAgent, ContextualAgent, SegmentedAgent
+from belman import Agent, Box
 from belman.dispatch import Breaker, Dispatcher
 from belman.errors import BelmanError
 from belman.families import FAMILIES
@@ -31,25 +30,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 #: Families that take long where they are not compiled: by quadrature, or of two parts.
 SLOW = ("chi-squared", "beta", "money", "log-normal", "positive")
-
-
-def _signed_segments(content: dict[str, Any]) -> str:
-    """With checksums of the agents inside, where there are some."""
-    agents, blank = content.get("agents"), content.get("blank")
-    if isinstance(agents, list):
-        again = [json.loads(signed(one)) if isinstance(one, dict) else one for one in agents]
-        content = content | {"agents": again}
-    if isinstance(blank, dict):
-        content = content | {"blank": json.loads(signed(blank))}
-    return signed(content)
-
-
-def _of_relative(agent: Any) -> dict[str, Any]:
-    content = content_of(agent.to_json())
-    if "blank" in content:
-        for agent in (content["blank"], *content["agents"]):
-            del agent["checksum"]
-    return content
 
 
 def _signed_dispatcher(content: dict[str, Any]) -> str:
@@ -86,38 +66,32 @@ def _agents(rng: random.Random, families: Sequence[str]) -> Iterator[tuple[str, 
             yield f"{policy}, {family}", agent
 
 
-def _relatives() -> Iterator[Any]:
+def _relatives() -> Iterator[Agent]:
     """Agents with contexts, of candidates, of segments and of a box."""
-    several = ContextualAgent(
+    several = Agent(
         ["a", "b"], features={"a": {"x": 1.0}, "b": {"x": 2.0}}, context=["c", "d"], seed=1
     )
     for turn in range(6):
         context = {"c": "ab"[turn % 2], "d": float(turn)}
-        arm = several.ask(context)
+        arm = several.ask(context=context)
         if turn % 3:
             several.tell(arm, turn % 2)
     yield several
-    candidates = ContextualAgent(features=["price", "kind"], model="linear", seed=2)
+    candidates = Agent(features=["price", "kind"], model="linear", seed=2)
     for turn in range(4):
         candidates.ask(candidates=[{"price": 1.0 + turn, "kind": "ab"[turn % 2]}, {"price": 2.0}])
         if turn % 2:
             candidates.tell(ticket=candidates.ticket, reward=float(turn))
     yield candidates
-    segmented = SegmentedAgent(["a", "b", 3], segments=("country", "age"), seed=3)
+    segmented = Agent(["a", "b", 3], segments=("country", "age"), seed=3)
     for turn in range(6):
         context = {"country": "ab"[turn % 2], "age": turn % 3}
-        segmented.tell(segmented.ask(context), turn % 2, context)
+        segmented.tell(segmented.ask(context=context), turn % 2, context)
     yield segmented
-    box = BoxAgent(Box(x=(-5, 5)), seed=4)
+    box = Agent(space=Box(x=(-5, 5)), seed=4)
     for turn in range(4):
         box.tell(box.ask(), float(turn))
     yield box
-
-
-def _relative(agent: Any) -> Sample:
-    kind = type(agent)
-    plain, again = _of_relative(agent), kind.from_json
-    return Sample(f"{kind.__name__}, {agent!r}", plain, _signed_segments, again, _of_relative)
 
 
 def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample]:
@@ -125,9 +99,11 @@ def samples(seed: int, families: Sequence[str] = tuple(FAMILIES)) -> list[Sample
     rng = random.Random(seed)
     found = [
         Sample(name, _of_agent(agent), signed, Agent.from_json, _of_agent)
-        for name, agent in _agents(rng, families)
+        for name, agent in (
+            *_agents(rng, families),
+            *((f"{agent._decider.kind}, {agent!r}", agent) for agent in _relatives()),
+        )
     ]
-    found += [_relative(agent) for agent in _relatives()]
     real: dict[str, Any] = {"slots": {"x": 2, "y": "learnt"}, "breaker": Breaker(), "limit": 9}
     for name, more in {"dispatcher": {}, "dispatcher for real servers": real}.items():
         dispatcher = Dispatcher("xyz", queues=("p", "q"), seed=3, clock=lambda: 0.0, **more)

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from belman.agent import state_file
+from belman.deciders import state_file
 from belman.errors import BelmanError
 from belman.families import FAMILIES
 from tests.attack.harness import Attack, Trials

@@ -144,19 +144,19 @@ def test_a_change_of_a_users_source_is_seen(tmp_path, user, tools, imported):
 
 def test_what_a_users_kernels_take_from_the_package_counts(tmp_path):
     """An upgrade of the package reaches kernels outside it."""
-    (tmp_path / "mine.py").write_text("import math\nfrom belman.special import log_gamma\n")
+    (tmp_path / "taking.py").write_text("import math\nfrom belman.special import log_gamma\n")
     sys.path.insert(0, str(tmp_path))
     try:
-        importlib.import_module("mine")
+        importlib.import_module("taking")
         assert {
             "belman.special",
             "belman.special.gamma_functions",
             "belman.special.beta_law",
-        } <= cache._closure(["mine"])
-        assert not {"math", "numpy", "numba"} & cache._closure(["mine"])
+        } <= cache._closure(["taking"])
+        assert not {"math", "numpy", "numba"} & cache._closure(["taking"])
     finally:
         sys.path.remove(str(tmp_path))
-        sys.modules.pop("mine", None)
+        sys.modules.pop("taking", None)
 
 
 def test_old_code_is_forgotten(tmp_path):

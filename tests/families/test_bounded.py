@@ -241,7 +241,7 @@ def test_rewards_beyond_the_range_are_refused_or_clipped() -> None:
             clipping.tell("a", bad)
     again = Agent.from_json(clipping.to_json())
     again.tell("b", 99)
-    assert (again.clipped, again.learnt("b").belief) == (3, (0.0, 2.0, 1.0))
+    assert (again.clipped, again._decider.learnt("b").belief) == (3, (0.0, 2.0, 1.0))
     with pytest.raises(SettingError, match="needs a range to clip to"):
         Agent(["a"], "gaussian", clip=True)
 

@@ -245,9 +245,9 @@ def test_a_damaged_file_is_read_or_refused(ending, tmp_path):
             where = rng.randrange(len(content) + 1)
             content[where : where + rng.randint(0, 8)] = rng.randbytes(rng.randint(0, 2))
         path.write_bytes(content)
-        for given in (path, io.BytesIO(content)):
+        for file in (path, io.BytesIO(content)):
             with contextlib.suppress(SettingError):
-                found = frames.read(given, empty=True)
+                found = frames.read(file, empty=True)
                 assert len({len(column) for column in found.columns.values()}) <= 1
 
 

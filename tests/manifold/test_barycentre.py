@@ -11,7 +11,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from belman.families import FAMILIES, Bernoulli, Exponential, Gaussian
-from belman.manifold import _centre, barycentre, divergence, least_kl_from_arms, least_kl_to_arms
+from belman.manifold import _centre, divergence, least_kl_from_arms, least_kl_to_arms, projection
 from tests.members import BY_QUADRATURE, CLOSED, interpreted, member, random_beliefs
 
 _REAL = ("mean", "chi")
@@ -141,7 +141,7 @@ def test_every_start_ends_in_the_same_point(family, low, high):
     found = least_kl_from_arms(family, rows)
     starts = random_beliefs(family, rng, 40, 1e-3, 1e6)
     for start in starts:
-        again = _centre(barycentre.least_kl_from_arms, family, points, start, 0.0)
+        again = _centre(projection.least_kl_from_arms, family, points, start, 0.0)
         np.testing.assert_allclose(again, found, rtol=1e-6)
 
 
@@ -229,8 +229,8 @@ def test_running_sums_do_not_drift():
     points, total, refreshes = np.zeros((2, 7)), np.zeros(2), np.zeros(1)
     for _ in range(20_000):
         point = -np.exp(rng.uniform(-7.0, 14.0, 2))
-        barycentre.replace_point(points, total, refreshes, int(rng.integers(7)), point)
+        projection.replace_point(points, total, refreshes, int(rng.integers(7)), point)
         assert np.abs(total - points.sum(axis=1)).max() <= 1e-13 * 7 * math.exp(14.0)
     for arm in [*range(7), *range(7)]:
-        barycentre.replace_point(points, total, refreshes, arm, np.array([-1e-3, -2e-3]))
+        projection.replace_point(points, total, refreshes, arm, np.array([-1e-3, -2e-3]))
     np.testing.assert_allclose(total, [-7e-3, -14e-3], rtol=1e-14)

@@ -161,14 +161,14 @@ def test_a_trail_follows_arms_that_come_and_go(agent: belman.Agent) -> None:
     trail = plots.Trail(turns=None)
     trail.record(agent)
     agent.add_arm("violet")
-    agent.remove_arm("red")
+    agent.retire_arm("red")
     trail.record(agent)
     data = trail.paths()
     assert data.arms == ("blue", "green", "violet")
     assert np.isnan(data.mean[0]).tolist() == [False, False, True]
     assert np.isfinite(data.mean[1]).all()
     plots.draw_manifold(data)
-    agent.remove_arm("violet")  # not recorded: the picture stays as it was
+    agent.retire_arm("violet")  # not recorded: the picture stays as it was
     assert trail.paths().arms == ("blue", "green", "violet")
     plots.manifold(trail)
 

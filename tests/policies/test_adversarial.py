@@ -97,7 +97,7 @@ def test_arms_come_and_go():
         agent.tell(agent.ask(), turn % 2)
     agent.add_arm("c")
     assert {agent.ask() for _ in range(60)} == {"a", "b", "c"}
-    agent.remove_arm("a")
+    agent.retire_arm("a")
     assert agent.weights(1)["c"] > 0.1
 
 

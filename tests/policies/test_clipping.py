@@ -16,7 +16,7 @@ pytestmark = pytest.mark.interpreted
 
 def seen(agent: Agent) -> tuple[float, float, float]:
     """Plays, sum and sum of squares of the first arm, as the policy inside knows them."""
-    own = agent._memory.own
+    own = agent._decider._memory.own
     return float(own.plays[0]), float(own.sums[0]), float(own.squares[0])
 
 
@@ -54,10 +54,10 @@ def test_arms_come_and_go_and_the_file_is_whole() -> None:
     again = Agent.from_json(agent.to_json())
     assert seen(again) == before
     assert [again.ask() for _ in range(10)] == [agent.ask() for _ in range(10)]
-    agent.remove_arm("a")
-    assert agent._memory.told.tolist() == [15.0, 1.0]
-    agent.relearn("b", agent.learnt("c"))
-    assert agent._memory.told.tolist() == [0.0, 1.0]
+    agent.retire_arm("a")
+    assert agent._decider._memory.told.tolist() == [15.0, 1.0]
+    agent._decider.relearn("b", agent._decider.learnt("c"))
+    assert agent._decider._memory.told.tolist() == [0.0, 1.0]
 
 
 def test_doors() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import belman
 from belman.agent import Agent
+from belman.deciders import Choice, Sums
 from belman.errors import PolicyError, SettingError
 from belman.families import Bernoulli, Bounded, Gaussian, Poisson
 from belman.lab import simulate
@@ -151,7 +152,7 @@ def test_window_is_a_belief_from_the_last_rewards() -> None:
     for arm in (0, 1):
         own = [int(reward) for i, reward in last if i % 2 == arm]
         expected = (1.0 + sum(own), 1.0 + len(own) - sum(own))
-        assert tuple(agent._memory.own.beliefs[arm]) == expected
+        assert tuple(agent._decider._memory.own.beliefs[arm]) == expected
     again = Agent.from_json(agent.to_json())
     assert [again.ask() for _ in range(20)] == [agent.ask() for _ in range(20)]
 
@@ -255,18 +256,17 @@ def test_many_rewards_at_once_are_one_run() -> None:
     one, many = (Agent(["a"], policy=policy, seed=1) for _ in range(2))
     for reward in [1, 1, 0, 1, 0]:
         one.tell("a", reward)
-    learnt = one.learnt("a")
-    many.learn_many("a", 5, learnt)
-    assert np.allclose(many._memory.bank.beliefs, one._memory.bank.beliefs)
-    assert many._memory.bank.logs[0, 0] == pytest.approx(one._memory.bank.logs[0, 0])
-    assert many.learnt("a") == learnt
+    learnt = one._decider.learnt("a")
+    many._decider.take(many._decider.taught(Choice("a"), Sums(5, learnt.sum, learnt.squares)))
+    ours, theirs = many._decider._memory.bank, one._decider._memory.bank
+    assert np.allclose(ours.beliefs, theirs.beliefs)
+    assert ours.logs[0, 0] == pytest.approx(theirs.logs[0, 0])
+    found = many._decider.learnt("a")
+    assert found.belief == pytest.approx(learnt.belief)  # sums round otherwise than rewards
+    assert found[2:] == learnt[2:]
     jump = Agent(["a"], drift="auto", seed=1)
     for wins in (95, 4):
-        before = jump.learnt("a")
-        belief = jump.family.update_many(before.belief, 100, wins)
-        grown = {"plays": before.plays + 100, "tells": before.tells + 100}
-        after = before._replace(belief=tuple(belief), sum=before.sum + wins, **grown)
-        jump.learn_many("a", 100, after._replace(squares=after.sum))
+        jump._decider.take(jump._decider.taught(Choice("a"), Sums(100, wins, wins)))
     assert jump.changes()["arm"] == ["a"]
     assert jump.beliefs().row("a")["expected reward"] < 0.1
 
@@ -280,7 +280,7 @@ def test_time_by_the_clock_is_time_by_turns_where_turns_are_a_unit_apart() -> No
         clock.time = 60.0 * (i + 1)
         turns.tell(arm, reward)
         clock.tell(arm, reward)
-    ours, theirs = turns._memory.bank, clock._memory.bank
+    ours, theirs = turns._decider._memory.bank, clock._decider._memory.bank
     assert np.allclose(ours.runs, theirs.runs)
     assert np.allclose(ours.members, theirs.members)
     assert Drift(half_life=100.0).rates[2] == pytest.approx(-math.expm1(-math.log(2.0) / 100.0))
@@ -296,13 +296,13 @@ def test_window_of_an_agent() -> None:
     assert agent.belief("a") == (1.0, 11.0)
     for arm in "cd":
         agent.add_arm(arm)
-    agent.remove_arm("b")
+    agent.retire_arm("b")
     assert agent.belief("a") == (1.0, 11.0)
     agent.tell("c", 1)
     assert agent.belief("a") == (1.0, 10.0)
     assert agent.belief("c") == (2.0, 1.0)
     assert agent.ask() in ("a", "c", "d")
-    agent.relearn("a", agent.learnt("d"))
+    agent._decider.relearn("a", agent._decider.learnt("d"))
     assert agent.belief("a") == (1.0, 1.0)
     for reward in [0] * 12:
         agent.tell("d", reward)
@@ -319,7 +319,7 @@ def test_forgetting_leads_to_an_arms_own_prior(policy) -> None:
     agent.add_arm("c", (2, 5))
     for arm in ["a", "a", "c"] + ["b"] * 60:
         agent.tell(arm, 1)
-    agent.remove_arm("b")
+    agent.retire_arm("b")
     again = Agent.from_json(agent.to_json())
     for arm, prior in (("a", (30, 10)), ("c", (2, 5))):
         assert agent.belief(arm) == again.belief(arm) == pytest.approx(prior)
@@ -425,13 +425,13 @@ def test_arms_come_and_go() -> None:
     agent = Agent(["a", "b", "c"], drift="auto", seed=2)
     for reward in [1] * 60 + [0] * 30:
         agent.tell("c", reward)
-    agent.remove_arm("a")
+    agent.retire_arm("a")
     assert agent.changes().columns["arm"] == ["c"]
     agent.add_arm("d")
     agent.tell("d", 1)
     assert agent.belief("d")[0] > 1.0
     assert agent.beliefs().row("c")["expected reward"] < 0.15
-    agent.relearn("c", agent.learnt("b"))
+    agent._decider.relearn("c", agent._decider.learnt("b"))
     assert agent.ask() in ("b", "c", "d")
 
 

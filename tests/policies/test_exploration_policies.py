@@ -175,7 +175,7 @@ def test_arms_that_never_differ_are_rejected_one_by_one_at_random() -> None:
 def test_what_is_only_imagined_rejects_nobody() -> None:
     agent = belman.Agent(range(3), policy=SuccessiveRejects(12), seed=1)
     agent.ask(30)
-    assert (agent._memory.standing == IN_PLAY).all()
+    assert (agent._decider._memory.standing == IN_PLAY).all()
 
 
 @pytest.mark.compiled

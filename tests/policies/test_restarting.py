@@ -117,7 +117,7 @@ def test_restarts_forget_the_arm_or_all(scope) -> None:
         agent.tell("a", 1)
         agent.tell("b", 0)
     told = 0
-    while agent._memory.clock[1] == 0:
+    while agent._decider._memory.clock[1] == 0:
         agent.tell("a", 0)
         told += 1
     assert told < 15
@@ -164,7 +164,7 @@ def test_weights_of_exp3_s() -> None:
         weights = weights + math.e * 0.01 * weights.sum() / 3.0
         weights = weights / weights.sum()
         agent.tell(arm, reward)
-    assert agent._memory.weights == pytest.approx(weights)
+    assert agent._decider._memory.weights == pytest.approx(weights)
     likely = 0.8 * weights + 0.2 / 3.0
     counts = dict.fromkeys("abc", 0)
     for _ in range(3_000):

@@ -24,7 +24,9 @@ def test_rewards_add_up_from_afar_and_a_request_that_is_sent_again_counts_once(s
     body = {"ticket": ticket.id, "reward": 1, "key": "lost answer"}
     sent = [service.send("POST", "/api/studies/sums/tell", body).json for _ in range(2)]
     assert sent == [{"news": True}, {"news": False}]
-    assert near._replica.look(lambda state: [one.reward for one in state.book.open.values()]) == [10.0]
+    assert near._replica.look(lambda state: [one.reward for one in state.book.open.values()]) == [
+        10.0
+    ]
     status = study.status()
     assert (status["window"], status["silence"], status["accumulate"]) == (3600.0, "forget", True)
     with pytest.raises(TicketError, match="is open until"):

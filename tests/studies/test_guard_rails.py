@@ -14,8 +14,8 @@ from belman.agent.agent import agent_of
 from belman.measures.limits import Limit, log_odds
 from belman.measures.martingales import Betting
 from belman.studies import Draw, Kind
+from belman.studies.consequences import looks
 from belman.studies.rules.guards import RISK
-from belman.studies.rules.shipping import looks
 from belman.studies.state import State
 
 RATES = {"a": 0.2, "b": 0.7, "c": 0.3}

@@ -8,7 +8,7 @@ import pytest
 
 from belman import errors
 from belman.studies import Ask, Kind, Tell
-from belman.studies.rules.limits import Limits
+from belman.studies.unit_of_work import Limits
 
 ARMS = ("blue", "red")
 

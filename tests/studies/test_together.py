@@ -206,7 +206,6 @@ def test_a_tie_is_broken_the_same_whatever_else_happened(url, then):
     assert [played(url, seed, then) for seed in range(6)] == alone
 
 
-@pytest.mark.xfail(strict=True, reason="issue: a look after a check never ends")
 def test_a_look_after_a_check_ends(opened):
     study = opened("study", ["a", "b"], family="poisson", policy=belman.Thompson())
     study.ask()

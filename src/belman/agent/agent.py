@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
@@ -204,6 +205,8 @@ class Agent:
             self._one = decider.choose_one()
             return self._one[0]
         self._one = None
+        if isinstance(n, Mapping):
+            raise SettingError(f"ask({n!r}) is not valid: a context has its name, ask(context=…)")
         if n is not None and top is not None:
             raise SettingError(f"n={n!r} and top={top!r}: a batch, or a ranked list, and not both")
         asking = decider.check(context, candidates)
@@ -339,11 +342,10 @@ class Agent:
             self._tickets()
         if context is not None:
             decider.check(context)
-        if reward is None:
-            raise SettingError("tell(…) needs a reward: tell(arm, reward)")
         if isinstance(decider, IndependentDecider):
             decider.tell(arm, reward)
         else:
+            decider.check_reward(Choice(arm), reward)
             decider.settle(Choice(arm), reward)
 
     def _tell_in_context(
@@ -358,7 +360,7 @@ class Agent:
             where = (
                 None if context is None else decider.check(context, self._any_candidates()).context
             )
-            used = asks.oldest(arm, where)
+            used = next(asks.of(arm, where), None)
         if used is None:
             choice = self._unasked(arm, context)
             one = None if choice.candidate is None else [choice.candidate]
@@ -390,16 +392,17 @@ class Agent:
 
     def cancel(self, arm: Any = None, asks: int = 1, *, ticket: int | None = None) -> None:
         """Forget outstanding asks of an arm whose rewards will never come, or that of a ticket."""
+        count = validate.check_count(asks, f"cancel(asks={asks!r})")
         if isinstance(self._decider, IndependentDecider) and ticket is None:
-            self._decider.cancel(arm, asks)
+            self._decider.cancel(arm, count)
             return
         open_asks = self._tickets()
-        for _ in range(asks):
-            found = open_asks.oldest(arm) if ticket is None else ticket
-            if found is None:
-                raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
-            self._decider.settle(open_asks.find(found), None)
-            del open_asks.open[found]
+        found = list(islice(open_asks.of(arm), count)) if ticket is None else [ticket]
+        if ticket is None and len(found) < count:
+            raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+        for one in found:
+            self._decider.settle(open_asks.find(one, arm), None)
+            del open_asks.open[one]
 
     @property
     def clipped(self) -> int:
@@ -571,10 +574,11 @@ class Agent:
         return self._decider.beliefs(self._looked_at(context, candidates), wide)
 
     def _looked_at(self, context: Given | None, candidates: Any) -> Asking | None:
-        """Return what is to be looked at: a context, candidates, or all that was learnt."""
-        if context is None and candidates is None and not self._is_of_candidates:
-            return None
-        return self._asking(context, candidates)
+        """Return what is to be looked at: a context, candidates, or all contexts together."""
+        together = context is None and candidates is None
+        if isinstance(self._decider, FeaturedDecider):  # some have one context alone
+            together = together and bool(self._decider.arms and self._decider.context_names)
+        return None if together else self._asking(context, candidates)
 
     @property
     def _is_of_candidates(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from belman.deciders import Choice
@@ -24,12 +25,12 @@ class OpenAsks:
         self.given += 1
         return self.open.pop(next(iter(self.open))) if len(self.open) > MOST_OPEN else None
 
-    def oldest(self, arm: Any, context: Any = None) -> int | None:
-        """Return the ticket of the oldest open ask of an arm, in a context if one is given."""
-        for ticket, choice in self.open.items():
-            if choice.arm == arm and (context is None or choice.context == context):
-                return ticket
-        return None
+    def of(self, arm: Any, context: Any = None) -> Iterator[int]:
+        """Yield the tickets of an arm's open asks, oldest first; in a context if one is given."""
+        if isinstance(arm, Hashable):  # others may not be compared, as arrays are not
+            for ticket, choice in self.open.items():
+                if choice.arm == arm and (context is None or choice.context == context):
+                    yield ticket
 
     def find(self, ticket: Any, arm: Any = None) -> Choice:
         """Return the ask of a ticket, which was for this arm if one is named."""
@@ -37,6 +38,6 @@ class OpenAsks:
         found = self.open.get(ticket) if is_one else None
         if found is None:
             raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
-        if arm is not None and found.arm != arm:
+        if arm is not None and not (isinstance(arm, Hashable) and found.arm == arm):
             raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
         return found

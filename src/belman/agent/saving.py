@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from belman import spec
-from belman.deciders import Choice, Draw, checks, decider_named, state_file
-from belman.errors import StateError
+from belman.deciders import Choice, Decider, Draw, checks, decider_named, state_file
+from belman.errors import BelmanError, StateError
 from belman.measures.stop_rules import StopRule
 from belman.version import __version__
 
@@ -14,11 +15,24 @@ if TYPE_CHECKING:
     from belman.agent.agent import Agent
 
 
+#: What may be given in place of what a file holds, by the kind of its decider.
+_REPLACED = {
+    "independent": {"arms", "family", "policy"},
+    "segmented": {"family", "policy"},
+    "featured": {"policy"},
+    "box": set(),
+}
+
+
 def to_text(agent: Agent) -> str:
     """Return the whole state as text."""
+    return state_file.write(_content(agent))
+
+
+def _content(agent: Agent) -> dict[str, Any]:
     decider, control, rule = agent._decider, agent._control, agent._stop_when
     asks = agent._asks
-    content = {
+    return {
         "belman": __version__,
         "decider": decider.kind,
         "state": decider.state(working=True),
@@ -33,7 +47,6 @@ def to_text(agent: Agent) -> str:
             for ticket, choice in asks.open.items()
         ],
     }
-    return state_file.write(content)
 
 
 def _arm(choice: Choice) -> Any:
@@ -50,6 +63,8 @@ def _rebuilt(
     kind: type[Agent], content: dict[str, Any], source: str, replaced: dict[str, Any]
 ) -> Agent:
     kind_of = decider_named(content["decider"])
+    for name in replaced.keys() - _REPLACED[kind_of.kind]:
+        raise StateError(f"{name}=… replaces nothing in the state of this agent")
     decider: Any = kind_of.restore(content["state"], source, **replaced)
     agent = kind.__new__(kind)
     agent._begin(decider, checks.words(content["rng"]))
@@ -67,9 +82,28 @@ def _rebuilt(
             decider.check_room(decider.check(context, candidate and [candidate]))
             asked = choice._replace(turn=checks.whole(turn, "turn", 1), draw=Draw.POLICY)
             agent._asks.open[ticket] = asked
-        waiting = sum(decider.outstanding.values()) + sum(
-            learnt.pending for learnt in decider.retired.values()
-        )
-        if waiting != len(agent._asks.open):
-            raise StateError(f"{source} waits for other rewards than those of its open asks")
+        _check_open(decider, agent._asks.open.values(), source)
+    again = _content(agent)
+    for part, whole in (
+        (content, {*again, "format", "version"}),
+        (content["state"], again["state"]),
+    ):
+        if part.keys() != set(whole):
+            names = ", ".join(sorted(part.keys() ^ set(whole)))
+            raise StateError(f"parts are missing, or too many: {names[:80]}")
     return agent
+
+
+def _check_open(decider: Decider, choices: Iterable[Choice], source: str) -> None:
+    """Refuse open asks that are not those which the decider waits for."""
+    trial: Any = decider.copy()
+    try:
+        for choice in choices:
+            trial.settle(choice, None)
+        waits = any(trial.outstanding.values()) or any(
+            learnt.pending for learnt in trial.retired.values()
+        )
+    except BelmanError:
+        waits = True
+    if waits:
+        raise StateError(f"{source} waits for other rewards than those of its open asks")

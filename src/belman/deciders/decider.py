@@ -175,6 +175,7 @@ class Decider(ABC):
 
     def record(self, choice: Choice, reward: float) -> None:
         """Learn a reward that nobody asked for."""
+        self.check_reward(choice, reward)
         self.meet(Asking(choice.context, None if choice.candidate is None else [choice.candidate]))
         self.expect(choice)
         try:

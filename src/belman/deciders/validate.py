@@ -14,6 +14,7 @@ from belman.deciders.learnt import Learnt
 from belman.errors import ArmError, PolicyError, PriorError, SettingError, listing, nearest
 from belman.families import Family
 from belman.policies import BelMan, Policy
+from belman.policies.dependent import DependentPolicy
 
 #: What a name may be, so that files, logs and pages can hold it.
 LONGEST_NAME = 1_000
@@ -143,11 +144,12 @@ def check_wanted(m: Any, arms: int) -> None:
         raise SettingError(f"m={m!r} is not valid: {allowed}")
 
 
-def check_exposed(policy: Policy) -> BelMan:
+def check_exposed(policy: Any) -> BelMan:
     """A policy that has an exposure."""
     if not isinstance(policy, BelMan):
         remedy = "only belman has (set agent.policy to change the policy)"
-        raise PolicyError(f"policy {policy.name!r} has no exposure: {remedy}")
+        who = getattr(policy, "name", "of a box")
+        raise PolicyError(f"policy {who!r} has no exposure: {remedy}")
     return policy
 
 
@@ -161,6 +163,9 @@ def check_priors(priors: Mapping[Hashable, Any] | None) -> Mapping[Hashable, Any
 
 def check_policy(policy: Policy, family: Family, arms: int) -> Policy:
     """A policy that an agent can follow with this family and so many arms."""
+    if isinstance(policy, DependentPolicy):
+        remedy = "it is for arms with features (give context=… or features=… too)"
+        raise PolicyError(f"policy={policy!r} is not a policy for arms that are apart: {remedy}")
     if not isinstance(policy, Policy):
         remedy = "give one of belman.policies, such as belman.BelMan()"
         raise PolicyError(f"policy={policy!r} is not a policy: {remedy}")

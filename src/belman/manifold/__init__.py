@@ -1,7 +1,7 @@
 """The geometry of beliefs: divergences, barycentres, projections. It is given a family.
 
-The functions here are for a person with a handful of beliefs; the kernels of `barycentre` and
-`projection` do the same turn by turn.
+The functions here are for a person with a handful of beliefs; the kernels of `projection` do
+the same turn by turn.
 
 >>> from belman.families import Bernoulli
 >>> arms = [(3.0, 1.0), (1.0, 3.0)]
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman.errors import PolicyError
-from belman.manifold import barycentre, projection
+from belman.manifold import projection
 
 if TYPE_CHECKING:
     from belman.families.family import Family
@@ -51,13 +51,13 @@ def least_kl_from_arms(family: Family, beliefs: ArrayLike) -> Floats:
     """The barycentre argmin_b Σ_a KL(b_a ‖ b): the average of mean parameters (Theorem 1)."""
     rows = np.asarray(beliefs, dtype=np.float64)
     points = [family.mean_parameters(row) for row in rows]
-    return _centre(barycentre.least_kl_from_arms, family, points, rows.mean(axis=0), 0.0)
+    return _centre(projection.least_kl_from_arms, family, points, rows.mean(axis=0), 0.0)
 
 
 def least_kl_to_arms(family: Family, beliefs: ArrayLike) -> Floats:
     """The other barycentre argmin_b Σ_a KL(b ‖ b_a): the average of natural parameters."""
     points = [family.natural(row) for row in np.asarray(beliefs, dtype=np.float64)]
-    return _centre(barycentre.least_kl_to_arms, family, points, family.prior, 0.0)
+    return _centre(projection.least_kl_to_arms, family, points, family.prior, 0.0)
 
 
 def least_kl_from_arms_tilted(family: Family, beliefs: ArrayLike, pull: float) -> Floats:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from belman.measures.best import best_probabilities, expected_losses
 from belman.measures.lift import Interval, Lift, Units, lift
 from belman.measures.martingales import Betting, Martingale, mixture
-from belman.measures.policy_values import policy_value_sequence
 from belman.measures.queueing import queueing, unstable
 from belman.measures.report import ArmReport, Known, Report, report
 from belman.measures.sequences import (
     difference_sequence,
     log_separation,
     mean_sequence,
+    policy_value_sequence,
     ratio_sequence,
     weighted_sequence,
 )

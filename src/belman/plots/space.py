@@ -16,18 +16,26 @@ from belman.table import Table
 Floats = NDArray[np.float64]
 
 
-class Explorer(Protocol):
-    """Anything that believes something of the points of a box, such as an agent of it."""
+class Sided(Protocol):
+    """A box."""
 
     @property
     def sides(self) -> Mapping[str, tuple[float, float]]:
         """The sides of the box, by name."""
 
+
+class Explorer(Protocol):
+    """Anything that believes something of the points of a box, such as an agent of it."""
+
+    @property
+    def space(self) -> Sided:
+        """The box."""
+
     @property
     def told(self) -> Table:
         """Points and rewards so far."""
 
-    def beliefs(self, points: Sequence[Mapping[str, float]], level: float = ...) -> Table:
+    def beliefs(self, level: float = ..., *, points: Sequence[Mapping[str, float]]) -> Table:
         """A row a point, with credible intervals."""
 
 
@@ -45,13 +53,13 @@ class Landscape(NamedTuple):
 
 def landscape(agent: Explorer, points: int = 101, level: float = 0.95) -> Landscape:
     """What an agent believes over a grid of so many points a side."""
-    sides = agent.sides
+    sides = agent.space.sides
     if len(sides) > 2:
         raise SettingError(f"a picture shows one or two sides, and this box has {len(sides)}")
     axes = tuple(np.linspace(low, high, points) for low, high in sides.values())
     grid = [axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]
     at = [dict(zip(sides, map(float, point), strict=True)) for point in zip(*grid, strict=True)]
-    table, told = agent.beliefs(at, level), agent.told
+    table, told = agent.beliefs(level, points=at), agent.told
     shape = (points,) * len(sides)
     expected, low, high = (
         np.array(table[name]).reshape(shape) for name in ("expected", "low", "high")
@@ -96,5 +104,5 @@ def _draw_map(data: Landscape, ax: Axes) -> None:
 
 def space(agent: Explorer, ax: Axes | None = None, *, size: str = "screen") -> Axes:
     """What an agent believes of its box."""
-    points = 201 if len(agent.sides) == 1 else 61
+    points = 201 if len(agent.space.sides) == 1 else 61
     return draw_space(landscape(agent, points), ax, size=size)

@@ -21,8 +21,13 @@ from belman.errors import PolicyError, unknown
 from belman.exposure import Evidence, Exposure, Paper, exposure
 from belman.families.family import Family
 from belman.manifold import check_joint
-from belman.manifold.barycentre import least_kl_from_arms, least_kl_to_arms, replace_point
-from belman.manifold.projection import least_kl_from_arms_tilted, nearness
+from belman.manifold.projection import (
+    least_kl_from_arms,
+    least_kl_from_arms_tilted,
+    least_kl_to_arms,
+    nearness,
+    replace_point,
+)
 from belman.policies.averages import keep_terms_of
 from belman.policies.evidence import blank, columns, evidence_against, what_is_expected
 from belman.policies.evidence import indices as surprise_and_evidence

@@ -6,10 +6,10 @@ from belman.studies.log.storage import Storage, migrate
 from belman.studies.open_or_create import open_study
 from belman.studies.requests.asking import Ask
 from belman.studies.requests.telling import Tell
-from belman.studies.rules.limits import Limits
 from belman.studies.settings import StudySettings
 from belman.studies.study import Study
 from belman.studies.ticket import Ticket
+from belman.studies.unit_of_work import Limits
 from belman.studies.views.replay import Estimate
 
 __all__ = ["Ask", "Draw", "Estimate", "Event", "Kind", "Limits", "Storage", "Study", "Tell"]

@@ -3,18 +3,26 @@ noticed are written down, and a winner ships.
 
 Whoever writes an event looks what follows from it, in the same transaction, and writes that down
 too. So the log says all that happened, and nobody who folds it decides anything.
+
+A study may ship by itself when its stopping rule has decided (`then="ship"`). It looks when the
+rewards told reach a count that is next: every reward at first, and then each time they have grown
+by one in fifty. So what it costs to look does not grow with the traffic, and when it looks depends
+on the log alone. Whoever undoes it has decided: the study does not ship by itself again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from belman.deciders import IndependentDecider
 from belman.measures.report import Report, report
 from belman.measures.stop_rules import Verdict
 from belman.studies.log.event_log import Kind
 from belman.studies.state import State
+
+_GROWTH = math.log(1.02)
+_EVERY = 50
 
 
 class Consequence(NamedTuple):
@@ -46,7 +54,7 @@ def consequences(state: State, is_look: bool) -> Iterator[Consequence]:
 
 def _changes_since(state: State) -> list[Any]:
     """Return the changes of the world that are not written down yet."""
-    if not isinstance(state.decider, IndependentDecider) or not state.decider.policy.learns:
+    if not state.follows_changes:
         return []
     return [one for one in state.decider.changes() if one[1].number > state.noticed]
 
@@ -78,3 +86,12 @@ def decided(state: State) -> Verdict | None:
         return None
     verdict = standing(state).verdict
     return verdict if verdict.decided else None
+
+
+def looks(told: int) -> int:
+    """How often a study has looked that was told so many rewards.
+
+    >>> looks(1), looks(50), looks(51), looks(100), looks(101)
+    (1, 50, 51, 86, 86)
+    """
+    return told if told <= _EVERY else _EVERY + math.ceil(math.log(told / _EVERY) / _GROWTH)

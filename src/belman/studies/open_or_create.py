@@ -19,12 +19,12 @@ from belman.studies.log.chain import Head
 from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import Event, EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction
-from belman.studies.rules.limits import Limits
 from belman.studies.rules.utility import Utility
 from belman.studies.rules.window_rule import Silence
 from belman.studies.rules.written import is_encodable
 from belman.studies.settings import StudySettings
 from belman.studies.study import LIMITS, Study
+from belman.studies.unit_of_work import Limits
 
 LONGEST = 200  # characters of a name
 

@@ -11,10 +11,9 @@ from belman.studies.log.chain import Head
 from belman.studies.log.clocks import check_time
 from belman.studies.log.event_log import EventLog, Kind
 from belman.studies.log.storage import Storage, Transaction
-from belman.studies.rules.limits import Limits
 from belman.studies.settings import StudySettings
 from belman.studies.state import State
-from belman.studies.unit_of_work import UnitOfWork
+from belman.studies.unit_of_work import Limits, UnitOfWork
 
 T = TypeVar("T")
 

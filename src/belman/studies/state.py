@@ -26,6 +26,8 @@ from belman.deciders import (
     decider_named,
     state_file,
 )
+from belman.deciders.independent.independent import PLAIN
+from belman.deciders.shares import NO_SHARES
 from belman.delays import DelayLaw
 from belman.delays.counts import PRIOR
 from belman.engine import LATER, entry
@@ -93,7 +95,10 @@ class State:
     corrected: Any = field(default_factory=dict, metadata=DERIVED)
     _own: Any = field(default=None, metadata=DERIVED)  # the generator of one decision
     _fork: Any = field(default=None, metadata=DERIVED)  # makes it, by the number of an event
-    _shares: Any = field(default=None, metadata=DERIVED)
+    _shares: Any = field(default=NO_SHARES, metadata=DERIVED)
+    in_contexts: bool = field(default=False, metadata=DERIVED)  # whether decisions depend on one
+    follows_changes: bool = field(default=False, metadata=DERIVED)  # whether the policy may
+    _clocked: bool = field(default=False, metadata=DERIVED)  # whether the policy goes by the time
     _choices: Any = field(default_factory=list, metadata=DERIVED)  # of arms without a context
     _chances: Any = field(default_factory=dict, metadata=DERIVED)
 
@@ -115,9 +120,18 @@ class State:
         self.places = {arm: place for place, arm in enumerate(self.register)}
         self.book.under(self.settings)
         self.guards.limits = dict(self.settings.guard or {})
-        self._shares = self.settings.shares
+        shares, self.in_contexts = self.settings.shares, self.settings.has_contexts
+        if shares.floored or shares.uniform:
+            self._shares = shares
+        self._note(self.decider.policy)
         self._choices = [Choice(arm) for arm in self.register]
         self._begin_forks()
+
+    def _note(self, policy: Policy | DependentPolicy) -> None:
+        """Note what a policy needs: the time, and whether to be asked for changes."""
+        is_apart = isinstance(policy, Policy)
+        self._clocked = is_apart and policy.by_clock
+        self.follows_changes = is_apart and policy.learns and not self.in_contexts
 
     def _begin_forks(self) -> None:
         words, self._own = self.settings.words(), chance.generator(0)
@@ -138,7 +152,9 @@ class State:
 
     def check_asking(self, context: Any, candidates: Any) -> Asking:
         """Return a context and candidates as the log keeps them; nothing is changed."""
-        if not self.settings.has_contexts and (context is not None or candidates is not None):
+        if not self.in_contexts:
+            if context is None and candidates is None:
+                return PLAIN
             what = "context was" if candidates is None else "candidates were"
             how = "open_study(…, context=[…]), features=… or segments=… make one"
             raise SettingError(f"{what} given to a study that decides without: {how}")
@@ -211,7 +227,8 @@ class State:
         outcome = None if event.ticket is None else book.open.get(event.ticket)
         if self.early is not None:
             self.early.take(event, outcome)
-        self.decider.time = event.time
+        if self._clocked:
+            self.decider.time = event.time
         for counted in book.take(event, body):
             self._count(counted)
         if kind == Kind.ASKED:
@@ -256,7 +273,7 @@ class State:
         """Apply asks of one moment, with one body but for what was chosen, that are already counted
         as outstanding: as folding one by one does, and faster.
         """
-        single = len(events) if self.early is not None or self.settings.has_contexts else 1
+        single = len(events) if self.early is not None or self.in_contexts else 1
         for event in events[:single]:
             self.fold(event, decided=True)
         if not (rest := events[single:]):
@@ -276,7 +293,8 @@ class State:
         for counted in self.book.close(now):
             if self.early is not None:
                 self.early.close(counted)
-            self.decider.time = counted.time
+            if self._clocked:
+                self.decider.time = counted.time
             self._count(counted)
 
     def count_early(self, now: float, looking: bool = False) -> None:
@@ -326,7 +344,8 @@ class State:
             counted = counted._replace(outcome=outcome._replace(reward=kept))
             self.tally.clipped += clipped
         self.tally.count(counted, lambda: self.learnt(outcome.arm))
-        self.guards.count(outcome.arm, outcome.metrics or {})
+        if outcome.metrics:
+            self.guards.count(outcome.arm, outcome.metrics)
 
     def kept(self, reward: float) -> tuple[float, bool]:
         """Return a reward as it counts, and whether it was clipped to the range."""
@@ -405,7 +424,11 @@ class State:
                 self.shipped = None
         elif kind == Kind.POLICY_CHANGED:
             kinds = DependentPolicy if self.settings.has_features else Policy
-            self.decider.set_policy(given_back(body["policy"], kinds))
+            policy = given_back(body["policy"], kinds)
+            self._note(policy)
+            if self._clocked:
+                self.decider.time = event.time
+            self.decider.set_policy(policy)
             self.noticed = 0
         elif kind == Kind.CHANGE_NOTICED:
             self.noticed = body["noticed"]

@@ -28,12 +28,11 @@ from belman.studies.requests.observing import observe
 from belman.studies.requests.row_corrections import Given as RowCorrections
 from belman.studies.requests.telling import Tell, correct, give_back, tell
 from belman.studies.requests.together import Answer, SpoiltError, answers, batches
-from belman.studies.rules.limits import Limits
 from belman.studies.rules.written import check_arm, check_policy, kept
 from belman.studies.state import State
 from belman.studies.ticket import Ticket
 from belman.studies.traffic.publishing import VALID_FOR, check_plan, fresh_for
-from belman.studies.unit_of_work import UnitOfWork, check_key, check_reason
+from belman.studies.unit_of_work import Limits, UnitOfWork, check_key, check_reason
 from belman.studies.views.import_export import past_data
 from belman.studies.views.looking import Looking
 
@@ -191,10 +190,10 @@ class Study(Looking):
     def record(self, rewards: PastData, reason: str = "", *, key: str | None = None) -> int:
         """Learn from past data as a warm start, all or (one row is bad) none of it; the count.
 
-        Past data are (arm, reward) or (arm, reward, attributes), or a CSV or Parquet file with
-        columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study with
-        contexts a context (and a column `context`) is in the place of attributes, and where arms
-        are candidates, the features of one in that of the arm.
+        Past data are (arm, reward) or (arm, reward, attributes), or a table (a file, a data frame)
+        with columns `arm` and `reward`, and perhaps `attributes` as an export has it. In a study
+        with contexts a context (and a column `context`) is in the place of attributes, and where
+        arms are candidates, the features of one in that of the arm.
         """
         check_reason(reason)
         if frames.is_table(rewards) or isinstance(rewards, Mapping):
@@ -273,7 +272,7 @@ class Study(Looking):
         attributes, or mappings with these names; a version of None is for units that were assigned
         without weights. `report(by=…)` splits by attributes, as it does for tickets. Sums per
         (version, segment, arm) do as well where the family allows: mappings with version, arm, n,
-        sum and squares. Both may be columns, or the path of a CSV, NDJSON, Parquet or Arrow file.
+        sum and squares. Both may be columns, a data frame, or the path of a file.
         Under one idempotency `key` a batch counts once; the rows themselves are their key where
         none is given. Under a window a row waits until its own has closed, and the last one of a
         unit and version stands until then.

@@ -7,16 +7,14 @@ import json
 import secrets
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
-from belman.errors import PausedError, SettingError
-from belman.studies.consequences import consequences
+from belman.errors import PausedError, SettingError, StudyError
+from belman.studies.consequences import consequences, looks
 from belman.studies.log.chain import Head, mark
-from belman.studies.log.event_log import Event, EventLog, Kind
+from belman.studies.log.event_log import MOST_WAITING, Event, EventLog, Kind, Tail
 from belman.studies.log.storage import Transaction
-from belman.studies.log.tail import MOST_WAITING, Tail
-from belman.studies.rules import guards, shipping
-from belman.studies.rules.limits import Limits
+from belman.studies.rules import guards
 from belman.studies.rules.metrics import Metrics, check_metrics
 from belman.studies.rules.written import is_encodable
 from belman.studies.state import State
@@ -24,6 +22,37 @@ from belman.studies.ticket import ticket_id, ticket_number
 
 SNAPSHOT_EVERY = 10_000
 LONGEST = 250  # characters of an idempotency key
+
+
+class Limits(NamedTuple):
+    """The most tickets that one transaction gives, and that may be out at once.
+
+    >>> Limits(out=10).check(4, 7, "study")
+    Traceback (most recent call last):
+        ...
+    belman.errors.StudyError: study 'study' has 7 tickets out, and 4 more would be over the limit \
+of 10: tell some, let them expire, or open the study with limits=Limits(out=…)
+    """
+
+    tickets: int = 100_000
+    out: int = 1_000_000
+
+    def check(self, wanted: int, out: int, study: str, candidates: int = 1) -> None:
+        """Refuse a request for more tickets than may be; the log keeps so many candidates with each
+        of them, and each candidate counts as one.
+        """
+        for name, limit in self._asdict().items():
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+                raise SettingError(f"limits: {name}={limit!r} must be a whole number from 1 up")
+        if wanted > self.tickets // candidates:
+            among = f" among {candidates:,} candidates" if candidates > 1 else ""
+            most = f"one ask gives at most {self.tickets // candidates:,}{among}"
+            remedy = "ask for fewer, or open the study with limits=Limits(tickets=…)"
+            raise SettingError(f"{wanted:,} tickets were asked for, and {most}: {remedy}")
+        if out + wanted > self.out:
+            over = f"{wanted:,} more would be over the limit of {self.out:,}"
+            remedy = "tell some, let them expire, or open the study with limits=Limits(out=…)"
+            raise StudyError(f"study {study!r} has {out:,} tickets out, and {over}: {remedy}")
 
 
 class UnitOfWork:
@@ -47,7 +76,7 @@ class UnitOfWork:
         self.dirty = False  # whether anything was done that a refusal must undo
         self._mark = secrets.token_bytes(8)  # of the tickets that are given here
         self._before = state.number
-        self._looks = shipping.looks(state.tally.told)
+        self._told = state.tally.told
 
     # Writing
 
@@ -74,8 +103,11 @@ class UnitOfWork:
 
     def follow(self) -> None:
         """Write down what follows from all that has counted."""
-        before, self._looks = self._looks, shipping.looks(self.state.tally.told)
-        for kind, arm, body in consequences(self.state, is_look=before != self._looks):
+        told, state = self.state.tally.told, self.state
+        if told == self._told and not state.guards.touched and not state.follows_changes:
+            return
+        before, self._told = looks(self._told), told
+        for kind, arm, body in consequences(state, is_look=before != looks(told)):
             text = json.dumps(body, ensure_ascii=False, allow_nan=False)
             self.write(kind, arm=arm, body=text)
 
@@ -97,7 +129,7 @@ class UnitOfWork:
         """Write down what happened, and now and then a snapshot of where it led."""
         self.log.write()
         if self.state.number // SNAPSHOT_EVERY > self._before // SNAPSHOT_EVERY:
-            self.log.keep_snapshot(self.head, self.state.to_text())
+            self.log.keep_snapshot(*self.head, self.state.to_text())
 
     # Once under a key
 
@@ -141,6 +173,8 @@ class UnitOfWork:
 
     def check_metrics(self, given: object) -> Metrics:
         """Metrics as the log keeps them, of names that are few."""
+        if given is None:
+            return {}
         declared = self.state.settings.reward
         known = self.state.tally.metrics.names.union(() if declared is None else declared.names)
         found = check_metrics(given, known)
@@ -191,6 +225,8 @@ def check_key(key: object) -> str:
 
 def check_reason(reason: object) -> str:
     """A reason for a change."""
+    if reason == "":
+        return ""
     if not isinstance(reason, str) or len(reason) > 10_000 or not is_writable(reason):
         allowed = "it must be a string of at most 10,000 characters"
         raise SettingError(f"reason={str(reason)[:80]!r} is not a reason: {allowed}")

@@ -230,13 +230,14 @@ class BoxDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return {
+        found = {
             "space": {name: list(side) for name, side in self.space},
             "minimise": self.minimise,
             "shift": self._shift,
             "places": self._processes.places,
             "rewards": self._processes.rewards,
         }
+        return state_file.plain(found)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> BoxDecider:

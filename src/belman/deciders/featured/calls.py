@@ -79,7 +79,7 @@ class Calls:
     ) -> tuple[int, int, Floats]:
         """Which of these arms to play in a context, how many tie with it, and all indices."""
         self.fill(context)
-        if len(places) == self._learnt.arms and places[0] >= 0:
+        if places and places[0] >= 0 and list(places) == list(range(self._learnt.arms)):
             return *self._decide(turn), self.held["index"]
         held = self._held_for(rows, places)
         return *self._deciding(held)(turn), held["index"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from belman import chance
-from belman.deciders import validate
+from belman.deciders import state_file, validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
 from belman.deciders.featured import saving, settings, views
@@ -254,7 +254,7 @@ class FeaturedDecider(Decider):
         if rng is not self._rng:
             rng[:] = self._rng
         for choice in found:
-            self._count_out(choice.arm if choice.candidate is None else CANDIDATE, 1)
+            self._count_out(self._name(choice), 1)
         return found
 
     def _choice(self, asking: Asking, arm: Any) -> Choice:
@@ -296,10 +296,13 @@ class FeaturedDecider(Decider):
         return {arm: self._totals[arm].pending for arm in names if self._totals[arm].pending}
 
     def expect(self, choice: Choice, n: int = 1) -> None:
-        name = choice.arm if choice.candidate is None else CANDIDATE
         if choice.candidate is None:
-            self._place(name)
-        self._count_out(name, n)
+            self._place(choice.arm)
+        self._count_out(self._name(choice), n)
+
+    def _name(self, choice: Choice) -> Hashable:
+        """Return the name that the totals of a choice are kept under."""
+        return choice.arm if choice.candidate is None else CANDIDATE
 
     def _count_out(self, name: Any, n: int) -> None:
         total = self._totals[name]
@@ -308,16 +311,19 @@ class FeaturedDecider(Decider):
     # Learning
 
     def check_reward(self, choice: Choice, reward: Any) -> None:
-        self.inward(reward)
+        self._after(choice, reward)
+
+    def _after(self, choice: Choice, reward: Any) -> tuple[float, Learnt]:
+        """Return a reward on the scale of the belief, and what was learnt of its arm with it."""
+        value, total = self.inward(reward), self.learnt(self._name(choice))
+        return value, total.told(self.family, -float(reward) if self.minimise else float(reward))
 
     def settle(self, choice: Choice, reward: float | None) -> None:
-        name = choice.arm if choice.candidate is None else CANDIDATE
-        total = self._totals[name]
+        name = self._name(choice)
         if reward is None:
-            self._totals[name] = total._replace(pending=total.pending - 1)
+            self._count_out(name, -1)
             return
-        value = self.inward(reward)
-        after = total.told(self.family, -reward if self.minimise else reward)
+        value, after = self._after(choice, reward)
         self._take_in(choice, value)
         self._totals[name] = after
         self._told += 1
@@ -340,7 +346,7 @@ class FeaturedDecider(Decider):
 
     def learnt(self, arm: Hashable) -> Learnt:
         """Return all that was learnt of an arm over all contexts."""
-        if arm not in self._totals:
+        if not isinstance(arm, Hashable) or arm not in self._totals:
             raise validate.unknown_arm(arm, self._arms)
         return self._totals[arm]
 
@@ -368,10 +374,10 @@ class FeaturedDecider(Decider):
     def add(self, arm: Hashable, prior: Any = None) -> None:
         if prior is not None:
             raise SettingError(f"arm {arm!r} takes no prior: scale=… is the prior of coefficients")
+        validate.check_new(arm, self.arms)
         if arm in self._gone:
             self._gone.discard(arm)
             return
-        validate.check_new(arm, self._arms)
         if not self._arms or self.feature_names:
             remedy = "features=[names] without arms makes a decider of candidates that come and go"
             raise ArmError(f"arm {arm!r} has no features here: {remedy}")
@@ -385,12 +391,15 @@ class FeaturedDecider(Decider):
         if arm not in self.arms:
             raise validate.unknown_arm(arm, self.arms)
         if len(self.arms) == 1:
-            raise ArmError(f"arm {arm!r} is the last one: at least one has to be in play")
+            raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
         self._gone.add(arm)
 
     # Looking
 
     def known(self, asking: Asking | None = None) -> Known:
+        if asking is not None:
+            remedy = "it is over all of them, and beliefs(context=…) says what is known in one"
+            raise SettingError(f"a report along features is of no context: {remedy}")
         counted = Units(0.0, -1.0 if self.minimise else 1.0)
         return known_of(self.family, self.arms or (CANDIDATE,), self._totals, counted)
 
@@ -416,11 +425,11 @@ class FeaturedDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return saving.to_plain(self)
+        return state_file.plain(saving.to_plain(self))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> FeaturedDecider:
-        return saving.from_plain(cls, state, source)
+        return saving.from_plain(cls, state, source, replaced.get("policy"))
 
     # Calls of kernels
 

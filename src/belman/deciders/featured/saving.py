@@ -43,8 +43,12 @@ def to_plain(decider: Any) -> Plain:
     }
 
 
-def from_plain(kind: Any, content: Mapping[str, Any], source: str) -> Any:
-    """Return the decider of a state."""
+def from_plain(
+    kind: Any, content: Mapping[str, Any], source: str, policy: DependentPolicy | None = None
+) -> Any:
+    """Return the decider of a state; a policy replaces what it holds."""
+    if policy is None:
+        policy = spec.build(content["policy"], DependentPolicy, trust="imported")
     arms = [state_file.decode_arm(arm, source) for arm in content["arms"]]
     context = Slots.of(content["context"], True, "context")
     features = Slots.of(content["features"], False, "features")
@@ -59,7 +63,7 @@ def from_plain(kind: Any, content: Mapping[str, Any], source: str) -> Any:
         context=context.names,
         model=spec.build(content["model"], Model, trust="imported"),
         family=spec.build(content["family"], Family, trust="imported"),
-        policy=spec.build(content["policy"], DependentPolicy, trust="imported"),
+        policy=policy,
         pooling=content["pooling"],
         interactions=content["interactions"],
         scale=content["scale"],

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belman import chance
-from belman.deciders import validate
+from belman.deciders import state_file, validate
 from belman.deciders.choosing import Dice, choose_with_shares
 from belman.deciders.decider import Asking, Choice, Decider, Draw, Plain, Sums
 from belman.deciders.independent import changing, kernels, saving, views, warm_start
@@ -295,6 +295,7 @@ class IndependentDecider(Decider):
         return {arm: own.get(arm, 0.0) + rest * found.get(arm, 0.0) for arm in self._arms}
 
     def rank(self, asking: Asking, among: Sequence[Any] | None = None) -> list[Any]:
+        self._drawn.clear()  # a rank has no probability, and those of choices before are not its
         order = views.explanation(self)["arm"]
         return [arm for arm in order if among is None or arm in among]
 
@@ -324,15 +325,22 @@ class IndependentDecider(Decider):
         if reward is None:
             self._give_up(choice.arm)
         elif choice.arm in self.retired:
-            value = self.scale.inward(reward)
-            self.retired[choice.arm] = self.retired[choice.arm].told(self.family, value)
-            self._told += 1
-            self._count_clipped(reward)
+            self._tell_retired(choice.arm, reward)
         else:
             self.tell(choice.arm, reward)
 
+    def _tell_retired(self, arm: Hashable, reward: Any) -> None:
+        self.retired[arm] = self.retired[arm].told(self.family, self.scale.inward(reward))
+        self._told += 1
+        self._count_clipped(reward)
+
     def tell(self, arm: Hashable, reward: Any) -> None:
-        """Learn a reward of an arm in play, of the oldest outstanding ask if there is one."""
+        """Learn a reward of an arm in play, of the oldest outstanding ask if there is one, or of a
+        retired arm that has one.
+        """
+        if self.retired and self._has_retired(arm):
+            self._tell_retired(arm, reward)
+            return
         row = self._row(arm)
         value = self.scale.inward(reward)
         was_pending = bool(self._pending[row])
@@ -357,8 +365,22 @@ class IndependentDecider(Decider):
         else:
             self.cancel(arm)
 
+    def _has_retired(self, arm: Any) -> bool:
+        """Return whether an arm is retired; ArmError where it then has no outstanding ask."""
+        learnt = self.retired.get(arm) if isinstance(arm, Hashable) else None
+        if learnt is not None and not learnt.pending:
+            back = f"add_arm({arm!r}) brings it back"
+            raise ArmError(f"arm {arm!r} is retired, and has no outstanding ask: {back}")
+        return learnt is not None
+
     def cancel(self, arm: Hashable, asks: int = 1) -> None:
         """Forget outstanding asks of an arm whose rewards will never come."""
+        if self.retired and self._has_retired(arm):
+            learnt = self.retired[arm]
+            if learnt.pending < asks:
+                raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
+            self.retired[arm] = learnt._replace(pending=learnt.pending - asks)
+            return
         row = self._row(arm)
         if self._pending[row] < asks:
             raise ArmError(f"arm {arm!r} has no outstanding ask to cancel")
@@ -501,7 +523,7 @@ class IndependentDecider(Decider):
     def retire(self, arm: Hashable) -> None:
         row = self._row(arm)
         if len(self._arms) == 1:
-            raise ArmError(f"arm {arm!r} is the last one: at least one has to be in play")
+            raise ArmError(f"arm {arm!r} is the last one: an agent needs at least one arm")
         self.retired[arm] = self.learnt(arm)
         del self._arms[row]
         self._priors = np.delete(self._priors, row, axis=0)
@@ -544,7 +566,7 @@ class IndependentDecider(Decider):
         return copy.deepcopy(self)
 
     def state(self, working: bool = False) -> Plain:
-        return saving.to_plain(self, working)
+        return state_file.plain(saving.to_plain(self, working))
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> IndependentDecider:
@@ -571,6 +593,8 @@ class IndependentDecider(Decider):
         self._index = np.zeros(len(self._arms))
         self._calls = Calls(self)
         self._draws = self._policy.leaves_all_a_chance
+        self._learns, self._by_clock = self._policy.learns, self._policy.by_clock
+        self._blank = self._policy.memory(len(self._arms), self.family.dimension)
         if self._policy.by_clock:
             self._policy.set_time(self._memory, self._time)
         self._calls.settle_heard()
@@ -579,10 +603,10 @@ class IndependentDecider(Decider):
         """Forget how the policy worked, and nothing that it learnt: equal deciders decide alike
         then, whatever they were asked before.
         """
-        fresh = self._policy.memory(len(self._arms), self.family.dimension)
-        if self._policy.learns:
-            everyone = range(len(self._arms))
-            fresh = self._policy.resettled(self._memory, fresh, everyone)
+        fresh = self._blank
+        if self._learns:
+            fresh = self._policy.memory(len(self._arms), self.family.dimension)
+            fresh = self._policy.resettled(self._memory, fresh, range(len(self._arms)))
         for part, new in zip(leaves(self._memory), leaves(fresh), strict=True):
             part[...] = new
         for part, told in zip(self._working, self._truth, strict=True):
@@ -590,7 +614,7 @@ class IndependentDecider(Decider):
         self._stale[:] = np.arange(-1, len(self._arms))
         self._stale[0] = len(self._arms)
         self._all_tried = False
-        if self._policy.by_clock:
+        if self._by_clock:
             self._policy.set_time(self._memory, self._time)
         self._calls.settle_heard()
 

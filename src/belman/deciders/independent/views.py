@@ -16,7 +16,7 @@ from belman.measures.report import Known
 from belman.policies.policy import Floats
 from belman.table import Table
 
-_FADED = "beliefs fade (discount below 1), and a faded sum is not a sum of independent rewards"
+_FADED = "a discount below 1 forgets, and a faded sum is not a sum of independent rewards"
 
 
 def units(scale: Scale) -> Units:

@@ -72,8 +72,12 @@ class SegmentedDecider(Decider):
     @property
     def retired(self) -> dict[Hashable, Learnt]:
         """What was learnt of the arms that are not in play any more, over all segments."""
-        playing = set(self._inner.arms)
-        return {arm: learnt for arm, learnt in self._totals.items() if arm not in playing}
+        playing, waiting = set(self._inner.arms), self._waiting()
+        return {
+            arm: learnt._replace(pending=waiting[arm])
+            for arm, learnt in self._totals.items()
+            if arm not in playing
+        }
 
     @property
     def rng(self) -> chance.Words:
@@ -262,6 +266,7 @@ class SegmentedDecider(Decider):
     # Arms
 
     def add(self, arm: Hashable, prior: Any = None) -> None:
+        validate.check_new(arm, self._inner.arms)
         is_known = arm in self._totals
         if is_known and prior is not None:
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
@@ -336,7 +341,7 @@ class SegmentedDecider(Decider):
         inner = self._inner
         inner.load([Learnt.nothing(self._totals[arm].prior) for arm in inner.arms],
                    [0] * len(inner.arms))  # fmt: skip
-        return {
+        found = {
             "names": list(self.names),
             "inner": inner.state(),
             "order": [state_file.encode_arm(arm) for arm in self._totals],
@@ -348,6 +353,7 @@ class SegmentedDecider(Decider):
                 for arm, count in sorted_by_name(counts)
             ],
         }
+        return state_file.plain(found)
 
     @classmethod
     def restore(cls, state: Mapping[str, Any], source: str, **replaced: Any) -> SegmentedDecider:

@@ -182,16 +182,22 @@ class Book:
         for event in asks:
             if event.arm not in alike:
                 alike[event.arm] = asked_in(event, body)
-            self.begin(event.number, alike[event.arm])
+        opened = {event.number: alike[event.arm] for event in asks}
+        self.open.update(opened)
+        if self.window is not None:
+            ends = asks[0].time + self.window
+            for number in opened:
+                heapq.heappush(self._ends, (ends, self._order, number))
+                self._order += 1
 
     def with_told(self, key: Any, reward: float, metrics: Metrics | None) -> Outcome:
         """Return what an open outcome would be, were this told of it now."""
-        found = self.open[key]
-        if self.adds_rewards and found.reward is not None:
-            reward = found.reward + reward
+        arm, time, own, before, known, context, candidate, attributes = self.open[key]
+        if self.adds_rewards and before is not None:
+            reward = before + reward
         if metrics:
-            found = found._replace(metrics=together(found.metrics or {}, metrics, self.accumulate))
-        return found._replace(reward=reward)
+            known = together(known or {}, metrics, self.accumulate)
+        return Outcome(arm, time, own, reward, known, context, candidate, attributes)
 
     def bring(self, row: Row) -> Outcome:
         """Take a row whose window is open, for the first time or anew: what is known of it now."""

@@ -30,9 +30,11 @@ class Ask(NamedTuple):
 
 def ask(unit: UnitOfWork, request: Ask) -> list[Ticket]:
     """Return tickets for the arms to try now, or those that the same key was given before."""
-    validate.check_count(request.tickets)
-    state = unit.state
-    attributes = check_attributes(request.attributes, state.tally.attribute_names)
+    if type(request.tickets) is not int or request.tickets != 1:
+        validate.check_count(request.tickets)
+    state, attributes = unit.state, None
+    if request.attributes is not None:
+        attributes = check_attributes(request.attributes, state.tally.attribute_names)
     asking = state.check_asking(request.context, request.candidates)
     if request.top is not None:
         _check_top(request.top, asking)
@@ -72,7 +74,8 @@ def _check_room(unit: UnitOfWork, request: Ask, asking: Asking) -> None:
     out, _ = unit.state.book.waiting(unit.now)
     candidates = 1 if asking.candidates is None else len(asking.candidates)
     unit.limits.check(request.tickets, out, unit.name, candidates)
-    unit.state.decider.check_room(asking, request.tickets)
+    if asking.context is not None:
+        unit.state.decider.check_room(asking, request.tickets)
 
 
 def _check_top(top: int, asking: Asking) -> None:
@@ -168,7 +171,7 @@ def _checked(
 ) -> tuple[Outcome, dict[str, Any]]:
     """Return a row of past data as an outcome, and the body of its event."""
     state = unit.state
-    known, in_contexts = state.places, state.settings.has_contexts
+    known, in_contexts = state.places, state.in_contexts
     try:
         arm, reward, *rest = row
         (more,) = rest or (None,)

@@ -23,7 +23,7 @@ def added(state: State, arm: Hashable, prior: ArrayLike | None) -> dict[str, Any
             back = f"arm {arm!r} was retired and comes back with what was learnt of it"
             raise ArmError(f"{back}: it takes no prior")
         return {"arm": state.places[arm]}
-    if state.settings.has_contexts:
+    if state.in_contexts:
         remedy = "features=[names] without arms makes a study of candidates that come and go"
         raise ArmError(f"arm {arm!r} cannot come to a study with contexts: {remedy}")
     family = state.decider.family
@@ -39,7 +39,7 @@ def check_policy(state: State, policy: Policy | None = None) -> None:
     if state.settings.has_features:
         remedy = "it was chosen when the study was created"
         raise PolicyError(f"the policy of a study along features cannot change: {remedy}")
-    if state.settings.has_contexts and policy is not None:
+    if state.in_contexts and policy is not None:
         check_segmented_policy(policy)
 
 

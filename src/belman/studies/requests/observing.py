@@ -19,7 +19,7 @@ from belman.families import Family
 from belman.studies.log.event_log import Kind
 from belman.studies.outcomes.book import Book, Row, digests, is_unit
 from belman.studies.outcomes.bulk import Bulk, Group
-from belman.studies.outcomes.row_attributes import checked, parts
+from belman.studies.outcomes.row_attributes import Part, checked, parts
 from belman.studies.outcomes.rows import Rows, Sums, in_row
 from belman.studies.requests.assigned_units import Places, Versions, check_times, check_units
 from belman.studies.rules.attributes import Attributes
@@ -51,7 +51,7 @@ def observe(
 def _check_study(unit: UnitOfWork) -> None:
     settings, policy = unit.state.settings, unit.state.decider.policy
     why = None
-    if settings.has_features:
+    if settings.model is not None:
         why = "it learns along features, each reward in its context"
     elif settings.discount != 1.0:
         why = f"its beliefs fade at every reward (discount={settings.discount:g})"
@@ -59,9 +59,9 @@ def _check_study(unit: UnitOfWork) -> None:
         why = f"its reward is declared over metrics ({settings.reward.text!r})"
     elif not policy.learns_sums(unit.state.decider.family):
         why = f"{policy.name} follows rewards one by one"
-    elif settings.has_contexts and settings.window is not None:
+    elif unit.state.in_contexts and settings.window is not None:
         why = "it learns by segment when windows close"
-    elif settings.has_contexts and not unit.state.decider.family.summed:
+    elif unit.state.in_contexts and not unit.state.decider.family.summed:
         why = f"it learns by segment, and {settings.family.name} rewards one by one"
     if why is not None:
         remedy = "tell the rewards of tickets instead"
@@ -100,7 +100,7 @@ def _learnt(unit: UnitOfWork, groups: list[Group], sides: list[_Side], **more: A
 
 def _context(unit: UnitOfWork, version: int | None, versions: Versions) -> dict[str, Any] | None:
     """Return the segment that a version is of, in a study that learns by segment."""
-    if not unit.state.settings.has_contexts:
+    if not unit.state.in_contexts:
         return None
     if version is None:
         why = "it learns by segment: give the version that a unit was assigned by"
@@ -138,7 +138,10 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
         raise in_row(seen + 1, error) from None
     check_units(rows, versions)
     check_times(rows, settings.window, unit.now)
-    attributes = checked(rows.attributes, state.tally.attribute_names)
+    attributes: list[Attributes] = [{}] * len(rows.arm)
+    has_attributes = any(one is not None for one in rows.attributes)
+    if has_attributes:
+        attributes = checked(rows.attributes, state.tally.attribute_names)
     rewards = [float(reward) for reward in rows.reward]
     counts, more = list(range(len(rewards))), dict[str, Any]()
     if settings.window is not None:
@@ -157,13 +160,14 @@ def _of_rows(unit: UnitOfWork, rows: Rows, versions: Versions) -> Bulk:
         groups.append(Group(version, place, len(own), math.fsum(own), _squares(own)))
         every.append(_values(own, settings))
     arms = np.array([place for _, place in places.groups])[codes]
-    for code, own in _split(codes if settings.has_contexts else arms, inside):
+    for code, own in _split(codes if unit.state.in_contexts else arms, inside):
         sums = Taught(len(own), math.fsum(own), _squares(own), own)
-        version, place = places.groups[code] if settings.has_contexts else (None, code)
+        version, place = places.groups[code] if unit.state.in_contexts else (None, code)
         sides.append(_Side(place, sums, _context(unit, version, versions)))
-    known = [attributes[i] for i in counts]
-    family = state.decider.family
-    by = parts(known, arms, inside, family, lambda place: state.learnt(place).prior)
+    by: list[Part] = []
+    if has_attributes:
+        known, family = [attributes[i] for i in counts], state.decider.family
+        by = parts(known, arms, inside, family, lambda place: state.learnt(place).prior)
     return _learnt(unit, groups, sides, by=by, values=every if any(every) else (), **more)
 
 

@@ -47,7 +47,7 @@ def brought(given: Given) -> list[RowCorrection]:
 def correct(unit: UnitOfWork, rows: list[RowCorrection], reason: str, key: str | None) -> int:
     """Let rows count otherwise, all or none of them, unless they do under this key already."""
     request = (reason, *rows)
-    if unit.state.settings.has_contexts:
+    if unit.state.in_contexts:
         why = "it learns by segment, of which the log keeps sums"
         raise StudyError(f"study {unit.name!r} corrects no rows: {why}")
     if unit.made_before(key, Kind.ROWS_CORRECTED, request) is None and rows:

@@ -57,15 +57,17 @@ def tell(unit: UnitOfWork, request: Tell) -> bool:
             return _told_before(unit, request, number, metrics)
         return _tell_late(unit, request, number, metrics, book.window)
     before = book.open[number]
-    whole = check_values(together(before.metrics or {}, metrics, book.accumulate))
-    guards.check_values(unit.state.settings.guard, whole)
+    whole = before.metrics or {}
+    if metrics:
+        whole = check_values(together(whole, metrics, book.accumulate))
+        guards.check_values(unit.state.settings.guard, whole)
     reward = _so_far(unit, before, request.reward, whole)
     is_same = before.reward == reward and (before.metrics or {}) == whole
     if is_same and not book.accumulate:
         return False
     unit.state.decider.check_reward(unit.state.choice(before), reward)
     told = check_number(request.reward) if book.adds_rewards else reward
-    text = metrics_body(metrics)
+    text = metrics_body(metrics) if metrics else None
     unit.write(Kind.TOLD, arm=before.arm, ticket=number, reward=told, key=key, body=text)
     return True
 
@@ -201,14 +203,14 @@ def _patch(
     )
     if found is not None:
         return found
-    counted = range(len(state.register)) if state.settings.has_contexts else [arm]
+    counted = range(len(state.register)) if state.in_contexts else [arm]
     if any(state.tally.arms[place].observed for place in counted):
         why = "it has outcomes in bulk, of which the log keeps the sums"
         name = state.register[arm]
         raise TicketError(f"a reward of arm {name!r} cannot be corrected so far: {why}")
     counts = {event.ticket: event.reward for event in unit.log.corrections()}
     counts[number] = new
-    if state.settings.has_contexts:
+    if state.in_contexts:
         anew = refolded(state.settings, unit.log.after(), unit.now, counts)
         return dict(state_file.plain(state.decider.patch_to(anew)))
     return patch_of(state.register[arm], _refolded_arm(unit, arm, counts))

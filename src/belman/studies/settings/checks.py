@@ -16,12 +16,11 @@ from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.deciders.shares import Shares, check_control_share, check_floor
 from belman.errors import ArmError, SettingError, listing, nearest
 from belman.families import Family, family_named
-from belman.measures.stop_rules import check_rule
+from belman.measures.stop_rules import StopRule, check_rule
 from belman.models import Linear, Logistic
 from belman.policies import BelMan, Policy
 from belman.studies.rules.guards import check_guard
 from belman.studies.rules.metrics import check_utility
-from belman.studies.rules.shipping import check_then
 from belman.studies.rules.window_rule import check_early, check_flag, check_window, why_not_early
 from belman.studies.rules.written import check_arm, check_policy, kept
 
@@ -39,6 +38,7 @@ _NOT_IN_CONTEXTS = {"stop_when": _DEPENDS, "then": _DEPENDS, "discount": _FADES,
 _NOT_IN_CONTEXTS |= {"last": _FADES, "early": "tickets count when their windows close there"}
 _NOT_ALONG_FEATURES = dict.fromkeys(("prior", "priors", "range"), _MODEL)
 _NOT_FOR_CANDIDATES = dict.fromkeys(("control", "floor", "control_share", "guard"), _COMES)
+_THEN = ("say", "ship")
 _DEFAULTS: dict[str, Any] = {"then": "say", "discount": 1.0, "priors": {}}
 
 
@@ -75,7 +75,7 @@ def checked(given: dict[str, Any], **merged: Any) -> dict[str, Any]:
     told.seed = int(told.seed)
     told.reward, told.guard = check_utility(told.reward), check_guard(told.guard)
     told.stop_when = check_rule(told.stop_when)
-    told.then = check_then(told.then, told.stop_when)
+    told.then = _check_then(told.then, told.stop_when)
     _check_shares(told)
     return vars(told)
 
@@ -197,3 +197,15 @@ def _check_uniform(share: float | None) -> float:
         allowed = "it must be a number from 0 to 1"
         raise SettingError(f"uniform_share={share!r} is not a share of traffic: {allowed}")
     return float(share)
+
+
+def _check_then(then: object, rule: StopRule | None) -> str:
+    """What happens when the stopping rule has decided."""
+    if then is None:
+        return "say"
+    if then not in _THEN:
+        raise SettingError(f"then={str(then)[:80]!r} is neither 'say' nor 'ship'")
+    if then == "ship" and rule is None:
+        remedy = "give stop_when=belman.Sure(0.95), or another rule, too"
+        raise SettingError(f"then='ship' follows a stopping rule: {remedy}")
+    return str(then)

@@ -107,7 +107,8 @@ class Tally:
                 self.ask(place, one.time)
             self.course.earn(one.time, reward)
         arm.cut(before, learnt)
-        self.metrics.count(place, one.outcome.metrics or {})
+        if one.outcome.metrics:
+            self.metrics.count(place, one.outcome.metrics)
 
     def observe(
         self, place: int, time: float, n: int, total: float, learnt: Callable[[], Learnt]

@@ -31,7 +31,7 @@ from belman.deciders import Asking, Choice, FeaturedDecider, validate
 from belman.deciders.segmented.segmented import check_segmented_policy
 from belman.engine import LATER, entry
 from belman.errors import ReplayError
-from belman.measures.policy_values import policy_value_sequence
+from belman.measures.sequences import policy_value_sequence
 from belman.policies import Policy
 from belman.policies.dependent import DependentPolicy
 from belman.studies.log.event_log import Draw, Event, Kind

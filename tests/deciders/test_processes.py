@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from belman.continuous import processes
-from belman.continuous.processes import LENGTHS, NOISES, Processes, correlation, squares
+from belman.deciders.box import processes
+from belman.deciders.box.processes import LENGTHS, NOISES, Processes, correlation, squares
 
 
 def told(bank, places, rewards):

@@ -1,0 +1,460 @@
+"""What every decider keeps: the same suite over independent, segmented, featured and box."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import belman
+from belman import chance
+from belman.deciders import (
+    Choice,
+    Decider,
+    Draw,
+    FeaturedDecider,
+    IndependentDecider,
+    SegmentedDecider,
+    Shares,
+    Sums,
+    decider_named,
+    state_file,
+)
+from belman.deciders.box.box_decider import BoxDecider
+from belman.errors import ArmError, BelmanError, PolicyError, RewardError, SettingError
+from belman.policies import Forced
+
+ARMS = ["a", "b", "c", "d"]
+FR, DE = {"country": "FR"}, {"country": "DE"}
+
+MAKE: dict[str, Callable[[], Decider]] = {
+    "independent": lambda: IndependentDecider(ARMS),
+    "segmented": lambda: SegmentedDecider(("country",), IndependentDecider(ARMS)),
+    "featured": lambda: FeaturedDecider(ARMS, context=["country"]),
+    "candidates": lambda: FeaturedDecider(features=["price"], model="linear"),
+    "box": lambda: BoxDecider(belman.Box(price=(5, 20)), shift=np.array([0.5])),
+}
+#: Those with named arms that come and go.
+WITH_ARMS = ["independent", "segmented", "featured"]
+SPREADING = [*WITH_ARMS, "candidates"]
+
+
+def request(kind: str, place: int = 0) -> dict[str, Any]:
+    if kind in ("segmented", "featured"):
+        return {"context": (FR, DE)[place % 2]}
+    if kind == "candidates":
+        return {"candidates": [{"price": float(price)} for price in (1, 2, 3, 4)]}
+    return {}
+
+
+def asked(decider: Decider, kind: str, place: int = 0):
+    return decider.check(**request(kind, place))
+
+
+def played(kind: str, turns: int = 12, seed: int = 3, rewards: int = 1) -> Decider:
+    """A decider that was told most rewards, and waits for some."""
+    decider, rng = MAKE[kind](), chance.generator(seed)
+    luck = np.random.default_rng(rewards)
+    for turn in range(turns):
+        (choice,) = decider.choose(asked(decider, kind, turn), rng=rng)
+        if turn % 4:
+            decider.settle(choice, float(luck.integers(2)))
+    return decider
+
+
+def plain(decider: Decider, working: bool = False) -> Any:
+    return json.loads(json.dumps(state_file.plain(decider.state(working)), sort_keys=True))
+
+
+def next_choices(decider: Decider, kind: str, n: int = 20, seed: int = 9) -> list[Any]:
+    rng = chance.generator(seed)
+    return [
+        choice[:3]
+        for turn in range(n)
+        for choice in decider.choose(asked(decider, kind, turn), rng=rng)
+    ]
+
+
+# (a) A log leads to the same state
+
+
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize("shares", [Shares(), Shares(floor=0.1), Shares(uniform=0.5)], ids=repr)
+@pytest.mark.parametrize("kind", SPREADING)
+def test_a_choice_made_elsewhere_leads_to_the_same_state(kind, shares, n):
+    here, there = played(kind), played(kind)
+    rng = chance.generator(5)
+    for turn in range(4):
+        asking = asked(here, kind, turn)
+        for choice in here.choose(asking, n, shares=shares, rng=rng):
+            there.meet(asked(there, kind, turn))
+            there.expect(there.recall(choice.arm, choice.context, choice.candidate))
+    assert plain(there) == plain(here)
+
+
+def test_a_point_chosen_elsewhere_leads_to_the_same_state():
+    here, there = played("box"), played("box")
+    (choice,) = here.choose(here.check(), rng=chance.generator(5))
+    there.expect(choice)
+    assert plain(there) == plain(here)
+    for decider in (here, there):
+        decider.settle(choice, 1.0)
+    assert plain(there) == plain(here)
+
+
+# (b) Shares, batches and probabilities
+
+
+@pytest.mark.parametrize("kind", SPREADING)
+def test_a_batch_spreads_beside_floors(kind):
+    """100 choices of 4 arms with floors of 0.05: were one arm favoured by all wishes of the
+    policy, each other arm would have 5; a batch imagines what it gave, and spreads.
+    """
+    shares = Shares(floor=0.05)
+    decider = MAKE[kind]()
+    chosen = decider.choose(asked(decider, kind), 100, shares=shares, rng=chance.generator(4))
+    counts = Counter(choice.arm for choice in chosen)
+    assert len(counts) == 4
+    assert max(counts.values()) <= 60
+    for choice in chosen:
+        assert choice.probability == pytest.approx(0.05) or choice.probability == pytest.approx(
+            0.05 + 0.8
+        )
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        Shares(floor=0.1),
+        Shares(floor=(("b", 0.3),)),
+        Shares(control="a", control_share=0.4),
+        Shares(floor=0.05, control="a", control_share=0.4),
+        Shares(uniform=0.5),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("policy", [None, belman.Thompson()], ids=repr)
+def test_arms_come_as_often_as_their_probabilities_say(shares, policy):
+    """Over 2,000 seeds: the sum of (chosen − its mean probability) is within 4.5 deviations, which
+    a right decider leaves once in 10⁵ tests.
+    """
+    decider = IndependentDecider(ARMS, policy=policy)
+    for arm, wins in zip(ARMS, (3, 5, 6, 7), strict=True):
+        for turn in range(10):
+            decider.record(Choice(arm), float(turn < wins))
+    rng, inverse = chance.generator(11), dict.fromkeys(ARMS, 0.0)
+    squares = dict(inverse)
+    seeds = 2_000
+    for _ in range(seeds):
+        (choice,) = decider.choose(decider.check(), shares=shares, rng=rng)
+        decider.settle(choice, None)
+        assert 0.0 < choice.probability <= 1.0
+        weight = 1.0 / choice.probability
+        inverse[choice.arm] += weight
+        squares[choice.arm] += weight * weight
+    floors = shares.of(ARMS) or (
+        dict.fromkeys(ARMS, 1.0) if shares.uniform or policy is not None else {}
+    )
+    for arm in floors:
+        if shares.uniform and policy is None:
+            continue  # chances given how it was drawn: uniformly, or by a policy that draws not
+        deviation = max(squares[arm] - inverse[arm] ** 2 / seeds, 1.0) ** 0.5
+        assert abs(inverse[arm] - seeds) < 4.5 * deviation, arm
+
+
+@pytest.mark.parametrize("kind", WITH_ARMS)
+def test_control_has_its_share_exactly(kind):
+    """Of 2,000 choices 0.3 are control's, within 4.5 deviations (once in 10⁵ tests)."""
+    decider, rng = MAKE[kind](), chance.generator(8)
+    shares, n = Shares(control="c", control_share=0.3), 2_000
+    count = 0
+    for turn in range(n):
+        (choice,) = decider.choose(asked(decider, kind, turn), shares=shares, rng=rng)
+        decider.settle(choice, None)
+        if choice.arm == "c":
+            assert choice.probability == pytest.approx(0.3)
+            count += 1
+        else:
+            assert choice.probability == pytest.approx(0.7)
+    assert abs(count - 0.3 * n) < 4.5 * (0.21 * n) ** 0.5
+
+
+@pytest.mark.parametrize("kind", SPREADING)
+def test_a_uniform_share_is_uniform(kind):
+    """Of 1,600 choices a half are uniform, and a quarter of these each arm's: 4.5 deviations."""
+    decider, rng, n = MAKE[kind](), chance.generator(8), 1_600
+    found = []
+    for turn in range(n):
+        found += decider.choose(asked(decider, kind, turn), shares=Shares(uniform=0.5), rng=rng)
+        decider.settle(found[-1], None)
+    uniform = [choice for choice in found if choice.draw is Draw.UNIFORM]
+    assert abs(len(uniform) - 0.5 * n) < 4.5 * (0.25 * n) ** 0.5
+    counts = Counter(choice.arm for choice in uniform)
+    assert {choice.probability for choice in uniform} == {0.25}
+    for count in counts.values():
+        assert abs(count - len(uniform) / 4) < 4.5 * (len(uniform) * 3 / 16) ** 0.5
+
+
+@pytest.mark.parametrize("kind", WITH_ARMS)
+def test_the_order_of_available_arms_does_not_matter(kind):
+    for among in (["c", "a", "b"], ["d", "c", "b", "a"]):
+        rows = []
+        for some in (among, sorted(among)):
+            decider, rng = played(kind), chance.generator(2)
+            asking = asked(decider, kind)
+            rows.append([decider.choose(asking, among=some, rng=rng)[0].arm for _ in range(20)])
+        assert rows[0] == rows[1]
+        assert set(rows[0]) <= set(among)
+
+
+# (c) Keeping
+
+
+@pytest.mark.parametrize("working", [False, True])
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_restored_decider_goes_on_alike(kind, working):
+    decider = played(kind)
+    state = plain(decider, working)
+    again = decider_named(decider.kind).restore(state, "the state")
+    assert plain(again, working) == state
+    if not working:
+        decider.lay_out()
+    assert next_choices(again, kind) == next_choices(decider, kind)
+    assert plain(again) == plain(decider)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_state_is_plain_data(kind):
+    decider = played(kind)
+    for working in (False, True):
+        state = decider.state(working)
+        assert json.loads(json.dumps(state)) == state
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_copy_shares_nothing(kind):
+    decider = played(kind)
+    before, twin = plain(decider, True), decider.copy()
+    assert plain(twin, True) == before
+    lived = next_choices(twin, kind, 5)
+    (choice,) = twin.choose(asked(twin, kind), rng=chance.generator(1))
+    twin.settle(choice, 1.0)
+    assert plain(decider, True) == before
+    assert next_choices(decider, kind, 5) == lived
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        belman.BelMan(),
+        belman.BelMan.paper(),
+        belman.Thompson(),
+        Forced(belman.Thompson()),
+        belman.UCB1(),
+    ],
+    ids=repr,
+)
+def test_laid_out_the_next_decisions_depend_on_the_state_alone(policy):
+    """The same rewards by two histories: in one order with asks between, in another without."""
+    rewards = [("a", 1), ("b", 0), ("c", 1), ("d", 0), ("a", 0), ("b", 1), ("c", 1), ("d", 1)]
+    one, other = (IndependentDecider(ARMS, policy=policy) for _ in range(2))
+    rng = chance.generator(3)
+    for arm, reward in rewards:
+        (choice,) = one.choose(one.check(), rng=rng)
+        one.settle(choice, None)
+        one.record(Choice(arm), reward)
+    for arm, reward in reversed(rewards):
+        other.record(Choice(arm), reward)
+    assert plain(one) == plain(other)
+    for decider in (one, other):
+        decider.lay_out()
+    assert next_choices(one, "independent") == next_choices(other, "independent")
+
+
+# (d) Arms that come and go
+
+
+@pytest.mark.parametrize("kind", WITH_ARMS)
+def test_a_retired_arm_is_nowhere_and_comes_back_as_it_was(kind):
+    decider = played(kind)
+    asking = asked(decider, kind)
+    (out,) = decider.choose(asking, among=["b"], rng=chance.generator(1))
+    before = decider.learnt("b")
+    table = decider.beliefs(asking, 0.95).row("b")
+    decider.retire("b")
+    assert "b" not in decider.arms
+    assert "b" not in decider.beliefs(asking, 0.95)["arm"]
+    assert "b" not in decider.beliefs(None, 0.95)["arm"]
+    assert "b" not in decider.explain(asking)["arm"]
+    assert "b" not in decider.rank(asking)
+    assert "b" not in decider.known().arms
+    assert "b" not in decider.outstanding
+    assert "b" not in {choice[0] for choice in next_choices(decider.copy(), kind, 40)}
+    if kind != "featured":
+        assert "b" not in decider.weights(asking, 10)
+    again = decider_named(decider.kind).restore(plain(decider), "the state")
+    again.add("b")
+    assert again.learnt("b") == before
+    told = again.beliefs(asking, 0.95).row("b")
+    for name in ("plays", "expected reward", "low", "high"):
+        assert told[name] == pytest.approx(table[name])
+    decider.settle(out, 1.0)
+    decider.add("b")
+    after = decider.learnt("b")
+    assert (after.tells, after.pending) == (before.tells + 1, before.pending - 1)
+    assert decider.turn == again.turn + 1
+
+
+@pytest.mark.parametrize("kind", WITH_ARMS)
+def test_the_last_arm_stays_and_strangers_are_refused(kind):
+    decider = MAKE[kind]()
+    before = plain(decider)
+    for act in (lambda: decider.retire("z"), lambda: decider.add("a"), lambda: decider.add([])):
+        with pytest.raises(ArmError):
+            act()
+    with pytest.raises(ArmError):
+        decider.expect(decider.recall("z", **request(kind)))
+    assert plain(decider) == before
+    for arm in ARMS[1:]:
+        decider.retire(arm)
+    with pytest.raises(ArmError, match="the last one"):
+        decider.retire("a")
+
+
+# (e) Refused rewards, and patches
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("reward", [float("nan"), "1", 1e200, -1e200])
+def test_a_refused_reward_changes_nothing(kind, reward):
+    decider = played(kind)
+    (choice,) = decider.choose(asked(decider, kind), rng=chance.generator(1))
+    before = plain(decider, True)
+    for act in (decider.check_reward, decider.settle, decider.record):
+        with pytest.raises(RewardError):
+            act(choice, reward)
+        assert plain(decider, True) == before
+
+
+FAMILIES = ["bernoulli", "gaussian", "poisson", "gamma"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", ["independent", "segmented"])
+def test_many_rewards_at_once_are_those_one_by_one(kind, family):
+    """Up to the rounding of sums, 10⁻⁹; the patch goes through JSON."""
+    inner = IndependentDecider(ARMS, family)
+    decider: Any = inner if kind == "independent" else SegmentedDecider(("country",), inner)
+    rewards = [1.0, 0.0, 1.0, 1.0] if family in ("bernoulli", "poisson") else [0.5, 2.0, 1.25]
+    choice = decider.recall("b", **request(kind))
+    slow, fast = decider.copy(), decider.copy()
+    for reward in rewards:
+        slow.record(choice, reward)
+    sums = Sums(len(rewards), sum(rewards), sum(reward * reward for reward in rewards))
+    before = plain(fast)
+    patch = json.loads(json.dumps(fast.taught(choice, sums)))
+    assert plain(fast) == before
+    fast.take(patch)
+    assert fast.learnt("b").belief == pytest.approx(slow.learnt("b").belief, rel=1e-9)
+    assert fast.learnt("b")[2:] == pytest.approx(slow.learnt("b")[2:])
+    assert fast.turn == slow.turn
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", ["independent", "segmented"])
+def test_a_corrected_reward_is_as_if_it_had_been_told_so(kind, family):
+    """Up to the rounding that a correction may cause, 10⁻⁷ of a belief's deviation."""
+    old, new = (1.0, 0.0) if family in ("bernoulli", "poisson") else (0.5, 2.0)
+    for before, after in ((old, new), (old, None), (None, new)):
+        inner = IndependentDecider(ARMS, family)
+        wrong: Any = inner if kind == "independent" else SegmentedDecider(("country",), inner)
+        right = wrong.copy()
+        choice = wrong.recall("b", **request(kind))
+        for decider, last in ((wrong, before), (right, after)):
+            for reward in (1.0, 1.0, 1.0, last):
+                if reward is not None:
+                    decider.record(choice, reward)
+        kept = plain(wrong)
+        patch = wrong.corrected(choice, before, after)
+        assert plain(wrong) == kept
+        assert patch is not None
+        wrong.take(json.loads(json.dumps(patch)))
+        assert wrong.learnt("b").belief == pytest.approx(right.learnt("b").belief, rel=1e-7)
+        assert wrong.learnt("b")[2:] == pytest.approx(right.learnt("b")[2:])
+        assert wrong.turn == right.turn
+
+
+@pytest.mark.parametrize("kind", SPREADING)
+def test_a_patch_to_another_decider_makes_it_so(kind):
+    """What was settled becomes the other's; what is outstanding stays."""
+    one, other = played(kind, rewards=1), played(kind, rewards=1)
+    (choice,) = other.choose(asked(other, kind), rng=chance.generator(1))
+    one.meet(asked(one, kind))
+    one.expect(choice)
+    other.settle(choice, 1.0)
+    other.meet(asked(other, kind))
+    other.expect(choice)
+    patch = json.loads(json.dumps(one.patch_to(other)))
+    one.take(patch)
+    assert plain(one) == plain(other)
+
+
+def test_a_box_takes_no_patches():
+    decider = played("box")
+    for act in (
+        lambda: decider.corrected(Choice({"price": 6.0}), 1.0, 2.0),
+        lambda: decider.taught(Choice({"price": 6.0}), Sums(1, 1.0, 1.0)),
+        lambda: decider.choose(decider.check(), 3, rng=chance.generator(1)),
+        lambda: decider.retire("a"),
+        lambda: decider.check({"country": "FR"}),
+    ):
+        with pytest.raises(SettingError, match="a box has points and no arms"):
+            act()
+
+
+# (f) (g) What is refused
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [belman.EXP3P(horizon=100), belman.TsallisINF(), belman.LBSDA(), belman.BESA(), belman.RBSDA()],
+    ids=repr,
+)
+def test_policies_that_keep_more_than_beliefs_serve_no_segments(policy):
+    with pytest.raises(PolicyError, match="keeps more than beliefs"):
+        belman.Agent(ARMS, policy=policy, segments=("country",))
+    agent = belman.Agent(ARMS, segments=("country",))
+    with pytest.raises(PolicyError, match="keeps more than beliefs"):
+        agent.policy = policy
+    assert agent.policy == belman.BelMan()
+
+
+def test_a_feature_is_a_number_or_a_word():
+    mixed = {"a": {"x": 1.0}, "b": {"x": "word"}}
+    with pytest.raises(SettingError, match=r"x is 1\.0 for one arm and 'word' for another"):
+        belman.Agent(["a", "b"], features=mixed)
+    agent = belman.Agent(features=["x"], seed=1)
+    before = agent.to_json()
+    with pytest.raises(SettingError, match=r"x is 1\.0 for one arm and 'word' for another"):
+        agent.ask(candidates=[{"x": 1.0}, {"x": None}, {"x": "word"}])
+    assert agent.to_json() == before
+
+
+def test_values_that_are_equal_are_one_segment_and_a_truth_is_its_text():
+    agent = belman.Agent(["a", "b"], segments=("age",), seed=1)
+    for value in (1, 1.0, True, "True", "1", np.float64(1.0)):
+        agent.tell("a", 1, {"age": value})
+    assert agent.segments == [{"age": 1}, {"age": "True"}, {"age": "1"}]
+    assert [type(one["age"]) for one in agent.segments] == [int, str, str]
+    assert belman.Agent.from_json(agent.to_json()).to_json() == agent.to_json()
+
+
+def test_there_are_four_deciders():
+    kinds = {"independent", "segmented", "featured", "box"}
+    assert {decider_named(kind).kind for kind in kinds} == kinds
+    with pytest.raises(BelmanError, match="no decider"):
+        decider_named("tea leaves")
