@@ -458,3 +458,13 @@ def test_there_are_four_deciders():
     assert {decider_named(kind).kind for kind in kinds} == kinds
     with pytest.raises(BelmanError, match="no decider"):
         decider_named("tea leaves")
+
+
+@pytest.mark.parametrize("settings", [{"segments": ("age",)}, {"context": ["age"]}], ids=repr)
+def test_a_word_that_no_file_can_hold_is_no_context(settings):
+    agent = belman.Agent(["a", "b"], **settings, seed=1)
+    before = agent.to_json()
+    for word in ("\ud800", "x" * 5_000):
+        with pytest.raises(SettingError, match="age="):
+            agent.ask(context={"age": word})
+    assert agent.to_json() == before
