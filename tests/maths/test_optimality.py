@@ -282,6 +282,10 @@ def test_11_the_shifted_prior_mean_is_a_chance(prior):
             assert -ROUNDING <= mean + shift <= mean
 
 
+def test_11_the_prior_is_never_shifted_up():
+    assert prior_means((1.0, 1.0), 5, [1.0] * 9) == (0.5, 0.0)
+
+
 def test_11_with_more_arms_the_default_prior_stays_and_another_may_not():
     mean, shift = prior_means((1.0, 1.0), 300, [0.0] * 60)
     assert mean + shift == 0.0
@@ -299,24 +303,28 @@ def test_11_while_it_plays():
 # The corollaries.
 
 
-@pytest.mark.parametrize(("means", "zeros"), GAMES[:5])
-def test_where_it_is_known_when_play_ends(means, zeros):
-    family, horizon = Bernoulli(), 700
-    greed = float(Evidence().pull(np.array([1.0]), len(means))[0])
-    m = means[0] * 0.8
-    count, most = {}, {}
-    for turn, arm, seat in Watched(BelMan.until(horizon), means, zeros, horizon, 5).turns_played():
-        found, worth, plays = judged(seat)
-        clock = min(turn, horizon - turn + 1)
-        if found.max() >= m:
-            assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
-        elif arm != 0:
-            n = int(plays[0])
-            now, bound = limits(family, seat, m, n, greed)
-            assert at_most(worth[arm] if clock > worth[arm] else clock, now)
-            count[n, arm] = count.get((n, arm), 0) + 1
-            most[n, arm] = 3.0 * bound + 1.0
-    assert all(count[key] <= most[key] for key in count)
+def test_where_it_is_known_when_play_ends():
+    family, horizon, kinds = Bernoulli(), 500, [0, 0]
+    for means, zeros in GAMES:
+        greed = float(Evidence().pull(np.array([1.0]), len(means))[0])
+        levels = [means[0] * share for share in (0.6, 0.9, 0.99)]
+        count, most = {}, {}
+        watched = Watched(BelMan.until(horizon), means, zeros, horizon, 5)
+        for turn, arm, seat in watched.turns_played():
+            found, worth, plays = judged(seat)
+            n, clock = int(plays[0]), min(turn, horizon - turn + 1)
+            for m in levels:
+                if found.max() >= m:
+                    kinds[0] += 1
+                    assert at_most(worth[arm] * d_plus(found[arm], m), math.log(horizon))
+                elif arm != 0:
+                    kinds[1] += 1
+                    now, bound = limits(family, seat, m, n, greed)
+                    assert at_most(worth[arm] if clock > worth[arm] else clock, now)
+                    count[m, n, arm] = count.get((m, n, arm), 0) + 1
+                    most[m, n, arm] = 3.0 * bound + 1.0
+        assert all(count[key] <= most[key] for key in count)
+    assert min(kinds) > 100
 
 
 def weak(prior_worth, pool):
