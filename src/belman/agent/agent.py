@@ -213,7 +213,8 @@ class Agent:
         count = 1 if n is None else validate.check_count(n)
         most = None if top is None else validate.check_count(top, f"ask(top={top!r})")
         some = None if among is None else self._available(among)
-        decider.check_room(asking, count)
+        if count > 1:
+            decider.check_room(asking, count)
         if most is None:
             chosen = decider.choose(asking, count, among=some, rng=decider.rng, integrate=False)
         else:
@@ -354,7 +355,6 @@ class Agent:
         if reward is None:
             raise SettingError("tell(…) needs a reward: tell(arm, reward)")
         decider, asks = self._decider, self._tickets()
-        decider.inward(reward)
         used = ticket
         if ticket is None and not isinstance(arm, Mapping):
             where = (
@@ -364,6 +364,7 @@ class Agent:
         if used is None:
             choice = self._unasked(arm, context)
             one = None if choice.candidate is None else [choice.candidate]
+            decider.inward(reward)
             decider.check_room(Asking(choice.context, one))
             decider.record(choice, reward)
         else:

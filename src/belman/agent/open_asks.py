@@ -29,7 +29,7 @@ class OpenAsks:
         """Yield the tickets of an arm's open asks, oldest first; in a context if one is given."""
         for ticket, choice in self.open.items():
             here = context is None or choice.context == context
-            if here and validate.is_among(arm, [choice.arm]):
+            if here and (choice.arm is arm or validate.is_among(arm, [choice.arm])):
                 yield ticket
 
     def find(self, ticket: Any, arm: Any = None) -> Choice:
@@ -38,6 +38,6 @@ class OpenAsks:
         found = self.open.get(ticket) if is_one else None
         if found is None:
             raise UnknownTicketError(f"ticket {ticket!r} is not open: it was told, or never given")
-        if arm is not None and not validate.is_among(arm, [found.arm]):
+        if arm is not None and found.arm is not arm and not validate.is_among(arm, [found.arm]):
             raise TicketError(f"ticket {ticket!r} was for arm {found.arm!r}, not {arm!r}")
         return found

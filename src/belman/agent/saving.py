@@ -91,6 +91,9 @@ def _rebuilt(
         if part.keys() != set(whole):
             names = ", ".join(sorted(part.keys() ^ set(whole)))
             raise StateError(f"parts are missing, or too many: {names[:80]}")
+    apart = ("format", "version", "belman", "state", "stop_when", "rng")
+    kept = {name: part for name, part in again.items() if name not in apart}
+    state_file.check_kept({name: content[name] for name in kept}, kept)
     return agent
 
 
